@@ -158,6 +158,18 @@ def test_links_that_sleep_are_up(facts):
     assert {(link["active"], link["low_power"], link["mb_per_s"]) for link in links} == {(True, True, 26562)}
 
 
+def test_hidden_ends_of_links(facts):
+    """A hypervisor shows all ones for an address. How many links lead to a GPU is known then where they lead to a switch."""
+    for faults, count in (("hidden-ends", 18), ("hidden-gpus", None)):
+        document = facts(faults)
+        first = gpu(document)
+        assert all("remote" not in link and link["active"] for link in first["links"]), first["links"]
+        assert gaps(document)["nvmlDeviceGetNvLinkRemotePciInfo_v2"] == \
+            FIRST + ": the hypervisor hides the other end of the link: its address is all ones"
+        assert [peer.get("links") for peer in first["peers"]] == [count] * 7
+        assert all(("links" in peer) == bool(count) for peer in first["peers"])
+
+
 def test_all_gpus_are_asked_at_once(facts):
     """None of them answers before all were asked."""
     document = facts("together")
@@ -423,6 +435,18 @@ def test_the_check_holds_every_field(check_nvml):
     equal = int(re.search(r"8 GPUs: (\d+) fields equal, 0 different", result.out).group(1))
     # For each GPU: its own fields, three for each link, seven for each peer.
     assert equal > 8 * (40 + 18 * 3 + 7 * 7)
+
+
+def test_the_check_knows_what_moves_and_what_is_hidden(check_nvml):
+    """nvidia-smi opens the GPUs, so the driver reserves more; an address of ones is none."""
+    result = check_nvml("1024 MiB=1040 MiB;00000000:E0:00.0=FFFFFFFF:FFFF:FF.0;00000000:E1:00.0=FFFFFFFF:FFFF:FF.0;"
+                        "00000000:E2:00.0=FFFFFFFF:FFFF:FF.0;00000000:E3:00.0=FFFFFFFF:FFFF:FF.0", "hidden-ends")
+    assert result.status == 0 and "different: " not in result.out, str(result)
+    result = check_nvml("1024 MiB=2048 MiB;00000000:E0:00.0=FFFFFFFF:FFFF:FF.0", "")
+    assert result.status == 1
+    for line in (FIRST + " memory.reserved_bytes: 1073741824, nvidia-smi: 2147483648",
+                 FIRST + " links[0].remote: '0000:e0:00.0', nvidia-smi: 'unknown'"):
+        assert "different: " + line in result.out, str(result)
 
 
 DIFFERENCES = {
