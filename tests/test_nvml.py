@@ -99,8 +99,8 @@ def test_every_answer_is_a_fact(facts):
     assert first["ecc"] == {
         "enabled": True, "pending": True, "corrected_volatile": 0, "uncorrected_volatile": 0,
         "corrected_aggregate": 0, "uncorrected_aggregate": 0, "retirement_pending": None, "pages_corrected": None,
-        "pages_uncorrected": None, "sram_threshold_exceeded": False, "channel_repair_pending": False,
-        "tpc_repair_pending": False}
+        "pages_uncorrected": None, "sram_threshold_exceeded": False, "unrepairable": False,
+        "channel_repair_pending": False, "tpc_repair_pending": False}
     assert first["rows"] == {"correctable": 0, "uncorrectable": 0, "pending": False, "failed": False,
                              "banks_max": 2560, "banks_high": 0, "banks_partial": 0, "banks_low": 0,
                              "banks_none": 0}
@@ -111,6 +111,7 @@ def test_every_answer_is_a_fact(facts):
     assert first["fabric"] == {"state": "completed", "error": None, "clique": 0,
                                "cluster_uuid": "00000000-0000-0000-0000-000000000000", "health_mask": "0xaa"}
     assert first["clocks"]["reasons"] == "0x1" and first["clocks"]["power_limit_mw"] == 700000
+    assert first["clocks"]["margin_c"] == 55 and gpu(facts("thermal"))["clocks"]["margin_c"] == 0
     assert first["pcie"] == {"replays": 0, "generation": 5, "generation_max": 5, "width": 16, "width_max": 16}
     assert [p["bdf"] for p in first["peers"]] == GPUS[1:]
     assert first["peers"][0] == {"bdf": GPUS[1], "read": "ok", "write": "ok", "nvlink": "ok", "atomics": "ok",
@@ -356,7 +357,7 @@ def test_diff_leaves_out_what_changes_by_itself(live, tmp_path):
         document = live("facts", "--nvml", "--serials", faults=faults).json()
         for n, one in enumerate(document["nvml"]["gpus"]):
             if name == "b":
-                one.update(uuid="GPU-%d" % n, serial="1", memory=dict(one["memory"], used_bytes=n))
+                one.update(uuid="GPU-%d" % n, serial="1", memory=dict(one["memory"], used_bytes=n, reserved_bytes=n))
                 one["links"][0]["replays"] = 7
         (tmp_path / (name + ".json")).write_text(json.dumps(document))
     one, other, third = (str(tmp_path / (name + ".json")) for name in "abc")
@@ -391,7 +392,7 @@ def test_a_healthy_board_has_no_unknown(live):
 @pytest.mark.parametrize("fault, rule, verdict", [
     ("remap-pending", "gpu/ecc-pending", "fail"), ("remap-failed", "gpu/ecc-pending", "fail"),
     ("retirement", "gpu/ecc-pending", "fail"), ("channel-repair", "gpu/ecc-pending", "fail"),
-    ("tpc-repair", "gpu/ecc-pending", "fail"), ("sram", "gpu/sram-errors", "fail"), ("uncorrectable", "gpu/ecc-pending", "fail"),
+    ("tpc-repair", "gpu/ecc-pending", "fail"), ("unrepairable", "gpu/ecc-pending", "fail"), ("sram", "gpu/sram-errors", "fail"), ("uncorrectable", "gpu/ecc-pending", "fail"),
     ("link-down", "gpu/nvlink-inactive", "fail"), ("link-fewer", "gpu/nvlink-inactive", "fail"), ("fabric-progress", "gpu/fabric-incomplete", "fail"),
     ("fabric-error", "gpu/fabric-incomplete", "fail"), ("fabric-degraded", "gpu/fabric-incomplete", "fail"),
     ("reset", "gpu/recovery-needed", "fail"), ("drain", "gpu/recovery-needed", "fail"),

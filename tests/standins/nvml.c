@@ -9,7 +9,8 @@
  *   fork, write, connect    it tries to start a process, to create /tmp/standin-nvml, to open a TCP socket
  *   thread                  it starts a thread, and cannot go on without
  *   together                a GPU has no handle before a handle was asked for of each
- *   remap-pending, remap-failed, uncorrectable, retirement, sram, channel-repair, tpc-repair, ecc-off, ecc-pending
+ *   remap-pending, remap-failed, uncorrectable, retirement, sram, channel-repair, tpc-repair, unrepairable, ecc-off,
+ *   ecc-pending             errors and modes of the first GPU's memory
  *   mig, mig-pending        the first GPU has two MIG devices; it will be in MIG mode
  *   cc, cc-dev-tools        confidential computing is on; it is on for development
  *   link-down, no-nvlink    of the first GPU; of all
@@ -284,6 +285,18 @@ int nvmlDeviceGetRepairStatus(void *device, unsigned int status[3])
 	status[1] = ill(device, "channel-repair");
 	status[2] = ill(device, "tpc-repair");
 	return has("errors") ? UNKNOWN : DONE;
+}
+
+int nvmlDeviceGetUnrepairableMemoryFlag_v1(void *device, unsigned int *flag)
+{
+	ANSWER(flag, ill(device, "unrepairable"));
+}
+
+int nvmlDeviceGetMarginTemperature(void *device, int margin[2])
+{
+	if (margin[0] != (8 | 1 << 24))
+		return 25;
+	ANSWER(&margin[1], ill(device, "thermal") ? -2 : 55);
 }
 
 int nvmlSystemGetConfComputeSettings(unsigned int settings[5])
