@@ -259,7 +259,7 @@ def test_a_part_of_the_gpus(facts):
     document = facts("hidden")
     assert len(document["nvml"]["gpus"]) == 7
     assert gaps(document)["nvmlDeviceGetHandleByIndex_v2"] == \
-        "the driver does not show %s to this process" % GPUS[-1]
+        GPUS[-1] + ": the driver does not show it to this process"
 
 
 def test_a_lost_gpu(facts):
