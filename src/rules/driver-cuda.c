@@ -104,9 +104,11 @@ static void check_forward(struct rule_context *ctx, const char *seen, const char
 		FAIL_AS(ctx, SEVERITY_WARN,
 			.observed = text_printf(ctx, "%s; %s helps, and no search path leads to it",
 						seen, compat->path.value),
-			.expected = "the folder of cuda-compat in LD_LIBRARY_PATH or /etc/ld.so.conf.d",
-			.remedy = "Add the folder of cuda-compat to LD_LIBRARY_PATH of the jobs, or install "
-				  "a newer driver.",
+			.expected =
+				"the folder of cuda-compat in LD_LIBRARY_PATH or /etc/ld.so.conf.d",
+			.remedy =
+				"Add the folder of cuda-compat to LD_LIBRARY_PATH of the jobs, or install "
+				"a newer driver.",
 			.activation = ACTIVATION_NEW_JOBS,
 			.evidence = { fact, "driver.version", "software.libcuda" });
 }

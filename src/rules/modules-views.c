@@ -14,10 +14,11 @@ static void check_views(struct rule_context *ctx)
 	enum severity severity = is_known(node->os.container) ? SEVERITY_INFO : SEVERITY_WARN;
 
 	if (is_absent(node->modules.views)) {
-		NOT_APPLICABLE(ctx,
-			       .observed = "files alone were read: there is no answer of libkmod to hold "
-					   "against them",
-			       .evidence = { "modules.views" });
+		NOT_APPLICABLE(
+			ctx,
+			.observed = "files alone were read: there is no answer of libkmod to hold "
+				    "against them",
+			.evidence = { "modules.views" });
 		return;
 	}
 	if (is_unknown(node->modules.views)) {

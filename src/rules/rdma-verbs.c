@@ -55,8 +55,9 @@ static bool skip_without_verbs(struct rule_context *ctx)
 	fact = fact_path(ctx->arena, "rdma.devices", first->name.value, "offered");
 	if (is_absent(first->offered))
 		NOT_APPLICABLE(ctx,
-			       .observed = "files alone were read: there is no answer of verbs to hold "
-					   "against them",
+			       .observed =
+				       "files alone were read: there is no answer of verbs to hold "
+				       "against them",
 			       .evidence = { fact });
 	else
 		UNKNOWN(ctx, .evidence = { fact });
