@@ -99,8 +99,8 @@ def test_every_answer_is_a_fact(facts):
     assert first["ecc"] == {
         "enabled": True, "pending": True, "corrected_volatile": 0, "uncorrected_volatile": 0,
         "corrected_aggregate": 0, "uncorrected_aggregate": 0, "retirement_pending": None, "pages_corrected": None,
-        "pages_uncorrected": None, "sram_threshold_exceeded": False, "channel_repair_pending": False,
-        "tpc_repair_pending": False}
+        "pages_uncorrected": None, "sram_threshold_exceeded": False, "unrepairable": False,
+        "channel_repair_pending": False, "tpc_repair_pending": False}
     assert first["rows"] == {"correctable": 0, "uncorrectable": 0, "pending": False, "failed": False,
                              "banks_max": 2560, "banks_high": 0, "banks_partial": 0, "banks_low": 0,
                              "banks_none": 0}
@@ -111,6 +111,7 @@ def test_every_answer_is_a_fact(facts):
     assert first["fabric"] == {"state": "completed", "error": None, "clique": 0,
                                "cluster_uuid": "00000000-0000-0000-0000-000000000000", "health_mask": "0xaa"}
     assert first["clocks"]["reasons"] == "0x1" and first["clocks"]["power_limit_mw"] == 700000
+    assert first["clocks"]["margin_c"] == 55 and gpu(facts("thermal"))["clocks"]["margin_c"] == 0
     assert first["pcie"] == {"replays": 0, "generation": 5, "generation_max": 5, "width": 16, "width_max": 16}
     assert [p["bdf"] for p in first["peers"]] == GPUS[1:]
     assert first["peers"][0] == {"bdf": GPUS[1], "read": "ok", "write": "ok", "nvlink": "ok", "atomics": "ok",
@@ -156,6 +157,18 @@ def test_confidential_computing(facts):
 def test_links_that_sleep_are_up(facts):
     links = gpu(facts("link-asleep"))["links"]
     assert {(link["active"], link["low_power"], link["mb_per_s"]) for link in links} == {(True, True, 26562)}
+
+
+def test_hidden_ends_of_links(facts):
+    """A hypervisor shows all ones for an address. How many links lead to a GPU is known then where they lead to a switch."""
+    for faults, count in (("hidden-ends", 18), ("hidden-gpus", None)):
+        document = facts(faults)
+        first = gpu(document)
+        assert all("remote" not in link and link["active"] for link in first["links"]), first["links"]
+        assert gaps(document)["nvmlDeviceGetNvLinkRemotePciInfo_v2"] == \
+            FIRST + ": the hypervisor hides the other end of the link: its address is all ones"
+        assert [peer.get("links") for peer in first["peers"]] == [count] * 7
+        assert all(("links" in peer) == bool(count) for peer in first["peers"])
 
 
 def test_all_gpus_are_asked_at_once(facts):
@@ -246,7 +259,7 @@ def test_a_part_of_the_gpus(facts):
     document = facts("hidden")
     assert len(document["nvml"]["gpus"]) == 7
     assert gaps(document)["nvmlDeviceGetHandleByIndex_v2"] == \
-        "the driver does not show %s to this process" % GPUS[-1]
+        GPUS[-1] + ": the driver does not show it to this process"
 
 
 def test_a_lost_gpu(facts):
@@ -344,7 +357,7 @@ def test_diff_leaves_out_what_changes_by_itself(live, tmp_path):
         document = live("facts", "--nvml", "--serials", faults=faults).json()
         for n, one in enumerate(document["nvml"]["gpus"]):
             if name == "b":
-                one.update(uuid="GPU-%d" % n, serial="1", memory=dict(one["memory"], used_bytes=n))
+                one.update(uuid="GPU-%d" % n, serial="1", memory=dict(one["memory"], used_bytes=n, reserved_bytes=n))
                 one["links"][0]["replays"] = 7
         (tmp_path / (name + ".json")).write_text(json.dumps(document))
     one, other, third = (str(tmp_path / (name + ".json")) for name in "abc")
@@ -379,7 +392,7 @@ def test_a_healthy_board_has_no_unknown(live):
 @pytest.mark.parametrize("fault, rule, verdict", [
     ("remap-pending", "gpu/ecc-pending", "fail"), ("remap-failed", "gpu/ecc-pending", "fail"),
     ("retirement", "gpu/ecc-pending", "fail"), ("channel-repair", "gpu/ecc-pending", "fail"),
-    ("tpc-repair", "gpu/ecc-pending", "fail"), ("sram", "gpu/sram-errors", "fail"), ("uncorrectable", "gpu/ecc-pending", "fail"),
+    ("tpc-repair", "gpu/ecc-pending", "fail"), ("unrepairable", "gpu/ecc-pending", "fail"), ("sram", "gpu/sram-errors", "fail"), ("uncorrectable", "gpu/ecc-pending", "fail"),
     ("link-down", "gpu/nvlink-inactive", "fail"), ("link-fewer", "gpu/nvlink-inactive", "fail"), ("fabric-progress", "gpu/fabric-incomplete", "fail"),
     ("fabric-error", "gpu/fabric-incomplete", "fail"), ("fabric-degraded", "gpu/fabric-incomplete", "fail"),
     ("reset", "gpu/recovery-needed", "fail"), ("drain", "gpu/recovery-needed", "fail"),
@@ -423,6 +436,18 @@ def test_the_check_holds_every_field(check_nvml):
     equal = int(re.search(r"8 GPUs: (\d+) fields equal, 0 different", result.out).group(1))
     # For each GPU: its own fields, three for each link, seven for each peer.
     assert equal > 8 * (40 + 18 * 3 + 7 * 7)
+
+
+def test_the_check_knows_what_moves_and_what_is_hidden(check_nvml):
+    """nvidia-smi opens the GPUs, so the driver reserves more; an address of ones is none."""
+    result = check_nvml("1024 MiB=1040 MiB;00000000:E0:00.0=FFFFFFFF:FFFF:FF.0;00000000:E1:00.0=FFFFFFFF:FFFF:FF.0;"
+                        "00000000:E2:00.0=FFFFFFFF:FFFF:FF.0;00000000:E3:00.0=FFFFFFFF:FFFF:FF.0", "hidden-ends")
+    assert result.status == 0 and "different: " not in result.out, str(result)
+    result = check_nvml("1024 MiB=2048 MiB;00000000:E0:00.0=FFFFFFFF:FFFF:FF.0", "")
+    assert result.status == 1
+    for line in (FIRST + " memory.reserved_bytes: 1073741824, nvidia-smi: 2147483648",
+                 FIRST + " links[0].remote: '0000:e0:00.0', nvidia-smi: 'unknown'"):
+        assert "different: " + line in result.out, str(result)
 
 
 DIFFERENCES = {

@@ -91,6 +91,7 @@ struct nvml_ecc {
 	struct fact_u64 pages_uncorrected;
 	/* The SRAM had so many uncorrected errors that the maker replaces the board. */
 	struct fact_bool sram_threshold_exceeded;
+	struct fact_bool unrepairable; /* the memory has a fault that no repair ends */
 	/* The next reset repairs a channel of the memory. */
 	struct fact_bool channel_repair_pending;
 	/* The next reset repairs a cluster of processors. */
@@ -114,7 +115,7 @@ struct nvml_link {
 	struct fact_u64 link;	    /* its number, from 0 */
 	struct fact_bool active;    /* it is up */
 	struct fact_u64 version;    /* as NVML numbers them: 5 is NVLink 3.1, 6 NVLink 4.0 */
-	struct fact_str remote;	    /* PCI address of the other end, as NVML gives it */
+	struct fact_str remote;	    /* PCI address of the other end; a hypervisor can hide it */
 	struct fact_enum remote_is; /* enum nvml_remote */
 	struct fact_u64 mb_per_s;   /* 10^6 bytes, one direction; absent: it is down */
 	struct fact_u64 replays;    /* packets that were sent again */
@@ -137,6 +138,7 @@ struct nvml_clocks {
 	struct fact_u64 temperature_c;	   /* of the GPU */
 	struct fact_u64 slowdown_c;	   /* the hardware slows down from here on */
 	struct fact_u64 shutdown_c;	   /* the GPU turns itself off from here on */
+	struct fact_u64 margin_c;	   /* degrees to the nearest slowdown; 0: none is left */
 	struct fact_u64 power_limit_mw;	   /* that is set */
 	struct fact_u64 power_default_mw;  /* that the board comes with */
 	struct fact_u64 power_enforced_mw; /* the lowest of all limits that count */

@@ -209,7 +209,7 @@ struct module_view {
 
 struct modules_facts {
 	LIST(struct module) loaded;	  /* in the kernel that runs */
-	LIST(struct module_view) views;	  /* only of a running host, and only differences */
+	LIST(struct module_view) views;	  /* only differences; absent: files alone were read */
 	LIST(struct kernel_tree) kernels; /* installed ones */
 	LIST(struct module_file) files;	  /* of all kernels */
 	LIST(struct module_at_boot) at_boot;
@@ -428,7 +428,7 @@ struct rdma_device {
 	struct fact_str board_id;  /* the vendor's name of the board, its PSID */
 	struct fact_str hca_type;  /* MT4129 */
 	struct fact_str uverbs;	   /* uverbs0; absent: ib_uverbs has none for it */
-	/* through verbs: libibverbs has a driver that fits the kernel's */
+	/* through verbs: libibverbs has a driver that fits the kernel's; absent: files alone were read */
 	struct fact_bool offered;
 	/* through verbs: why it could not be opened; absent: it was */
 	struct fact_str open_error;

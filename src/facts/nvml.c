@@ -45,6 +45,7 @@ static const struct field nvml_ecc_fields[] = {
 	F_U64(nvml_ecc, pages_corrected, "nvmlDeviceGetRetiredPages"),
 	F_U64(nvml_ecc, pages_uncorrected, "nvmlDeviceGetRetiredPages"),
 	F_BOOL(nvml_ecc, sram_threshold_exceeded, "nvmlDeviceGetSramEccErrorStatus"),
+	F_BOOL(nvml_ecc, unrepairable, "nvmlDeviceGetUnrepairableMemoryFlag_v1"),
 	F_BOOL(nvml_ecc, channel_repair_pending, "nvmlDeviceGetRepairStatus"),
 	F_BOOL(nvml_ecc, tpc_repair_pending, "nvmlDeviceGetRepairStatus"),
 };
@@ -91,6 +92,7 @@ static const struct field nvml_clocks_fields[] = {
 	F_U64(nvml_clocks, temperature_c, "nvmlDeviceGetTemperature"),
 	F_U64(nvml_clocks, slowdown_c, "nvmlDeviceGetTemperatureThreshold"),
 	F_U64(nvml_clocks, shutdown_c, "nvmlDeviceGetTemperatureThreshold"),
+	F_U64(nvml_clocks, margin_c, "nvmlDeviceGetMarginTemperature"),
 	F_U64(nvml_clocks, power_limit_mw, "nvmlDeviceGetPowerManagementLimit"),
 	F_U64(nvml_clocks, power_default_mw, "nvmlDeviceGetPowerManagementDefaultLimit"),
 	F_U64(nvml_clocks, power_enforced_mw, "nvmlDeviceGetEnforcedPowerLimit"),

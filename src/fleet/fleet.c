@@ -263,8 +263,10 @@ bool fleet_is_volatile(const char *path)
 		"limits.self*",
 		/* What the GPU does now, and counts. */
 		"nvml.gpus*.memory.*used_bytes",
+		"nvml.gpus*.memory.reserved_bytes",
 		"nvml.gpus*.clocks.reasons",
 		"nvml.gpus*.clocks.temperature_c",
+		"nvml.gpus*.clocks.margin_c",
 		"nvml.gpus*.pcie.generation",
 		"nvml.gpus*.links*.low_power",
 		NULL,

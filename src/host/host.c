@@ -67,6 +67,11 @@ int host_record(struct host *host, int fd, bool redact, int told)
 	return redact ? learn_names(host) : 0;
 }
 
+bool host_is_recorded(const struct host *host)
+{
+	return host->recorder != NULL;
+}
+
 int host_record_error(const struct host *host)
 {
 	return host->recorder ? recorder_error(host->recorder) : 0;

@@ -56,6 +56,7 @@ void host_identity(const struct host *host, uint64_t *device, uint64_t *inode);
  * need, and names and numbers that identify the machine or its people are replaced (keep.h); each of them is listed
  * on TOLD, a descriptor or -1. */
 int host_record(struct host *host, int fd, bool redact, int told);
+bool host_is_recorded(const struct host *host);
 /* 0, or the error of the first line that could not be written, also by a child. */
 int host_record_error(const struct host *host);
 

@@ -55,25 +55,6 @@ static struct env_setting make_setting(struct arena *arena, struct span name, st
 	};
 }
 
-/* Takes the settings of a file. SHOWN is the name that the facts have for it. */
-typedef void take_settings(struct span rest, struct env_facts *answer, struct arena *arena,
-			   const char *shown);
-
-/* As NCCL reads them (src/misc/param.cc, setEnvFile): NAME=VALUE, and "#" at the beginning alone is
- * a comment. */
-static void take_nccl(struct span rest, struct env_facts *answer, struct arena *arena,
-		      const char *shown)
-{
-	struct span line, name, value;
-
-	answer->nccl_conf.state = FACT_KNOWN;
-	for (uint64_t number = 1;
-	     answer->nccl_conf.count < SETTINGS_MAX && span_cut(&rest, '\n', &line); number++)
-		if (cut_setting(line, &name, &value))
-			*LIST_ADD(arena, &answer->nccl_conf) = make_setting(arena, name, value,
-									    shown, number);
-}
-
 /* A "#" behind a blank begins a comment. */
 static struct span without_comment(struct span value)
 {
@@ -83,20 +64,34 @@ static struct span without_comment(struct span value)
 	return value;
 }
 
-/* As NVSHMEM reads them (3.6.5, src/include/bootstrap_host_transport/env_defs_internal.h,
- * nvshmemi_conf_parse_file): blanks round the name and the value do not count. */
-static void take_nvshmem(struct span rest, struct env_facts *answer, struct arena *arena,
-			 const char *shown)
-{
-	struct span line, name, value;
+/*
+ * Whose file it is. NCCL (src/misc/param.cc, setEnvFile) takes NAME=VALUE as it stands, and "#" at the beginning alone
+ * is a comment. For NVSHMEM (3.6.5, src/include/bootstrap_host_transport/env_defs_internal.h,
+ * nvshmemi_conf_parse_file) blanks round the name and the value do not count.
+ */
+enum reader { NCCL, NVSHMEM };
 
-	answer->nvshmem_conf.state = FACT_KNOWN;
-	for (uint64_t number = 1;
-	     answer->nvshmem_conf.count < SETTINGS_MAX && span_cut(&rest, '\n', &line); number++)
-		if (cut_setting(span_trim(line), &name, &value))
-			*LIST_ADD(arena, &answer->nvshmem_conf) =
-				make_setting(arena, span_trim(name),
-					     without_comment(span_trim(value)), shown, number);
+/* Takes the settings of a file. SHOWN is the name that the facts have for it. */
+static void take_settings(struct span rest, enum reader reader, struct env_facts *answer,
+			  struct arena *arena, const char *shown)
+{
+	struct env_setting *setting;
+	struct span line, name, value;
+	size_t count = 0;
+
+	*(reader == NCCL ? &answer->nccl_conf.state : &answer->nvshmem_conf.state) = FACT_KNOWN;
+	for (uint64_t number = 1; count < SETTINGS_MAX && span_cut(&rest, '\n', &line); number++) {
+		if (!cut_setting(reader == NCCL ? line : span_trim(line), &name, &value))
+			continue;
+		if (reader == NVSHMEM) {
+			name = span_trim(name);
+			value = without_comment(span_trim(value));
+		}
+		setting = reader == NCCL ? LIST_ADD(arena, &answer->nccl_conf)
+					 : LIST_ADD(arena, &answer->nvshmem_conf);
+		*setting = make_setting(arena, name, value, shown, number);
+		count++;
+	}
 }
 
 /* A file that the environment names, by itself or through a home. */
@@ -112,7 +107,7 @@ static int read_named(struct host *host, struct text *text, const char *path)
 
 struct file {
 	const char *path;
-	take_settings *take;
+	enum reader reader;
 };
 
 static int ask_file(struct host *host, void *facts, struct arena *arena, void *user)
@@ -122,7 +117,7 @@ static int ask_file(struct host *host, void *facts, struct arena *arena, void *u
 	int rc = read_named(host, &text, file->path);
 
 	if (rc == 0)
-		file->take(text_span(&text), facts, arena, file->path);
+		take_settings(text_span(&text), file->reader, facts, arena, file->path);
 	return rc;
 }
 
@@ -219,7 +214,7 @@ static int ask_home(struct host *host, void *facts, struct arena *arena, void *u
 		return -ENOTUNIQ;
 	rc = read_agreed(host, told, listed ? listed : told, &text);
 	if (rc == 0)
-		take_nccl(text_span(&text), facts, arena, NCCL_HOME_CONF);
+		take_settings(text_span(&text), NCCL, facts, arena, NCCL_HOME_CONF);
 	return rc;
 }
 
@@ -246,9 +241,9 @@ static int add_settings(struct probe_context *ctx, const char *path, host_ask *a
 	return 0;
 }
 
-static int add_file(struct probe_context *ctx, const char *path, take_settings *take)
+static int add_file(struct probe_context *ctx, const char *path, enum reader reader)
 {
-	struct file file = { .path = path, .take = take };
+	struct file file = { .path = path, .reader = reader };
 
 	return add_settings(ctx, path, ask_file, &file);
 }
@@ -265,7 +260,7 @@ static int read_first(struct probe_context *ctx, const char *folder, struct fact
 		return rc == -ENODATA ? -ENOENT : rc;
 	}
 	if (*own == '/')
-		return add_file(ctx, own, take_nccl);
+		return add_file(ctx, own, NCCL);
 	host_gap_note(ctx->host, NCCL_CONF, -ENODATA,
 		      "NCCL_CONF_FILE is relative to the folder that the process is in");
 	return -ENODATA;
@@ -281,7 +276,7 @@ void nccl_conf_read(struct probe_context *ctx, const char *folder, struct fact_u
 		return;
 	}
 	first = read_first(ctx, folder, user);
-	standard = add_file(ctx, NCCL_CONF, take_nccl);
+	standard = add_file(ctx, NCCL_CONF, NCCL);
 	if ((first && first != -ENOENT) || (standard && standard != -ENOENT))
 		env->nccl_conf.state = FACT_UNKNOWN;
 	else if (first && standard)
@@ -300,7 +295,7 @@ static int ask_nvshmem_home(struct host *host, void *facts, struct arena *arena,
 	if (rc == 0)
 		rc = read_home(host, home, ".nvshmem.conf", &text);
 	if (rc == 0)
-		take_nvshmem(text_span(&text), facts, arena, NVSHMEM_HOME_CONF);
+		take_settings(text_span(&text), NVSHMEM, facts, arena, NVSHMEM_HOME_CONF);
 	return rc;
 }
 
@@ -311,7 +306,7 @@ static int read_specified(struct probe_context *ctx)
 	if (!own || !*own)
 		return -ENOENT;
 	if (*own == '/')
-		return add_file(ctx, own, take_nvshmem);
+		return add_file(ctx, own, NVSHMEM);
 	host_gap_note(ctx->host, NVSHMEM_CONF, -ENODATA,
 		      "NVSHMEM_CONF_FILE is relative to the folder that the process is in");
 	return -ENODATA;
@@ -328,7 +323,7 @@ void nvshmem_conf_read(struct probe_context *ctx, const char *folder)
 		return;
 	}
 	env->nvshmem_conf.state = FACT_ABSENT;
-	rc[0] = add_file(ctx, NVSHMEM_CONF, take_nvshmem);
+	rc[0] = add_file(ctx, NVSHMEM_CONF, NVSHMEM);
 	rc[1] = add_settings(ctx, NVSHMEM_HOME_CONF, ask_nvshmem_home,
 			     arena_strdup(ctx->arena, folder));
 	rc[2] = read_specified(ctx);

@@ -189,6 +189,9 @@ static void run(struct probe_context *ctx)
 		host_gap_note(ctx->host, SOURCE, rc,
 			      rc == -ENODATA ? "only a running host can be asked through libkmod"
 					     : NULL);
+	/* There is no second answer to hold against the files. */
+	if (rc == -ENODATA)
+		ctx->node->modules.views.state = FACT_ABSENT;
 	if (rc || !is_known(ctx->node->modules.loaded))
 		return;
 	ctx->node->modules.views.state = FACT_KNOWN;

@@ -28,7 +28,7 @@ static bool has_failure(const struct asking *a, const char *function)
 	return false;
 }
 
-static void add_failure(struct asking *a, const char *function, int error)
+void asking_note(struct asking *a, const char *function, const char *why)
 {
 	struct nvml_failure *failure;
 
@@ -37,11 +37,15 @@ static void add_failure(struct asking *a, const char *function, int error)
 	failure = LIST_ADD(a->arena, &a->failures);
 	failure->function = fact_str(a->arena, function);
 	failure->gpu = is_known(a->gpu.bdf) ? a->gpu.bdf : FACT_NONE(fact_str);
-	failure->error = fact_str(
-		a->arena,
-		error == NVML_NO_FUNCTION
-			? "this release of the library does not have the function"
-			: arena_printf(a->arena, "%s (%d)", nvml_error_word(error), error));
+	failure->error = fact_str(a->arena, why);
+}
+
+static void add_failure(struct asking *a, const char *function, int error)
+{
+	asking_note(a, function,
+		    error == NVML_NO_FUNCTION
+			    ? "this release of the library does not have the function"
+			    : arena_printf(a->arena, "%s (%d)", nvml_error_word(error), error));
 }
 
 enum fact_state asking_take(struct asking *a, const char *function, int error)

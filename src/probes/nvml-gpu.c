@@ -109,12 +109,15 @@ static void ask_repairs(struct asking *a)
 	struct nvml_ecc *ecc = &a->gpu.ecc;
 	struct nvml_sram sram = { .version = NVML_VERSION_OF(sram, 1) };
 	struct nvml_repairs repairs = { .version = NVML_VERSION_OF(repairs, 1) };
+	unsigned int unrepairable = 0; /* nvmlUnrepairableMemoryStatus_v1_t */
 	enum fact_state state = ASK(a, nvmlDeviceGetSramEccErrorStatus, &sram);
 
 	ecc->sram_threshold_exceeded = asking_flag(state, (int)sram.threshold_exceeded);
 	state = ASK(a, nvmlDeviceGetRepairStatus, &repairs);
 	ecc->channel_repair_pending = asking_flag(state, (int)repairs.channel_pending);
 	ecc->tpc_repair_pending = asking_flag(state, (int)repairs.tpc_pending);
+	state = ASK(a, nvmlDeviceGetUnrepairableMemoryFlag_v1, &unrepairable);
+	ecc->unrepairable = asking_flag(state, (int)unrepairable);
 	ecc->pages_corrected = ask_pages(a, NVML_PAGES_CORRECTED);
 	ecc->pages_uncorrected = ask_pages(a, NVML_PAGES_UNCORRECTED);
 }
@@ -203,6 +206,7 @@ static void ask_clocks(struct asking *a)
 {
 	struct nvml_clocks *clocks = &a->gpu.clocks;
 	unsigned long long reasons = 0;
+	struct nvml_margin margin = { .version = NVML_VERSION_OF(margin, 1) };
 	unsigned int degrees = 0;
 	enum fact_state state = ASK(a, nvmlDeviceGetCurrentClocksThrottleReasons, &reasons);
 
@@ -213,6 +217,8 @@ static void ask_clocks(struct asking *a)
 	clocks->slowdown_c = asking_number(state, degrees);
 	state = ASK(a, nvmlDeviceGetTemperatureThreshold, NVML_THRESHOLD_SHUTDOWN, &degrees);
 	clocks->shutdown_c = asking_number(state, degrees);
+	state = ASK(a, nvmlDeviceGetMarginTemperature, &margin);
+	clocks->margin_c = asking_number(state, margin.degrees > 0 ? (uint64_t)margin.degrees : 0);
 	clocks->power_limit_mw = ASK_U32(a, nvmlDeviceGetPowerManagementLimit);
 	clocks->power_default_mw = ASK_U32(a, nvmlDeviceGetPowerManagementDefaultLimit);
 	clocks->power_enforced_mw = ASK_U32(a, nvmlDeviceGetEnforcedPowerLimit);

@@ -106,6 +106,12 @@ struct nvml_repairs {
 	unsigned int version, channel_pending, tpc_pending;
 };
 
+/* nvmlMarginTemperature_v1_t */
+struct nvml_margin {
+	unsigned int version;
+	int degrees;
+};
+
 /* nvmlDeviceAttributes_t */
 struct nvml_attributes {
 	unsigned int multiprocessors, shared[5], gpu_slices, compute_slices;
@@ -173,6 +179,7 @@ struct nvml_fabric_v2 {
 	F(nvmlDeviceGetRetiredPages, (nvml_handle, int, unsigned int *, unsigned long long *))     \
 	F(nvmlDeviceGetSramEccErrorStatus, (nvml_handle, struct nvml_sram *))                      \
 	F(nvmlDeviceGetRepairStatus, (nvml_handle, struct nvml_repairs *))                         \
+	F(nvmlDeviceGetUnrepairableMemoryFlag_v1, (nvml_handle, unsigned int *))                   \
 	F(nvmlDeviceGetRemappedRows,                                                               \
 	  (nvml_handle, unsigned int *, unsigned int *, unsigned int *, unsigned int *))           \
 	F(nvmlDeviceGetRowRemapperHistogram, (nvml_handle, struct nvml_histogram *))               \
@@ -185,6 +192,7 @@ struct nvml_fabric_v2 {
 	F(nvmlDeviceGetCurrentClocksThrottleReasons, (nvml_handle, unsigned long long *))          \
 	F(nvmlDeviceGetTemperature, (nvml_handle, int, unsigned int *))                            \
 	F(nvmlDeviceGetTemperatureThreshold, (nvml_handle, int, unsigned int *))                   \
+	F(nvmlDeviceGetMarginTemperature, (nvml_handle, struct nvml_margin *))                     \
 	F(nvmlDeviceGetPowerManagementLimit, (nvml_handle, unsigned int *))                        \
 	F(nvmlDeviceGetPowerManagementDefaultLimit, (nvml_handle, unsigned int *))                 \
 	F(nvmlDeviceGetEnforcedPowerLimit, (nvml_handle, unsigned int *))                          \

@@ -99,6 +99,19 @@ static struct fact_enum remote_kind(struct asking *a, const struct nvml_link *li
 	return asking_word(state, type == 0xff ? NVML_REMOTE_UNKNOWN : type, nvml_remote_words);
 }
 
+/* Of a device that a hypervisor keeps to itself the address is all ones (NCCL 2.30.7: src/graph/xml.cc, "Remote NVLink
+ * device is not visible inside this VM"). */
+static void set_address(struct asking *a, struct nvml_link *link, const struct nvml_pci *pci)
+{
+	if (pci->domain != UINT32_MAX) {
+		link->remote = asking_address(a->arena, pci);
+		return;
+	}
+	link->remote.state = FACT_UNKNOWN;
+	asking_note(a, "nvmlDeviceGetNvLinkRemotePciInfo_v2",
+		    "the hypervisor hides the other end of the link: its address is all ones");
+}
+
 static void ask_remote(struct asking *a, struct nvml_link *link)
 {
 	struct nvml_pci pci = { 0 };
@@ -112,7 +125,7 @@ static void ask_remote(struct asking *a, struct nvml_link *link)
 	state = ASK(a, nvmlDeviceGetNvLinkRemotePciInfo_v2, (unsigned int)link->link.value, &pci);
 	link->remote.state = state;
 	if (state == FACT_KNOWN)
-		link->remote = asking_address(a->arena, &pci);
+		set_address(a, link, &pci);
 	link->remote_is = remote_kind(a, link);
 }
 
@@ -173,11 +186,18 @@ static struct fact_enum ask_pair(struct asking *a, nvml_handle other, int what)
 	return asking_word(state, status, nvml_p2p_words);
 }
 
+static bool is_where_known(const struct nvml_link *link)
+{
+	if (known_is(link->remote_is, NVML_REMOTE_GPU))
+		return is_known(link->remote);
+	return is_known(link->remote_is);
+}
+
 static bool links_are_known(const struct nvml_gpu *gpu)
 {
 	for_each(link, &gpu->links)
 		if (is_unknown(link->active) ||
-		    (known_is(link->active, true) && !is_known(link->remote_is)))
+		    (known_is(link->active, true) && !is_where_known(link)))
 			return false;
 	return was_read(gpu->links);
 }

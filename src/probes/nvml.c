@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "parse/bdf.h"
+#include "parse/nvidia.h"
 #include "probes/loader.h"
 #include "probes/nvml-ask.h"
 #include "probes/probe.h"
@@ -18,8 +20,10 @@
 #define BRIEF_DEADLINE_MS 3000 /* of the five seconds that preflight has */
 #define LINKS_MAX 16
 
+#define VERSION_FILE "/proc/driver/nvidia/version"
+#define TAKEN "/sys/bus/pci/drivers/nvidia"
+
 struct question {
-	const struct node *node;
 	bool force;
 	bool serials;
 };
@@ -92,19 +96,26 @@ static bool is_writable_by_others(const char *path)
 	return stat(path, &st) == 0 && (st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
+/* NULL: it is not known. The other probes read it at the same time. */
+static const char *version_of_driver(struct host *host, struct arena *arena)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct nvidia_banner banner;
+
+	if (host_read(host, &text, HOST_FILE_MAX, VERSION_FILE) ||
+	    nvidia_banner_parse(text_span(&text), &banner))
+		return NULL;
+	return arena_strndup(arena, banner.version.p, banner.version.n);
+}
+
 /* Why the driver is not asked; NULL: it is, and FACTS has the library. */
 static const char *find_refusal(struct host *host, const struct question *q,
 				struct nvml_facts *facts, struct arena *arena)
 {
-	struct fact_str driver = q->node->driver.version;
-	const char *path, *version;
+	const char *driver = version_of_driver(host, arena), *path, *version;
 
-	if (!known_is(q->node->driver.loaded, true))
-		return is_known(q->node->driver.loaded)
-			       ? "the NVIDIA driver is not loaded"
-			       : "it is not known whether the NVIDIA driver is loaded";
-	if (!is_known(driver))
-		return "the version of the NVIDIA driver is not known";
+	if (!driver)
+		return "the NVIDIA driver is not loaded, or " VERSION_FILE " cannot be read";
 	if (!q->force && !is_held(host))
 		return "no process holds the GPUs, such as nvidia-persistenced: opening them would "
 		       "initialise each, for a second or two";
@@ -116,12 +127,31 @@ static const char *find_refusal(struct host *host, const struct question *q,
 	if (!version)
 		return "the name of the file " KEY " has no version";
 	facts->library_version = fact_str(arena, version);
-	if (!str_is(driver, version))
+	if (strcmp(driver, version) != 0)
 		return arena_printf(arena, KEY " is of version %s, the loaded driver of %s",
-				    version, driver.value);
+				    version, driver);
 	if (is_writable_by_others(path))
 		return "others than root can write to " KEY;
 	return NULL;
+}
+
+/* A container, or a cgroup, shows a process some GPUs of those that the driver has taken. */
+static void add_hidden(struct host *host, struct nvml_facts *facts, struct arena *arena)
+{
+	_cleanup_names_ struct names names = { 0 };
+
+	if (host_list(host, &names, TAKEN))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		struct nvml_failure *failure;
+
+		if (!bdf_is(span_of(names.items[i])) || LIST_FIND(&facts->gpus, names.items[i]))
+			continue;
+		failure = LIST_ADD(arena, &facts->failures);
+		failure->function = fact_str(arena, "nvmlDeviceGetHandleByIndex_v2");
+		failure->gpu = fact_str(arena, names.items[i]);
+		failure->error = fact_str(arena, "the driver does not show it to this process");
+	}
 }
 
 static int ask(struct host *host, void *answer, struct arena *arena, void *user)
@@ -133,6 +163,8 @@ static int ask(struct host *host, void *answer, struct arena *arena, void *user)
 	refusal = find_refusal(host, user, facts, arena);
 	if (!refusal)
 		refusal = nvml_ask(facts, arena, ((const struct question *)user)->serials);
+	if (!refusal)
+		add_hidden(host, facts, arena);
 	facts->refused = refusal ? fact_str(arena, refusal) : FACT_NONE(fact_str);
 	return 0;
 }
@@ -150,29 +182,15 @@ static void note_failures(struct probe_context *ctx, const struct nvml_facts *fa
 					       : f->error.value);
 }
 
-/* A container, or a cgroup, shows a process some GPUs of the host. */
-static void note_hidden(struct probe_context *ctx, const struct nvml_facts *facts)
-{
-	for_each(gpu, &ctx->node->gpu.devices)
-		if (is_known(gpu->bdf) && !LIST_FIND(&facts->gpus, gpu->bdf.value))
-			host_gap_note(ctx->host, "nvmlDeviceGetHandleByIndex_v2", -ENODEV,
-				      arena_printf(ctx->arena,
-						   "the driver does not show %s to this process",
-						   gpu->bdf.value));
-}
-
 static void run(struct probe_context *ctx)
 {
 	struct nvml_facts *facts = &ctx->node->nvml;
-	struct question question = { .node = ctx->node,
-				     .force = probe_asks_nvml(ctx) == PROBE_NVML_FORCE,
+	struct question question = { .force = probe_asks_nvml(ctx) == PROBE_NVML_FORCE,
 				     .serials = ctx->how->serials };
 
 	if (host_query(ctx->host, KEY, &nvml_facts_desc, facts, ctx->arena, ask, &question))
 		return;
 	note_failures(ctx, facts);
-	if (is_absent(facts->refused))
-		note_hidden(ctx, facts);
 }
 
 /* Of a capture the answer is taken that it has. */
@@ -183,10 +201,12 @@ static bool is_wanted(const struct probe_context *ctx)
 	return host_has_recorded(ctx->host, KEY);
 }
 
-/* The last: the driver can take long, and nothing else waits for it. */
+/* The driver can take long, and nothing else waits for it. What the other probes read of a GPU that --nvml=force
+ * initialises can be from before or after that. */
 const struct probe probe_nvml = {
 	.name = "nvml",
 	.phase = 5,
+	.beside = true,
 	.deadline_ms = DEADLINE_MS,
 	.reach = HOST_ASKS_GPUS,
 	.is_wanted = is_wanted,

@@ -61,6 +61,11 @@ struct run {
 	size_t count;
 	size_t last;	 /* where the child that runs is to end: another goes on from there */
 	uint64_t end_us; /* of all; 0: no such limit */
+	struct beside {
+		struct child child; /* pid 0: none runs */
+		struct window window;
+		struct watch *watch;
+	} beside; /* for the last step, which waits for a device while the others read */
 };
 
 static int compare_probes(const void *a, const void *b)
@@ -316,6 +321,24 @@ static bool has_result(const struct node *node, const char *probe)
 	return false;
 }
 
+/* Of a child that began before the others had ended: what they do not have. */
+static void take_section(struct run *run, const struct probe *probe)
+{
+	struct arena *arena = run->ctx.arena;
+	struct node *node = run->ctx.node, *found = arena_alloc(arena, sizeof(*found));
+
+	fact_copy(&node_desc, found, arena, &run->watch->node, &run->window);
+	memcpy((char *)node + probe->section, (char *)found + probe->section, probe->section_size);
+	run->probe = probe->name;
+	for_each(g, &found->gaps)
+		if (str_is(g->probe, probe->name) && node->gaps.count < GAPS_MAX)
+			*LIST_ADD(arena, &node->gaps) = *g;
+	for_each(r, &found->probes)
+		if (str_is(r->name, probe->name) && !has_result(node, probe->name))
+			*LIST_ADD(arena, &node->probes) = *r;
+	take_trace(run, run->trace);
+}
+
 /* What the child found, instead of what was known before, which is in it. A child in strange hands may have written
  * anything there, and may still write. FIRST is the step that it began with. */
 static void take_found(struct run *run, const struct probe *first)
@@ -324,6 +347,10 @@ static void take_found(struct run *run, const struct probe *first)
 	const void *answer = WINDOW_READ(watch->answer);
 	struct arena *arena = run->ctx.arena;
 
+	if (first->beside) {
+		take_section(run, first);
+		return;
+	}
 	run->image |= *(const volatile char *)&watch->image != 0;
 	if (run->kept)
 		arena_rewind(arena, run->kept);
@@ -370,10 +397,16 @@ static size_t follow_child(struct run *run, struct child *c, size_t step)
 	return at + 1;
 }
 
+/* The first step that has a child already: the last one, or none. */
+static size_t end_of_rest(const struct run *run)
+{
+	return run->beside.child.pid ? run->count - 1 : run->count;
+}
+
 /* When the time for all of them is over, the rest is not begun. */
 static void leave_rest(struct run *run, size_t next)
 {
-	for (size_t i = next; i < run->count; i++) {
+	for (size_t i = next; i < end_of_rest(run); i++) {
 		if (!is_wanted(run, i))
 			continue;
 		run->trace[0] = '\0';
@@ -395,14 +428,60 @@ static int open_window(struct run *run, size_t first)
 	return 0;
 }
 
-static int observe_in_children(struct run *run)
+/* The steps from FIRST to LAST, in a child. 0, or negative errno. */
+static int begin_steps(struct run *run, size_t first, size_t last, struct child *c)
 {
-	host_stand_for(run->ctx.host);
-	for (size_t next = 0; next < run->count;) {
+	int rc = open_window(run, first);
+
+	run->last = last;
+	if (rc == 0)
+		rc = child_fork(c);
+	if (rc)
+		window_close(&run->window);
+	else if (c->pid == 0)
+		child(run, c, first);
+	return rc;
+}
+
+/* What is recorded is recorded in order. Where no child can be had, the step's turn comes. */
+static void begin_beside(struct run *run)
+{
+	size_t last = run->count - 1;
+	struct beside *beside = &run->beside;
+
+	if (beside->child.pid || !run->count || !run->steps[last]->beside ||
+	    host_kind(run->ctx.host) != HOST_LIVE || host_is_recorded(run->ctx.host) ||
+	    !is_wanted(run, last))
+		return;
+	if (begin_steps(run, last, run->count, &beside->child)) {
+		beside->child.pid = 0;
+		return;
+	}
+	beside->window = run->window;
+	beside->watch = run->watch;
+}
+
+static void end_beside(struct run *run)
+{
+	struct beside *beside = &run->beside;
+	struct child c = beside->child;
+
+	run->window = beside->window;
+	run->watch = beside->watch;
+	run->last = run->count;
+	follow_child(run, &c, run->count - 1);
+	window_close(&run->window);
+	beside->child.pid = 0;
+}
+
+static int observe_steps(struct run *run)
+{
+	for (size_t next = 0; next < end_of_rest(run);) {
 		struct child c;
 		int rc;
 
-		if (!is_wanted(run, next)) {
+		begin_beside(run);
+		if (next >= end_of_rest(run) || !is_wanted(run, next)) {
 			next++;
 			continue;
 		}
@@ -410,20 +489,24 @@ static int observe_in_children(struct run *run)
 			leave_rest(run, next);
 			return 0;
 		}
-		run->last = end_of_steps(run, next);
-		rc = open_window(run, next);
-		if (rc == 0)
-			rc = child_fork(&c);
-		if (rc) {
-			window_close(&run->window);
+		rc = begin_steps(run, next, end_of_steps(run, next), &c);
+		if (rc)
 			return rc;
-		}
-		if (c.pid == 0)
-			child(run, &c, next);
 		next = follow_child(run, &c, next);
 		window_close(&run->window);
 	}
 	return 0;
+}
+
+static int observe_in_children(struct run *run)
+{
+	int rc;
+
+	host_stand_for(run->ctx.host);
+	rc = observe_steps(run);
+	if (run->beside.child.pid)
+		end_beside(run);
+	return rc;
 }
 
 static void observe_here(struct run *run)

@@ -44,6 +44,9 @@ struct probe {
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
 	enum host_reach reach;	  /* whom RUN asks, besides files: see host_confine() */
 	unsigned int needs;	  /* enum confine_needs: what it reads takes these capabilities */
+	/* It waits for a device, and needs nothing that other probes found: on a running host it begins before them and
+	 * has a child of its own, which they do not wait for. The last one alone; has is_wanted. */
+	bool beside;
 	/* Of an image (host_is_image()) these run first and in this order: they say what boots next, and the other
 	 * probes read that kernel's files. */
 	unsigned int image_order;

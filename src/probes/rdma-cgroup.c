@@ -95,13 +95,13 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	if (rc)
 		return rc;
 	if (!cgroup_of_controller(text_span(&text), "rdma", &path, &unified))
-		return -ENOENT;
+		return -EOPNOTSUPP;
 	/* Seen from another namespace of control groups. */
 	if (!path.n || *path.p != '/' || span_search(path, "/.."))
 		return -EXDEV;
 	root = unified ? CGROUPS : CGROUPS "/rdma";
 	if (!host_exists(host, root))
-		return -ENOENT;
+		return -ENODEV;
 	path.n -= path.n == 1;
 	rc = read_levels(host, arena, answer,
 			 arena_printf(arena, "%s%.*s", root, (int)path.n, path.p), strlen(root));
@@ -110,6 +110,21 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	answer->rdma.state = FACT_KNOWN;
 	fact_list_sort(&answer->rdma, sizeof(answer->rdma.items[0]), compare_limits);
 	return 0;
+}
+
+/* NULL: the error says it. */
+static const char *reason_of(int rc)
+{
+	switch (rc) {
+	case -ENOENT:
+		return "the list of the process's control groups is not there";
+	case -EOPNOTSUPP:
+		return "the process is in no control group that could limit RDMA";
+	case -ENODEV:
+		return "the control groups are not mounted here";
+	default:
+		return NULL;
+	}
 }
 
 static void run(struct probe_context *ctx)
@@ -123,10 +138,7 @@ static void run(struct probe_context *ctx)
 	rc = host_query(ctx->host, arena_printf(ctx->arena, "rdma.max of %s", folder),
 			&limits_facts_desc, &answer, ctx->arena, ask, folder);
 	if (rc) {
-		host_gap_note(ctx->host, CGROUPS, rc == -ENOENT ? -ENODATA : rc,
-			      rc == -ENOENT
-				      ? "the process has no control group that is mounted here"
-				      : NULL);
+		host_gap_note(ctx->host, CGROUPS, rc == -ENOENT ? -ENODATA : rc, reason_of(rc));
 		return;
 	}
 	limits->rdma.state = answer.rdma.state;

@@ -285,6 +285,13 @@ static int ask_live(struct probe_context *ctx, const char *key, struct rdma_devi
 	return -ENODATA;
 }
 
+/* Files alone were read, so there is no second answer to hold against them. */
+static void leave_all(struct rdma_facts *rdma)
+{
+	for_each_mut(device, &rdma->devices)
+		device->offered.state = FACT_ABSENT;
+}
+
 static void run(struct probe_context *ctx)
 {
 	_cleanup_(verbs_close) struct verbs verbs = { 0 };
@@ -306,8 +313,10 @@ static void run(struct probe_context *ctx)
 		if (rc == 0)
 			merge(ctx, key, device, &answer);
 		/* Without the library, or a record of its answers, the others are not told either. */
-		if (rc == -ENODATA)
+		if (rc == -ENODATA) {
 			host_gap_note(ctx->host, NODES, rc, NOT_LIVE);
+			leave_all(rdma);
+		}
 		if (rc == -ELIBACC || rc == -ENODATA)
 			return;
 	}

@@ -369,13 +369,15 @@ static const struct rule boot_cmdline_rules[] = {
 		.remedy = "Drain the node, then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"/run/reboot-required, options in modprobe.d that are newer than the boot and differ from the running "
+			"/run/reboot-required, /run/reboot-needed, options in modprobe.d that are newer than the boot and differ from the running "
 			"values, and the kernel that boots next.",
 		.why = "Packages of Debian, Ubuntu and SUSE ask for a reboot in a file. Another kernel at the next boot alone is "
 		       "a note; boot/kernel-next-lacks-modules checks that kernel.",
 		.check = "cat /run/reboot-required.pkgs; needs-restarting -r; uname -r",
-		.sources = "Debian Policy 4.5.1.0: Signaling that a reboot is required\n"
-			   "needs-restarting(1)",
+		.sources =
+			"Debian Policy 4.5.1.0: Signaling that a reboot is required\n"
+			"github.com/openSUSE/zypp-boot-plugin (read in November 2026): README (reboot-needed)\n"
+			"needs-restarting(1)",
 	},
 };
 

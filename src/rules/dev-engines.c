@@ -367,7 +367,7 @@ static const struct rule dev_engines_rules[] = {
 			"version, imports, disabled_plugins and the runtimes in containerd's config.toml and "
 			"conf.d; config.toml of k3s and RKE2 with their templates; the version of containerd; the "
 			"kubelet's engine.",
-		.why = "containerd reports no table that it ignores. The plugin of the runtimes has another name "
+		.why = "containerd says nothing of the table of a plugin that it does not have. The plugin of the runtimes has another name "
 		       "from version 3 of the file on. A drop-in counts only if config.toml imports it. k3s and "
 		       "RKE2 write their config.toml at each start, from a template if there is one.",
 		.check = "containerd config dump | grep -A8 runtimes.nvidia",

@@ -89,10 +89,36 @@ static struct newest newest_release(const struct node *node)
 	return n;
 }
 
+/* The driver is older than the release needs, and COMPAT is a libcuda that lifts the limit. */
+static void check_forward(struct rule_context *ctx, const char *seen, const char *fact,
+			  const struct software_item *compat)
+{
+	if (compat_in_use(ctx->node))
+		PASS(ctx,
+		     .observed = text_printf(ctx, "%s, with forward compatibility (%s)", seen,
+					     compat->path.value),
+		     .evidence = { fact, "driver.version" });
+	else if (is_unknown(ctx->node->software.libcuda))
+		UNKNOWN(ctx, .evidence = { "software.libcuda" });
+	else
+		FAIL_AS(ctx, SEVERITY_WARN,
+			.observed = text_printf(ctx, "%s; %s helps, and no search path leads to it",
+						seen, compat->path.value),
+			.expected =
+				"the folder of cuda-compat in LD_LIBRARY_PATH or /etc/ld.so.conf.d",
+			.remedy =
+				"Add the folder of cuda-compat to LD_LIBRARY_PATH of the jobs, or install "
+				"a newer driver.",
+			.activation = ACTIVATION_NEW_JOBS,
+			.evidence = { fact, "driver.version", "software.libcuda" });
+}
+
 static void check_release(struct rule_context *ctx, const struct newest *n)
 {
 	const char *driver = ctx->node->driver.version.value;
 	const struct software_item *compat = newest_compat(ctx->node);
+	bool lifts = compat && !older(compat->version.value, n->release->minimum) &&
+		     !all_geforce(ctx->node);
 	const char *fact = fact_path(ctx->arena, "software.items", n->item->path.value, "version");
 	const char *seen = text_printf(ctx, "CUDA %u.%u, driver %s", n->release->major,
 				       n->release->minor, driver);
@@ -107,12 +133,8 @@ static void check_release(struct rule_context *ctx, const struct newest *n)
 			     "and new API need driver %s",
 			     seen, n->release->own),
 		     .evidence = { fact, "driver.version" });
-	else if (compat && !older(compat->version.value, n->release->minimum) &&
-		 !all_geforce(ctx->node))
-		PASS(ctx,
-		     .observed = text_printf(ctx, "%s, with forward compatibility (%s)", seen,
-					     compat->path.value),
-		     .evidence = { fact, "driver.version" });
+	else if (lifts)
+		check_forward(ctx, seen, fact, compat);
 	else
 		FAIL_AS(ctx, n->another_runs ? SEVERITY_WARN : SEVERITY_ERR, .observed = seen,
 			.expected = text_printf(ctx, "driver %s or later", n->release->minimum),
@@ -168,11 +190,11 @@ static const struct rule driver_cuda_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"version.json of CUDA toolkits, libcudart's file names and wheels, the compat folder,"
-			" and the loaded driver's version. The newest CUDA counts.",
+			" the search path of the dynamic loader, and the loaded driver's version. The newest CUDA counts.",
 		.why = "Each CUDA release has an oldest driver; from 11.0 on it is the same for all releases"
 		       " of a major version. With a driver below the one that a release came with most "
 		       "programs run, and that is a note. On data-centre GPUs the package cuda-compat of the"
-		       " newer CUDA lifts the limit. On GeForce it fails with error 804. A runtime that is "
+		       " newer CUDA lifts the limit, where programs find it. On GeForce it fails with error 804. A runtime that is "
 		       "linked into a program is not visible here.",
 		.check = "nvidia-smi | grep 'CUDA Version'; cat /usr/local/cuda/version.json",
 		.sources =

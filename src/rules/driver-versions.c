@@ -388,8 +388,9 @@ static const struct rule driver_versions_rules[] = {
 		       "running job is a client too. nvidia-smi -pm 1 is not visible without opening the "
 		       "GPU.",
 		.check = "systemctl status nvidia-persistenced; nvidia-smi -q | grep Persistence",
-		.sources = "NVIDIA Driver Persistence r580: Persistence Daemon\n"
-			   "nvidia-persistenced 590.48: README",
+		.sources =
+			"NVIDIA Driver Persistence r580: Persistence Daemon\n"
+			"nvidia-persistenced 410f354 (2026-04-28): nvidia-persistenced.1.m4, DESCRIPTION",
 	},
 };
 

@@ -102,24 +102,30 @@ static const struct nvml_gpu *record_of(const struct node *node, const char *bdf
 }
 
 /* Is it known of all that GPUs of its kind have? Those before Ampere retire pages, the later ones remap rows. Channels
- * and processors are repaired by drivers that also say so. */
+ * and processors are repaired by drivers that also say so, and only new ones say what cannot be repaired. */
 static bool record_is_whole(const struct nvml_gpu *gpu)
 {
 	return was_read(gpu->rows.failed) && was_read(gpu->rows.pending) &&
 	       was_read(gpu->ecc.retirement_pending) && was_read(gpu->ecc.uncorrected_volatile);
 }
 
-static bool check_failed_remap(struct rule_context *ctx, const struct nvml_gpu *gpu)
+static bool check_broken_memory(struct rule_context *ctx, const struct nvml_gpu *gpu)
 {
-	if (!known_is(gpu->rows.failed, true))
+	bool failed = known_is(gpu->rows.failed, true);
+
+	if (!failed && !known_is(gpu->ecc.unrepairable, true))
 		return false;
 	FAIL(ctx, .subject = gpu->bdf.value,
-	     .observed = "a row of the memory could not be remapped", .expected = "no failed remap",
+	     .observed = failed ? "a row of the memory could not be remapped"
+				: "the driver says that the memory cannot be repaired",
+	     .expected = failed ? "no failed remap" : "memory without such a fault",
 	     .remedy =
-		     "Take the GPU out of service and have it replaced: it has no spare row left.",
+		     failed ? "Take the GPU out of service and have it replaced: it has no spare row left."
+			    : "Take the GPU out of service and have it replaced.",
 	     .activation = ACTIVATION_NONE, .mender = MENDER_HARDWARE, .has_mender = true,
 	     .action = ACTION_REPLACE_HARDWARE,
-	     .evidence = { fact_path(ctx->arena, "nvml.gpus", gpu->bdf.value, "rows.failed") });
+	     .evidence = { fact_path(ctx->arena, "nvml.gpus", gpu->bdf.value,
+				     failed ? "rows.failed" : "ecc.unrepairable") });
 	return true;
 }
 
@@ -129,7 +135,7 @@ static bool check_record(struct rule_context *ctx, const struct nvml_gpu *gpu)
 	const char *what = NULL, *member = "rows.pending";
 	struct fact_u64 errors = gpu->ecc.uncorrected_volatile;
 
-	if (check_failed_remap(ctx, gpu))
+	if (check_broken_memory(ctx, gpu))
 		return true;
 	if (known_is(gpu->rows.pending, true)) {
 		what = "a row of the memory waits for a remap";
@@ -514,7 +520,7 @@ static const struct rule gpu_rules[] = {
 		.reads =
 			"Xids about memory in the kernel log since the boot: 48, 63, 64, 95, 140, 156, 157, "
 			"160, 161, 171, 172. With --nvml: remapped rows, retired pages, repairs that wait for a "
-			"reset, uncorrectable errors.",
+			"reset, memory that cannot be repaired, uncorrectable errors.",
 		.why = "The GPU's own record (pending rows, failed remaps of earlier boots) is visible only "
 		       "through NVML, which opens the device. So a log without such a line is unknown and "
 		       "never a pass without --nvml. An error is over if the log says later that the GPU was "
@@ -526,7 +532,8 @@ static const struct rule gpu_rules[] = {
 			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h\n"
 			"NVIDIA GPU Memory Error Management r580: Row Remapping, Error Containment\n"
 			"NVIDIA Xid Errors, Xid Catalog (October 2025)\n"
-			"nvml.h of NVML 13 (github.com/NVIDIA/go-nvml): nvmlRepairStatus_v1_t",
+			"nvml.h of NVML 13 (github.com/NVIDIA/go-nvml): nvmlRepairStatus_v1_t, "
+			"nvmlUnrepairableMemoryStatus_v1_t",
 	},
 	{
 		.id = "gpu/nvlink-inactive",

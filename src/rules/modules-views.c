@@ -13,7 +13,15 @@ static void check_views(struct rule_context *ctx)
 	/* A container often has a part of /proc or /sys. */
 	enum severity severity = is_known(node->os.container) ? SEVERITY_INFO : SEVERITY_WARN;
 
-	if (!was_read(node->modules.views)) {
+	if (is_absent(node->modules.views)) {
+		NOT_APPLICABLE(
+			ctx,
+			.observed = "files alone were read: there is no answer of libkmod to hold "
+				    "against them",
+			.evidence = { "modules.views" });
+		return;
+	}
+	if (is_unknown(node->modules.views)) {
 		UNKNOWN(ctx, .evidence = { "modules.views" });
 		return;
 	}
@@ -49,7 +57,8 @@ static const struct rule modules_views_rules[] = {
 			"On a live host: libkmod's answers, and /proc/modules, for modules of GPUs and RDMA.",
 		.why = "The kernel writes both from one list. They differ where one of them is hidden or not the kernel's: "
 		       "a container with a part of /proc or /sys, or a file mounted over one. In a container the "
-		       "finding is a note. Copies of a node have no answers of libkmod.",
+		       "finding is a note. The rule compares two answers of a running host. In files that were copied from one "
+		       "there is one answer, so the rule does not apply; a capture of a running host has both.",
 		.check = "lsmod | grep -E 'nvidia|mlx5|ib_'; cat /sys/module/nvidia/initstate",
 		.sources = "kmod 34: libkmod/libkmod-module.c, kmod_module_get_initstate() and "
 			   "kmod_module_new_from_loaded()\n"

@@ -153,7 +153,8 @@ static const struct rule node_rules[] = {
 		.why = "Every probe has a deadline (2 s; the initramfs 20 s). A probe that exceeds it or "
 		       "crashes leaves its section unknown.",
 		.check = "timeout 2 cat FILE",
-		.sources = "nvnodecheck(8) of this release: option --probe-timeout",
+		.sources =
+			"nvnodecheck of this release: src/probes/probe.h (PROBE_DEADLINE_MS); nvnodecheck(8), option --timeout",
 	},
 };
 

@@ -470,11 +470,13 @@ static const struct rule rdma_ports_rules[] = {
 			 "and UCX_IB_PKEY of the job.",
 		.why = "Two ports can communicate only with a common key of which at least one is a full member. "
 		       "Without a setting libraries use the entry at index 0, normally the default key 0xffff. Limited "
-		       "membership is a note, because it can be intended. The facts leave out empty entries, so an "
+		       "membership is a note, because it can be intended. NCCL has NCCL_IB_PKEY_VALUE after 2.30.7. The facts leave out empty entries, so an "
 		       "index is compared with the number of entries that are set.",
 		.check = "grep . /sys/class/infiniband/*/ports/*/pkeys/[0-7]",
-		.sources = "InfiniBand Architecture Specification volume 1, 10.9 (partitioning)\n"
-			   "NCCL 2.30.7: src/transport/net_ib/connect.cc, NCCL_PARAM(IbPkey)",
+		.sources =
+			"InfiniBand Architecture Specification volume 1, 10.9 (partitioning)\n"
+			"NCCL 2.30.7: src/transport/net_ib/connect.cc, NCCL_PARAM(IbPkey)\n"
+			"NCCL user guide (read in November 2026): Environment Variables, NCCL_IB_PKEY_VALUE",
 	},
 };
 

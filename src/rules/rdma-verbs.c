@@ -44,15 +44,23 @@ static void check_state(struct rule_context *ctx, const struct rdma_device *d,
 			      port_fact(ctx->arena, d, p, "sysfs_state") });
 }
 
-/* Of a copy no device was asked about. */
 static bool skip_without_verbs(struct rule_context *ctx)
 {
+	const struct rdma_device *first = &ctx->node->rdma.devices.items[0];
+	const char *fact;
+
 	for_each(d, &ctx->node->rdma.devices)
 		if (was_read(d->open_error) || is_known(d->offered))
 			return false;
-	UNKNOWN(ctx, .evidence = { fact_path(ctx->arena, "rdma.devices",
-					     ctx->node->rdma.devices.items[0].name.value,
-					     "open_error") });
+	fact = fact_path(ctx->arena, "rdma.devices", first->name.value, "offered");
+	if (is_absent(first->offered))
+		NOT_APPLICABLE(ctx,
+			       .observed =
+				       "files alone were read: there is no answer of verbs to hold "
+				       "against them",
+			       .evidence = { fact });
+	else
+		UNKNOWN(ctx, .evidence = { fact });
 	return true;
 }
 
@@ -85,7 +93,9 @@ static const struct rule rdma_verbs_rules[] = {
 		.why = "Jobs open devices through libibverbs, which asks the kernel's driver. sysfs can show a device that "
 		       "does not open: its driver restarts, the provider is of another release, or the device was "
 		       "given to another network namespace. A missing right (EACCES, EPERM) is no finding here. A port "
-		       "whose state differs is a warning. Copies of a node have no answers of verbs.",
+		       "whose state differs is a warning. The rule compares two answers of a running host. In files that were "
+		       "copied from one there is one answer, so the rule does not apply; a capture of a running host has "
+		       "both.",
 		.check = "ibv_devinfo; grep . /sys/class/infiniband/*/ports/*/state",
 		.sources =
 			"rdma-core 64: libibverbs/device.c (ibv_open_device), libibverbs/man/ibv_query_port.3\n"

@@ -94,23 +94,32 @@ class Run:
         return name
 
 
+UNKNOWN = object()
+
+
 def live(statement):
-    """live PATH = JSON: a fact that no file holds, such as what the driver or netlink answer"""
+    """live PATH = JSON: a fact that no file holds, such as what the driver or netlink answer; unknown: it is not known"""
     path, equal, value = statement.one().partition(" = ")
     steps = re.findall(r"([a-z0-9_]+)|\[([^]]+)\]", path)
     if not equal or not steps:
         raise statement.wrong("not of the form PATH = JSON")
-    return [name or (key,) for name, key in steps], json.loads(value)
+    return [name or (key,) for name, key in steps], UNKNOWN if value == "unknown" else json.loads(value)
 
 
 def put(document, steps, value):
-    """STEPS: names of members; a tuple of one word is the item of a list whose first member is it."""
-    for step in steps[:-1]:
+    """STEPS: names of members; a tuple of one word is the item of a list whose first member is it, or all with *."""
+    for n, step in enumerate(steps[:-1]):
+        if step == ("*",):
+            for item in document:
+                put(item, steps[n + 1:], value)
+            return
         if isinstance(step, tuple):
             document = next(i for i in document if step[0] == str(next(iter(i.values()))))
         else:
             document = document[step]
-    if isinstance(document, dict):
+    if isinstance(document, dict) and value is UNKNOWN:
+        document.pop(steps[-1], None)
+    elif isinstance(document, dict):
         document[steps[-1]] = value
     else:
         raise LookupError("the last word of a live fact's path is the name of a member")

@@ -9,7 +9,8 @@
  *   fork, write, connect    it tries to start a process, to create /tmp/standin-nvml, to open a TCP socket
  *   thread                  it starts a thread, and cannot go on without
  *   together                a GPU has no handle before a handle was asked for of each
- *   remap-pending, remap-failed, uncorrectable, retirement, sram, channel-repair, tpc-repair, ecc-off, ecc-pending
+ *   remap-pending, remap-failed, uncorrectable, retirement, sram, channel-repair, tpc-repair, unrepairable, ecc-off,
+ *   ecc-pending             errors and modes of the first GPU's memory
  *   mig, mig-pending        the first GPU has two MIG devices; it will be in MIG mode
  *   cc, cc-dev-tools        confidential computing is on; it is on for development
  *   link-down, no-nvlink    of the first GPU; of all
@@ -22,6 +23,8 @@
  *   exclusive, exclusive-thread, prohibited    the compute mode
  *   lost                    the first GPU has fallen off the bus
  *   hidden                  the last GPU is not this process's
+ *   hidden-ends             a hypervisor hides what the NVLinks lead to
+ *   hidden-gpus             the same, and the links lead to GPUs
  *   errors                  all that can fails with NVML_ERROR_UNKNOWN
  *
  * STANDIN_GPUS has the PCI addresses. Compiled with -DOLD it lacks the functions that came last.
@@ -284,6 +287,18 @@ int nvmlDeviceGetRepairStatus(void *device, unsigned int status[3])
 	return has("errors") ? UNKNOWN : DONE;
 }
 
+int nvmlDeviceGetUnrepairableMemoryFlag_v1(void *device, unsigned int *flag)
+{
+	ANSWER(flag, ill(device, "unrepairable"));
+}
+
+int nvmlDeviceGetMarginTemperature(void *device, int margin[2])
+{
+	if (margin[0] != (8 | 1 << 24))
+		return 25;
+	ANSWER(&margin[1], ill(device, "thermal") ? -2 : 55);
+}
+
 int nvmlSystemGetConfComputeSettings(unsigned int settings[5])
 {
 	if (settings[0] != (20 | 1u << 24))
@@ -338,6 +353,8 @@ int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned int link, struct 
 {
 	(void)device;
 	*pci = (struct pci){ .bus = 0xe0 + link % 4 };
+	if (has("hidden-ends") || has("hidden-gpus"))
+		*pci = (struct pci){ .domain = 0xffffffff, .bus = 0xffff, .device = 0xff };
 	return has("errors") ? UNKNOWN : DONE;
 }
 
@@ -345,7 +362,7 @@ int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned int link, int *ty
 {
 	(void)device;
 	(void)link;
-	ANSWER(type, 2);
+	ANSWER(type, has("hidden-gpus") ? 0 : 2);
 }
 
 struct field {
