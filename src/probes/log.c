@@ -68,6 +68,10 @@ static const struct kmsg_pattern patterns[] = {
 	{ "open-unsupported-gpu", "NVRM: Open nvidia.ko is only ready", { NULL }, KMSG_ANY },
 	{ "gsp-firmware-missing", "NVRM:", { "No firmware image found" }, KMSG_ANY },
 	{ "gsp-firmware-missing", "NVRM:", { "GSP firmware image version mismatch" }, KMSG_ANY },
+	/* data/init-causes.tsv: what the driver says before RmInitAdapter fails. */
+#define INIT_CAUSE(name, text, ...) { name, "NVRM:", { text }, KMSG_ANY },
+#include "init-causes.inc"
+#undef INIT_CAUSE
 	{ "sxid", "nvidia-nvswitch", { "SXid (" }, KMSG_NUMBERED },
 	{ "peer-mmio-map-failed", "NVRM:", { "Failed to DMA map MMIO range" }, KMSG_ANY },
 	{ "peer-dma-unaligned", "NVRM:", { "peer DMA address", "is not aligned" }, KMSG_ANY },
@@ -101,6 +105,9 @@ static const struct kmsg_pattern patterns[] = {
 	{ "amd-iommu-unknown-option", "AMD-Vi: Unknown option", { NULL }, KMSG_ANY },
 	{ "iommu-default-domain", "iommu: Default domain type:", { NULL }, KMSG_ANY },
 	{ "bar-no-space", NULL, { "can't assign; no space" }, KMSG_OF_DEVICE },
+	{ "bar-no-space", NULL, { ": no space for [mem" }, KMSG_OF_DEVICE },	/* before Linux 6.10 */
+	{ "bar-taken-from", NULL, { ": can't reserve [mem" }, KMSG_OF_DEVICE },
+	{ "sriov-no-room", NULL, { "not enough MMIO resources for SR-IOV" }, KMSG_OF_DEVICE },
 	{ "memory-encryption", "Memory Encryption Features active:", { NULL }, KMSG_ANY },
 	{ "memory-encryption", "AMD Memory Encryption Features active:", { NULL }, KMSG_ANY },
 	{ "memory-type-conflict", "x86/PAT:", { "conflicting memory types" }, KMSG_ANY },
