@@ -114,6 +114,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "p2pdma-refused", NULL, { "cannot be used for peer-to-peer DMA" }, KMSG_OF_DEVICE },
 	{ "pcie-fatal-error", NULL, { "PCIe Bus Error: severity=Uncorrect", "(Fatal)" }, KMSG_OF_DEVICE },
 	{ "pcie-fatal-error", NULL, { "DPC: containment event" }, KMSG_OF_DEVICE },
+	{ "power-state-stuck", NULL, { "Unable to change power state from " }, KMSG_OF_DEVICE },
 	{ "suspend-entry", "PM:", { "suspend entry (" }, KMSG_ANY },
 	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },
 	{ "pcie-bandwidth-limited", NULL, { "available PCIe bandwidth, limited" }, KMSG_OF_DEVICE },

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "parse/field.h"
 #include "parse/process.h"
 #include "parse/unit.h"
 #include "probes/probe.h"
@@ -203,6 +204,27 @@ static void read_driver_container(struct probe_context *ctx)
 		fact->state = probe_state(rc);
 }
 
+static void read_fabric_mode(struct probe_context *ctx)
+{
+	static const char path[] = "/usr/share/nvidia/nvswitch/fabricmanager.cfg";
+	struct fact_str *root = &ctx->node->services.driver_container;
+	struct fact_u64 *fact = &ctx->node->services.fabric_mode;
+	_cleanup_text_ struct text text = { 0 };
+	struct span value;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s%s",
+			   is_known(*root) ? root->value : "", path);
+
+	fact->state = rc ? probe_state(rc) : FACT_ABSENT;
+	if (rc || !field_find(text_span(&text), '=', "FABRIC_MODE", &value))
+		return;
+	if (span_u64(span_trim(value), 10, &fact->value) == 0) {
+		fact->state = FACT_KNOWN;
+		return;
+	}
+	fact->state = FACT_UNKNOWN;
+	host_gap_note(ctx->host, path, -EBADMSG, "FABRIC_MODE is not a number");
+}
+
 static int compare_services(const void *a, const void *b)
 {
 	const struct service *x = a, *y = b;
@@ -238,6 +260,7 @@ static void observe(struct probe_context *ctx, bool bus)
 static void run(struct probe_context *ctx)
 {
 	observe(ctx, true);
+	read_fabric_mode(ctx);
 }
 
 /* ---- in brief ---- */
