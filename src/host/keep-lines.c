@@ -71,6 +71,14 @@ void keep_iomem(struct keeping *k, struct span text)
 	}
 }
 
+/* Of a program it counts whether it has the name of the module. */
+void keep_uvm_names(struct keeping *k, struct span text)
+{
+	bool named = span_search(text, "nvidia_uvm") || span_search(text, "nvidia-uvm");
+
+	keep_as_it_is(k, span_of(named ? "nvidia_uvm\n" : "\n"));
+}
+
 /* nvidia 1 0 - Live 0xffffffffc0500000: the address is not kept. */
 void keep_modules(struct keeping *k, struct span text)
 {

@@ -178,6 +178,7 @@ static const struct {
 	CONF_D("systemd/system.conf.d/*", keep_unit),
 	CONF_D("systemd/system/*", keep_unit),
 	CONF_D("systemd/system/*.d/*", keep_unit),
+	{ "/usr/lib/systemd/system-sleep/*", keep_uvm_names },
 	{ "/usr/bin/ofed_info", keep_version },
 	{ "/opt/mellanox/doca/applications/VERSION", keep_version },
 };

@@ -15,6 +15,8 @@
 #include "query/gpus.h"
 #include "query/node-find.h"
 
+#define SLEEP_HOOKS_MAX 64
+
 #define MANAGER_FOLDER "/run/systemd/system" /* sd_booted(3) */
 
 struct running {
@@ -225,6 +227,29 @@ static void read_fabric_mode(struct probe_context *ctx)
 	host_gap_note(ctx->host, path, -EBADMSG, "FABRIC_MODE is not a number");
 }
 
+/* systemd-suspend.service(8). Those that unload and load nvidia_uvm give CUDA programs that start later a driver that
+ * works. */
+static void read_sleep_hooks(struct probe_context *ctx)
+{
+	static const char folder[] = "/usr/lib/systemd/system-sleep";
+	struct services_facts *services = &ctx->node->services;
+	_cleanup_names_ struct names names = { 0 };
+	int rc = host_list(ctx->host, &names, "%s", folder);
+
+	services->uvm_sleep_hooks.state = probe_state(rc);
+	for (size_t i = 0; i < names.count && i < SLEEP_HOOKS_MAX; i++) {
+		_cleanup_text_ struct text text = { 0 };
+
+		rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s/%s", folder, names.items[i]);
+		if (rc)
+			services->uvm_sleep_hooks.state = FACT_UNKNOWN;
+		else if (span_search(text_span(&text), "nvidia_uvm") ||
+			 span_search(text_span(&text), "nvidia-uvm"))
+			*LIST_ADD(ctx->arena, &services->uvm_sleep_hooks) =
+				arena_printf(ctx->arena, "%s/%s", folder, names.items[i]);
+	}
+}
+
 static int compare_services(const void *a, const void *b)
 {
 	const struct service *x = a, *y = b;
@@ -261,6 +286,7 @@ static void run(struct probe_context *ctx)
 {
 	observe(ctx, true);
 	read_fabric_mode(ctx);
+	read_sleep_hooks(ctx);
 }
 
 /* ---- in brief ---- */

@@ -119,7 +119,8 @@ static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *g
 				       format_bytes(ctx->arena, size), model->memory_gib,
 				       by_design ? "; this card has no larger one" : "");
 
-	if (by_design)
+	/* The driver offers no GPUDirect on GeForce: without a wish for peer-to-peer BAR1 does not matter. */
+	if (by_design || (model->kind == GPU_GEFORCE && !is_asked_for(ctx, PROFILE_P2P)))
 		NOTE(ctx, .subject = gpu->bdf.value, .observed = text,
 		     .evidence = { bar1_fact(ctx, gpu) });
 	else if (open && is_unknown(largest))
@@ -575,8 +576,8 @@ static const struct rule pci_rules[] = {
 			"size by its PCI id.",
 		.why = "Patched drivers, and the driver's own BAR1 peer-to-peer, map the whole memory through BAR1. GPUDirect "
 		       "RDMA pins memory through it. The driver resizes BAR1 only within the Resizable BAR capability. A card "
-		       "that was built without a larger BAR1 is a note. A board with another memory size than the model's is compared with "
-		       "the model's.",
+		       "that was built without a larger BAR1 is a note, and so is a GeForce without the profile p2p. A board "
+		       "with another memory size than the model's is compared with the model's.",
 		.check =
 			"lspci -vv -d 10de: | grep -E 'Region|3D|VGA|Resizable'; nvidia-smi -q -d MEMORY",
 		.cost = "If the kernel finds no address space, BAR1 keeps its size and the log says so.",
