@@ -102,6 +102,11 @@ static const struct kmsg_pattern patterns[] = {
 	{ "dmar-fault", "DMAR:", { "[fault reason" }, KMSG_ANY },
 	{ "smmu-fault", "arm-smmu", { "event", "received:" }, KMSG_ANY },
 	{ "smmu-fault", "arm-smmu", { "event: ", " client: " }, KMSG_ANY },	/* Linux 6.14 on */
+	/* data/iommu-words.tsv */
+#define IOMMU_WORDS(name, start, text, ...) \
+	{ name, start, { text }, start ? KMSG_ANY : KMSG_OF_DEVICE },
+#include "iommu-words.inc"
+#undef IOMMU_WORDS
 	{ "amd-iommu-unknown-option", "AMD-Vi: Unknown option", { NULL }, KMSG_ANY },
 	{ "iommu-default-domain", "iommu: Default domain type:", { NULL }, KMSG_ANY },
 	{ "bar-no-space", NULL, { "can't assign; no space" }, KMSG_OF_DEVICE },
