@@ -136,7 +136,8 @@ struct pci_facts {
 	LIST(struct pci_device) devices; /* every function on the bus */
 	/* Of the BARs of display controllers. ORDERED */
 	LIST(struct pci_claim) claims;
-	LIST(struct pci_override) overrides; /* files of /etc/driverctl.d; absent: there is no such folder */
+	LIST(struct pci_override)
+	overrides; /* files of /etc/driverctl.d; absent: there is no such folder */
 };
 
 /* ---- topology: what lies between GPUs and NICs; derived from the section pci by topology.h ---- */

@@ -64,7 +64,8 @@ void keep_iomem(struct keeping *k, struct span text)
 	struct iomem_claim claim;
 
 	while (iomem_next(&text, &walk, &claim)) {
-		fprintf(k->out, "%08" PRIx64 "-%08" PRIx64 " : %s\n  %08" PRIx64 "-%08" PRIx64 " : ",
+		fprintf(k->out,
+			"%08" PRIx64 "-%08" PRIx64 " : %s\n  %08" PRIx64 "-%08" PRIx64 " : ",
 			claim.start, claim.end, claim.bdf, claim.start, claim.end);
 		keep_as_it_is(k, claim.holder);
 		putc('\n', k->out);

@@ -57,6 +57,7 @@ FIELDS(static, gpu_information, "Model", "IRQ", "GPU UUID", "Video BIOS", "Bus T
 FIELDS(, os_release, "ID", "ID_LIKE", "NAME", "PRETTY_NAME", "VERSION", "VERSION_ID",
        "VERSION_CODENAME", "VARIANT_ID")
 FIELDS(static, ufw, "ENABLED")
+FIELDS(static, fabric, "FABRIC_MODE")
 FIELDS(static, uevent, "DRIVER", "PCI_*", "MODALIAS")
 
 /* It identifies soft RDMA; for hardware it holds the host's name. */
@@ -179,6 +180,8 @@ static const struct {
 	CONF_D("systemd/system/*", keep_unit),
 	CONF_D("systemd/system/*.d/*", keep_unit),
 	{ "/usr/lib/systemd/system-sleep/*", keep_uvm_names },
+	{ "/usr/share/nvidia/nvswitch/fabricmanager.cfg", keep_fabric },
+	{ "/run/nvidia/driver/usr/share/nvidia/nvswitch/fabricmanager.cfg", keep_fabric },
 	{ "/usr/bin/ofed_info", keep_version },
 	{ "/opt/mellanox/doca/applications/VERSION", keep_version },
 };

@@ -6,9 +6,9 @@
 #include "facts/facts.h"
 
 struct device_number {
-	const char *driver; /* as /proc/devices names it: nvidia-uvm */
+	const char *driver;		  /* as /proc/devices names it: nvidia-uvm */
 	const struct device_major *major; /* NULL: no loaded module has registered it */
-	struct fact_u64 minor; /* unknown: the driver gives them out itself */
+	struct fact_u64 minor;		  /* unknown: the driver gives them out itself */
 };
 
 /* False: PATH is no device of a driver that is known here. dev.majors must have been read. */

@@ -125,7 +125,7 @@ struct wanted_driver wanted_driver(struct arena *arena, const struct node *node,
 	if (by_ids(arena, node, device, &wanted))
 		return wanted;
 	wanted.unread = !known_is(node->modprobe.complete, true) || is_unknown(node->pci.overrides);
-	wanted.fact = known_is(node->modprobe.complete, true) ? "pci.overrides" :
-								"modprobe.complete";
+	wanted.fact = known_is(node->modprobe.complete, true) ? "pci.overrides"
+							      : "modprobe.complete";
 	return wanted;
 }

@@ -34,8 +34,10 @@ static void fail_number(struct rule_context *ctx, const struct device_node *n, c
 
 	FAIL_AS(ctx, severity_of(n->path.value), .subject = n->path.value, .observed = text,
 		.expected = "the number that the driver has in this kernel",
-		.remedy = container ? "Start the container again: it has the node of an earlier load of the driver."
-				    : NULL,
+		.remedy =
+			container
+				? "Start the container again: it has the node of an earlier load of the driver."
+				: NULL,
 		.command = container ? NULL
 				     : command_printf(ctx->arena, "sudo rm %s", n->path.value),
 		.activation = container ? ACTIVATION_RECREATE : ACTIVATION_NONE,
@@ -52,8 +54,7 @@ static bool check_number(struct rule_context *ctx, const struct device_node *n,
 		if (has_own_rule(path))
 			return false;
 		fail_number(ctx, n,
-			    text_printf(ctx,
-					"it has major number %" PRIu64 "; %s has %" PRIu64,
+			    text_printf(ctx, "it has major number %" PRIu64 "; %s has %" PRIu64,
 					n->major.value, number->driver,
 					number->major->major.value));
 		return true;

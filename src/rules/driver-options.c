@@ -285,10 +285,11 @@ static void check_suspend(struct rule_context *ctx)
 		PASS(ctx, .evidence = { "driver.params[PreserveVideoMemoryAllocations].value" });
 	} else if (ctx->node->services.uvm_sleep_hooks.count) {
 		NOTE(ctx,
-		     .observed = text_printf(ctx,
-					     "the node was suspended; %s loads nvidia_uvm again, so only "
-					     "programs that ran then lost their memory",
-					     ctx->node->services.uvm_sleep_hooks.items[0]),
+		     .observed = text_printf(
+			     ctx,
+			     "the node was suspended; %s loads nvidia_uvm again, so only "
+			     "programs that ran then lost their memory",
+			     ctx->node->services.uvm_sleep_hooks.items[0]),
 		     .evidence = { "driver.params[PreserveVideoMemoryAllocations].value",
 				   "services.uvm_sleep_hooks" });
 	} else {

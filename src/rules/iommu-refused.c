@@ -44,8 +44,7 @@ static void answer_line(struct rule_context *ctx, const struct words *w,
 		     .observed = text_printf(ctx, "%s; since then %s", last, since),
 		     .evidence = { fact });
 	else
-		FAIL(ctx, .subject = name,
-		     .observed = text_printf(ctx, "%s: %s", last, w->meaning),
+		FAIL(ctx, .subject = name, .observed = text_printf(ctx, "%s: %s", last, w->meaning),
 		     .expected = "devices that answer, and that the kernel gives away",
 		     .remedy = w->remedy, .has_mender = true, .mender = w->mender,
 		     .activation = w->mender == MENDER_HARDWARE ? ACTIVATION_POWER_CYCLE
@@ -79,7 +78,8 @@ static void check_refused(struct rule_context *ctx)
 static const struct rule iommu_refused_rules[] = {
 	{
 		.id = "iommu/device-refused",
-		.title = "A virtual machine cannot get a device, or a device does not answer the IOMMU",
+		.title =
+			"A virtual machine cannot get a device, or a device does not answer the IOMMU",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_refused,

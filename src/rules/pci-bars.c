@@ -46,7 +46,8 @@ static void fail_bar(struct rule_context *ctx, const struct pci_device *d, uint6
 	bool guest = node_is(ctx->node, KIND_VIRTUAL_MACHINE);
 	const struct log_subject *said = words_about(ctx->node, d, index);
 	const char *bytes = is_known(size) && size.value
-				    ? text_printf(ctx, " (%s)", format_bytes(ctx->arena, size.value))
+				    ? text_printf(ctx, " (%s)",
+						  format_bytes(ctx->arena, size.value))
 				    : "";
 
 	FAIL(ctx, .subject = d->bdf.value,
@@ -143,7 +144,8 @@ static void check_sriov(struct rule_context *ctx)
 	if (capable)
 		pass_if_log_whole(ctx);
 	else
-		NOT_APPLICABLE(ctx, .observed = "no GPU or RDMA NIC that can have virtual functions",
+		NOT_APPLICABLE(ctx,
+			       .observed = "no GPU or RDMA NIC that can have virtual functions",
 			       .evidence = { "pci.devices" });
 }
 
@@ -167,7 +169,8 @@ static const struct rule pci_bars_rules[] = {
 		.why = "The windows of the bridges above have less room than the BARs need. In a virtual machine the host "
 		       "decides how large they are. BAR 0 of a GPU has its registers: without it the driver cannot take "
 		       "the GPU.",
-		.check = "lspci -vv -s BDF | grep Region; dmesg | grep -E \"no space|can't assign\"",
+		.check =
+			"lspci -vv -s BDF | grep Region; dmesg | grep -E \"no space|can't assign\"",
 		.sources =
 			"Linux 6.1.192: drivers/pci/setup-res.c\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c (nv_pci_validate_bars)\n"
@@ -180,7 +183,8 @@ static const struct rule pci_bars_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_sriov,
-		.impact = "Writing sriov_numvfs fails with ENOMEM: no virtual function for pods and guests.",
+		.impact =
+			"Writing sriov_numvfs fails with ENOMEM: no virtual function for pods and guests.",
 		.remedy =
 			"Enable SR-IOV and Above 4G Decoding in the firmware setup, or boot with pci=realloc. Or set "
 			"fewer virtual functions in the NIC's firmware (NUM_OF_VFS).",

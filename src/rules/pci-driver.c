@@ -66,10 +66,11 @@ static const char *remedy_of(struct rule_context *ctx, const struct pci_device *
 			module);
 	image = image_without(node, bound, module);
 	if (image)
-		return text_printf(ctx,
-				   "The initramfs (%s) loads %s and lacks %s. Put %s into it, rebuild "
-				   "it, then reboot.",
-				   image->path.value, bound, module, module);
+		return text_printf(
+			ctx,
+			"The initramfs (%s) loads %s and lacks %s. Put %s into it, rebuild "
+			"it, then reboot.",
+			image->path.value, bound, module, module);
 	if (!comes_after(node, bound, wanted->driver))
 		return text_printf(
 			ctx,
@@ -121,7 +122,7 @@ static void check_wanted(struct rule_context *ctx, const struct pci_device *d,
 		NOTE(ctx, .subject = d->bdf.value,
 		     .observed = text_printf(ctx,
 					     "%s. Another card of the model has that driver: ids= "
-					     "cannot tell them apart",
+					     "does not distinguish them",
 					     text),
 		     .evidence = { fact, wanted->fact });
 	else
@@ -217,9 +218,9 @@ static void check_held(struct rule_context *ctx, const struct pci_device *d)
 	else if (said && !was_read(node->pci.claims))
 		/* It may have been released since. */
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = d->bdf.value, .observed = said->last.value,
-		     .expected = "BARs that nothing else holds",
-		     .evidence = { log_device_fact(ctx->arena, line, d->bdf.value, "last"),
-				   FACT(ctx, d, "driver") });
+			.expected = "BARs that nothing else holds",
+			.evidence = { log_device_fact(ctx->arena, line, d->bdf.value, "last"),
+				      FACT(ctx, d, "driver") });
 	else if (!was_read(node->pci.claims))
 		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { "pci.claims" });
 	else
@@ -253,7 +254,8 @@ static void check_bars_held(struct rule_context *ctx)
 static const struct rule pci_driver_rules[] = {
 	{
 		.id = "pci/driver-not-as-configured",
-		.title = "A PCI function does not have the driver that the configuration names for it",
+		.title =
+			"A PCI function does not have the driver that the configuration names for it",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_driver,
@@ -269,7 +271,8 @@ static const struct rule pci_driver_rules[] = {
 		.why = "vfio-pci takes a function of its ids= only if no other driver has it yet. nvidia, nouveau and "
 		       "snd_hda_intel come first if the initramfs or udev loads them before vfio-pci. ids= names a model, "
 		       "not a card.",
-		.check = "lspci -nnk; cat /sys/bus/pci/devices/*/driver_override; driverctl list-overrides",
+		.check =
+			"lspci -nnk; cat /sys/bus/pci/devices/*/driver_override; driverctl list-overrides",
 		.sources =
 			"Linux 6.1.192: drivers/vfio/pci/vfio_pci.c (ids), Documentation/ABI/testing/sysfs-bus-pci "
 			"(driver_override)\n"
@@ -295,9 +298,10 @@ static const struct rule pci_driver_rules[] = {
 		.why = "The kernel draws its console on the memory of the card that the firmware used first. While that "
 		       "part of the BAR is reserved, vfio-pci cannot give the BAR to a virtual machine.",
 		.check = "grep -A2 -i BDF /proc/iomem; dmesg | grep \"can't reserve\"",
-		.sources = "Linux 6.12: drivers/pci/pci.c (__pci_request_region), kernel/resource.c (r_show)\n"
-			   "github.com/siderolabs/talos issue 14356\n"
-			   "github.com/cosminmocan/vfio-single-amdgpu-passthrough issue 3",
+		.sources =
+			"Linux 6.12: drivers/pci/pci.c (__pci_request_region), kernel/resource.c (r_show)\n"
+			"github.com/siderolabs/talos issue 14356\n"
+			"github.com/cosminmocan/vfio-single-amdgpu-passthrough issue 3",
 	},
 };
 

@@ -282,16 +282,26 @@ static uint64_t payload_mbps(uint64_t speed_mts, uint64_t width)
 	return speed_mts < 8000 ? speed_mts * width * 8 / 10 : speed_mts * width * 128 / 130;
 }
 
-/* What the RDMA ports behind D's slot carry together; 0: none, or none is up. */
-static uint64_t ports_mbps(const struct node *node, const struct pci_device *d)
+/* What the RDMA ports behind D's slot carry together: 0 where none is up. False: not all of it was read. */
+static bool sum_ports(const struct node *node, const struct pci_device *d, uint64_t *mbps)
 {
-	uint64_t sum = 0;
-
-	for_each(r, &node->rdma.devices)
-		if (is_known(r->bdf) && is_same_slot(r->bdf.value, d->bdf.value))
-			for_each(port, &r->ports)
-				sum += is_known(port->rate_mbps) ? port->rate_mbps.value : 0;
-	return sum;
+	*mbps = 0;
+	if (!was_read(node->rdma.devices))
+		return false;
+	for_each(r, &node->rdma.devices) {
+		if (is_unknown(r->bdf))
+			return false;
+		if (!is_known(r->bdf) || !is_same_slot(r->bdf.value, d->bdf.value))
+			continue;
+		if (!was_read(r->ports))
+			return false;
+		for_each(port, &r->ports) {
+			if (is_unknown(port->rate_mbps))
+				return false;
+			*mbps += is_known(port->rate_mbps) ? port->rate_mbps.value : 0;
+		}
+	}
+	return true;
 }
 
 static const char *link_text(struct rule_context *ctx, const struct pci_link *link)
@@ -300,25 +310,37 @@ static const char *link_text(struct rule_context *ctx, const struct pci_link *li
 			   (double)link->speed_max_mts.value / 1000);
 }
 
+/* Boards with the NIC on them have the lanes that their maker gave it, and a slot of an older generation is known when
+ * the NIC is bought: both are notes. */
+static enum severity nic_severity(const struct rule_context *ctx, const struct pci_device *d,
+				  const struct pci_device *up)
+{
+	return up->link.width_max.value < d->link.width_max.value &&
+			       !endpoints_are_integrated(ctx->endpoints)
+		       ? SEVERITY_WARN
+		       : SEVERITY_INFO;
+}
+
 static void check_nic_slot(struct rule_context *ctx, const struct pci_device *d,
 			   const struct pci_device *up)
 {
-	uint64_t room = payload_mbps(up->link.speed_max_mts.value, up->link.width_max.value);
-	uint64_t need = ports_mbps(ctx->node, d);
+	uint64_t room = payload_mbps(up->link.speed_max_mts.value, up->link.width_max.value), need;
 	const char *slot = FACT(ctx, up, "link.width_max");
 
-	if (!was_read(ctx->node->rdma.devices))
+	if (!sum_ports(ctx->node, d, &need))
 		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { "rdma.devices", slot });
 	else if (need > room)
-		FAIL(ctx, .subject = d->bdf.value,
-		     .observed = text_printf(ctx,
-					     "the slot (%s) is %s, %" PRIu64
-					     " Gb/s; the NIC is %s and its ports have %" PRIu64
-					     " Gb/s",
-					     up->bdf.value, link_text(ctx, &up->link), room / 1000,
-					     link_text(ctx, &d->link), need / 1000),
-		     .expected = "a slot that carries the rate of the ports",
-		     .evidence = { slot, FACT(ctx, d, "link.width_max"), "rdma.devices" });
+		FAIL_AS(ctx, nic_severity(ctx, d, up), .subject = d->bdf.value,
+			.observed = text_printf(ctx,
+						"the slot (%s) is %s, %" PRIu64
+						" Gb/s; the NIC is %s and its ports have %" PRIu64
+						" Gb/s",
+						up->bdf.value, link_text(ctx, &up->link),
+						room / 1000, link_text(ctx, &d->link), need / 1000),
+			.expected = nic_severity(ctx, d, up) == SEVERITY_WARN
+					    ? "a slot that carries the rate of the ports"
+					    : NULL,
+			.evidence = { slot, FACT(ctx, d, "link.width_max"), "rdma.devices" });
 	else
 		PASS(ctx, .subject = d->bdf.value, .observed = "the slot carries its ports",
 		     .evidence = { slot, "rdma.devices" });
@@ -361,13 +383,13 @@ static void check_slot(struct rule_context *ctx)
 
 	if (skip_without_devices(ctx))
 		return;
-	if (topology_gpus(ctx->node) && skip_in_vm(ctx, "the real slots are not visible here"))
-		return;
 	for_each(d, &ctx->node->pci.devices) {
 		const struct pci_device *up = is_endpoint(ctx, d) ? parent_of(ctx->node, d) : NULL;
 
 		if (!up || is_asleep(d) || is_absent(d->link) || is_absent(up->link))
 			continue;
+		if (skip_in_vm(ctx, "the real slots are not visible here"))
+			return;
 		if (!has_maxima(d) || !has_maxima(up))
 			UNKNOWN(ctx, .subject = d->bdf.value,
 				.evidence = { FACT(ctx, has_maxima(d) ? up : d, "link") });
@@ -512,7 +534,7 @@ static const struct rule pci_link_rules[] = {
 			"The largest width and speed of each GPU and NIC, and of the port above it, and the rates of the RDMA "
 			"ports.",
 		.why = "The port above has fewer lanes than the board: reseating does not help. For a NIC it counts whether "
-		       "the slot carries the rate of its ports. A GeForce or workstation card is a note, unless peer-to-peer or "
+		       "the slot carries the rate of its ports; a slot of an older generation is a note. A GeForce or workstation card is a note, unless peer-to-peer or "
 		       "RDMA is asked for.",
 		.check = "lspci -vv -s BDF | grep LnkCap:; lspci -vv -s PORT | grep LnkCap:",
 		.sources =

@@ -103,9 +103,9 @@ static bool fail_asleep(struct rule_context *ctx, const struct pci_device *d)
 	if (!own || is_over(ctx, line, d))
 		return false;
 	FAIL_AS(ctx, SEVERITY_WARN, .subject = d->bdf.value, .observed = own->last.value,
-	     .expected = "a device that can be woken", .remedy = power_remedy(ctx->node, d),
-	     .evidence = { log_device_fact(ctx->arena, line, d->bdf.value, "last"),
-			   fact_path(ctx->arena, "pci.devices", d->bdf.value, "power_state") });
+		.expected = "a device that can be woken", .remedy = power_remedy(ctx->node, d),
+		.evidence = { log_device_fact(ctx->arena, line, d->bdf.value, "last"),
+			      fact_path(ctx->arena, "pci.devices", d->bdf.value, "power_state") });
 	return true;
 }
 

@@ -47,8 +47,7 @@ static void check_mode(struct rule_context *ctx, uint64_t mode)
 		PASS(ctx, .observed = text_printf(ctx, "FABRIC_MODE is %" PRIu64, mode),
 		     .evidence = { config, fact });
 	else
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "FABRIC_MODE is %" PRIu64 "; %s", mode, why),
+		FAIL(ctx, .observed = text_printf(ctx, "FABRIC_MODE is %" PRIu64 "; %s", mode, why),
 		     .expected = text_printf(ctx, "FABRIC_MODE=%" PRIu64, wanted.value),
 		     .remedy = text_printf(
 			     ctx,
@@ -67,11 +66,13 @@ static void check_fabric_mode(struct rule_context *ctx)
 	const struct services_facts *services = &ctx->node->services;
 	const struct service *fm = node_service(ctx->node, "nvidia-fabricmanager.service");
 
-	if (skip_without_gpu(ctx) || skip_unless_kind(ctx, KIND_HGX))
+	if (skip_without_gpu(ctx))
 		return;
 	if (is_known(ctx->node->os.hypervisor) || is_known(ctx->node->os.container))
 		NOT_APPLICABLE(ctx, .observed = "not the host of the board",
 			       .evidence = { "os.hypervisor", "os.container" });
+	else if (skip_unless_kind(ctx, KIND_HGX))
+		return;
 	else if (is_unknown(services->fabric_mode))
 		UNKNOWN(ctx, .evidence = { config });
 	else if (!keeps_switches(ctx->node))
@@ -88,7 +89,8 @@ static void check_fabric_mode(struct rule_context *ctx)
 static const struct rule services_fabric_rules[] = {
 	{
 		.id = "services/fabric-mode",
-		.title = "CUDA fails with error 802: fabric manager's mode is not that of this host",
+		.title =
+			"CUDA fails with error 802: fabric manager's mode is not that of this host",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_fabric_mode,
@@ -102,7 +104,8 @@ static const struct rule services_fabric_rules[] = {
 		.why = "0, the default, sets up the whole board for one system: bare metal, or a virtual machine that gets "
 		       "the NVSwitches too. 1 keeps the switches on the host and waits for partitions to be activated. 2 "
 		       "is for vGPUs. Fabric manager reads the mode when it starts.",
-		.check = "grep FABRIC_MODE /usr/share/nvidia/nvswitch/fabricmanager.cfg; nvidia-smi -q | grep -A4 Fabric",
+		.check =
+			"grep FABRIC_MODE /usr/share/nvidia/nvswitch/fabricmanager.cfg; nvidia-smi -q | grep -A4 Fabric",
 		.sources =
 			"NVIDIA Fabric Manager User Guide 2.3 (May 2025): contents, Fabric Manager Config Options, "
 			"Virtualization Models\n"

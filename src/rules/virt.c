@@ -311,9 +311,9 @@ static void check_switches(struct rule_context *ctx)
 		return;
 	}
 	if (is_absent(node->os.hypervisor) || !gpus) {
-		NOT_APPLICABLE(ctx,
-			       .observed = gpus ? "bare metal" : "no GPU of a board with NVSwitches",
-			       .evidence = { "os.hypervisor", "pci.devices" });
+		NOT_APPLICABLE(
+			ctx, .observed = gpus ? "bare metal" : "no GPU of a board with NVSwitches",
+			.evidence = { "os.hypervisor", "pci.devices" });
 		return;
 	}
 	missing = partition_missing(ctx, &fact);
@@ -324,12 +324,14 @@ static void check_switches(struct rule_context *ctx)
 		PASS(ctx, .observed = "one GPU needs no NVLink partition",
 		     .evidence = { "pci.devices" });
 	else if (fabric_is_complete(node))
-		PASS(ctx, .observed = "the host keeps the NVSwitches; all GPUs have joined the fabric",
+		PASS(ctx,
+		     .observed = "the host keeps the NVSwitches; all GPUs have joined the fabric",
 		     .evidence = { "nvml.gpus" });
 	else if (missing)
 		FAIL(ctx,
-		     .observed = text_printf(ctx, "%zu GPUs of a board with NVSwitches, none visible; %s",
-					     gpus, missing),
+		     .observed = text_printf(
+			     ctx, "%zu GPUs of a board with NVSwitches, none visible; %s", gpus,
+			     missing),
 		     .expected = "NVSwitches in this machine, or an NVLink partition of the host",
 		     .evidence = { fact, "pci.devices", "os.hypervisor" });
 	else
@@ -345,11 +347,13 @@ static void check_switches(struct rule_context *ctx)
 static const struct rule virt_rules[] = {
 	{
 		.id = "virt/nvswitch-not-visible",
-		.title = "CUDA does not start in this virtual machine: the GPUs have no NVLink partition",
+		.title =
+			"CUDA does not start in this virtual machine: the GPUs have no NVLink partition",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_switches,
-		.impact = "cuInit fails with CUDA error 802 (system not yet initialized). nvidia-smi works.",
+		.impact =
+			"cuInit fails with CUDA error 802 (system not yet initialized). nvidia-smi works.",
 		.remedy =
 			"On the host choose one model. Full passthrough: give this machine the NVSwitches of the board "
 			"too, and run fabric manager here. Shared NVSwitch: fabric manager runs on the host or in its "
