@@ -7,13 +7,10 @@
 
 #include "evaluate/skip.h"
 #include "query/gpus.h"
+#include "query/mmio-window.h"
 #include "query/topology.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
-
-static const char in_guest[] =
-	"On the host: give the virtual machine a larger 64-bit MMIO window. With QEMU and OVMF: machine type q35, "
-	"-fw_cfg name=opt/ovmf/X-PciMmio64Mb,string=262144 and, if set, a larger pci-hole64-size.";
 
 static bool is_endpoint(const struct rule_context *ctx, const struct pci_device *d)
 {
@@ -43,7 +40,7 @@ static const struct log_subject *words_about(const struct node *node, const stru
 static void fail_bar(struct rule_context *ctx, const struct pci_device *d, uint64_t index,
 		     struct fact_u64 size)
 {
-	bool guest = node_is(ctx->node, KIND_VIRTUAL_MACHINE);
+	const char *guest = mmio_window_remedy(ctx->node);
 	const struct log_subject *said = words_about(ctx->node, d, index);
 	const char *bytes = is_known(size) && size.value
 				    ? text_printf(ctx, " (%s)",
@@ -53,9 +50,8 @@ static void fail_bar(struct rule_context *ctx, const struct pci_device *d, uint6
 	FAIL(ctx, .subject = d->bdf.value,
 	     .observed = text_printf(ctx, "BAR %" PRIu64 "%s has no address on the bus%s%s", index,
 				     bytes, said ? ": " : "", said ? said->last.value : ""),
-	     .expected = "an address for every BAR", .remedy = guest ? in_guest : NULL,
-	     .has_mender = guest, .mender = MENDER_HOST,
-	     .action = guest ? ACTION_HOST_SIDE : ACTION_DERIVED,
+	     .expected = "an address for every BAR", .remedy = guest, .has_mender = guest != NULL,
+	     .mender = MENDER_HOST, .action = guest ? ACTION_HOST_SIDE : ACTION_DERIVED,
 	     .evidence = { FACT(ctx, d, "bars"),
 			   said ? log_device_fact(ctx->arena, node_log(ctx->node, "bar-no-space"),
 						  d->bdf.value, "last")
@@ -175,7 +171,8 @@ static const struct rule pci_bars_rules[] = {
 			"Linux 6.1.192: drivers/pci/setup-res.c\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c (nv_pci_validate_bars)\n"
 			"github.com/qemu/qemu commit c48eb7a4e869 (pci-hole64-size)\n"
-			"github.com/tianocore/edk2 pull 12997 (size of the MMIO window)",
+			"github.com/tianocore/edk2 pull 12997 (size of the MMIO window)\n"
+			"gist.github.com/mpvasilis/b55d89d26644b6f51b5ae4d0fe7acc8f (Hyper-V, HighMemoryMappedIoSpace)",
 	},
 	{
 		.id = "pci/sriov-no-room",

@@ -9,6 +9,7 @@
 #include "parse/nvidia.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
+#include "query/mmio-window.h"
 #include "query/ports.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
@@ -245,7 +246,7 @@ static const char *no_room_fact(struct rule_context *ctx, const struct log_line 
 static void check_bar1_unassigned(struct rule_context *ctx)
 {
 	const struct log_line *line = node_log(ctx->node, "bar-invalid");
-	bool vm = node_is(ctx->node, KIND_VIRTUAL_MACHINE);
+	const char *guest = mmio_window_remedy(ctx->node);
 
 	if (skip_without_gpu(ctx))
 		return;
@@ -259,12 +260,8 @@ static void check_bar1_unassigned(struct rule_context *ctx)
 		else if (!bar || is_unassigned(bar))
 			FAIL(ctx, .subject = d->bdf.value,
 			     .observed = "BAR1 has no address on the bus",
-			     .expected = "BAR1 with an address",
-			     .remedy =
-				     vm ? "On the host: give the virtual machine a larger 64-bit MMIO "
-					  "window."
-					: NULL,
-			     .has_mender = vm, .mender = MENDER_HOST,
+			     .expected = "BAR1 with an address", .remedy = guest,
+			     .has_mender = guest != NULL, .mender = MENDER_HOST,
 			     .evidence = { bar1_fact(ctx, d),
 					   line ? "log.lines[bar-invalid].last"
 						: no_room_fact(ctx, no_room(ctx->node, d)) });
