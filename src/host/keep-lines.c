@@ -72,6 +72,19 @@ void keep_iomem(struct keeping *k, struct span text)
 	}
 }
 
+/* The name of a driver, as driverctl writes it. */
+void keep_driver(struct keeping *k, struct span text)
+{
+	static const char *const drivers[] = { "vfio-pci", "pci-stub",	"nvidia",    "nouveau",
+					       "none",	   "mlx4_core", "mlx5_core", NULL };
+	struct span name = span_trim(text);
+
+	if (keep_has(drivers, name))
+		keep_as_it_is(k, text);
+	else
+		keep_instead(k, name);
+}
+
 /* Of a program it counts whether it has the name of the module. */
 void keep_uvm_names(struct keeping *k, struct span text)
 {

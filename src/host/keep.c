@@ -153,7 +153,7 @@ static const struct {
 	{ "/boot/loader/loader.conf", keep_loader },
 	{ "/boot/efi/loader/loader.conf", keep_loader },
 	{ "/efi/loader/loader.conf", keep_loader },
-	{ "/etc/driverctl.d/*", keep_plain_text },
+	{ "/etc/driverctl.d/*", keep_driver },
 	{ "/etc/default/grub", keep_shell },
 	{ "/etc/default/grub.d/*", keep_shell },
 	{ "/etc/tuned/bootcmdline", keep_shell },
