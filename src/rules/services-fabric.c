@@ -78,7 +78,9 @@ static void check_fabric_mode(struct rule_context *ctx)
 	else if (!keeps_switches(ctx->node))
 		NOT_APPLICABLE(ctx, .observed = "the NVSwitches are given to a virtual machine too",
 			       .evidence = { "pci.devices" });
-	else if (fm && str_is(fm->load, "not-found"))
+	else if (!fm || is_unknown(fm->load))
+		UNKNOWN(ctx, .evidence = { "services.units" });
+	else if (str_is(fm->load, "not-found"))
 		NOT_APPLICABLE(ctx, .observed = "fabric manager is not installed",
 			       .evidence = { "services.units[nvidia-fabricmanager.service].load" });
 	else
