@@ -90,7 +90,7 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/kernel-needs.inc $(B)/nvreg.inc \
-	 $(B)/nvshmem-variables.inc $(B)/deepep-variables.inc $(B)/service-words.inc $(B)/build-errors.inc $(B)/kernel-messages.inc \
+	 $(B)/nvshmem-variables.inc $(B)/deepep-variables.inc $(B)/service-words.inc $(B)/build-errors.inc $(B)/kernel-messages.inc $(B)/init-causes.inc $(B)/iommu-words.inc \
 	 $(B)/report-style.inc $(B)/report-script.inc \
 	 $(B)/known-bad.inc $(B)/known-bad-summary.inc $(B)/messages.inc
 
@@ -215,6 +215,14 @@ $(B)/kernel-messages.inc: data/kernel-messages.tsv data/kernel-messages.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/kernel-messages.awk data/kernel-messages.tsv > $@
 
+$(B)/init-causes.inc: data/init-causes.tsv data/init-causes.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/init-causes.awk data/init-causes.tsv > $@.new && mv $@.new $@
+
+$(B)/iommu-words.inc: data/iommu-words.tsv data/iommu-words.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/iommu-words.awk data/iommu-words.tsv > $@.new && mv $@.new $@
+
 $(B)/build-errors.inc: data/build-errors.tsv data/build-errors.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/build-errors.awk data/build-errors.tsv > $@
@@ -234,6 +242,8 @@ $(B)/query/nvreg.o: $(B)/nvreg.inc
 $(B)/parse/build-log.o: $(B)/build-errors.inc
 $(B)/parse/service-words.o: $(B)/service-words.inc
 $(B)/rules/log-unexplained.o: $(B)/kernel-messages.inc
+$(B)/probes/log.o $(B)/query/init-cause.o: $(B)/init-causes.inc
+$(B)/probes/log.o $(B)/rules/iommu-refused.o: $(B)/iommu-words.inc
 $(B)/query/known-bad.o: $(B)/known-bad.inc
 $(B)/why/message.o: $(B)/messages.inc
 $(B)/rules/software-known-bad.o: $(B)/known-bad-summary.inc

@@ -23,6 +23,7 @@ const struct preflight_omission preflight_omissions[] = {
 	{ "GIDs of RDMA ports, network interfaces, and what variables select of them",
 	  { "rdma/no-rocev2-gid", "rdma/gid-no-netdev", "rdma/device-missing",
 	    "env/gid-index-wrong", "env/hca-selection", "env/socket-ifname", "env/file-missing" } },
+	{ "BARs of NICs, and those that vfio-pci has", { "pci/bar-unassigned", "pci/bar-held" } },
 	{ "adapters of other makers that have no RDMA device", { "rdma/no-devices" } },
 	{ "device nodes of NICs, and the configuration of container engines",
 	  { "dev/infiniband-not-accessible", "dev/cdi-stale", "dev/container-runtime-missing",

@@ -88,7 +88,7 @@ struct pci_device {
 	struct fact_u64 class_id;	     /* base class, sub-class, interface: 0x030200 */
 	struct fact_u64 revision;	     /* of the chip */
 	struct fact_str driver;		     /* absent: none bound */
-	/* The one that alone may bind to it, of a function that vfio-pci or pci-stub has; absent: any. */
+	/* The one that alone may bind to it, of a GPU and of a function that vfio-pci or pci-stub has; absent: any. */
 	struct fact_str driver_override;
 	struct fact_str parent;		 /* BDF of the bridge above; absent: on a root bus */
 	struct fact_str root;		 /* the host bridge: pci0000:00 */
@@ -118,8 +118,26 @@ struct pci_device {
 	struct fact_str runtime_status; /* active, suspended */
 };
 
+/* A part of a function's BAR that something has reserved: its driver, or the firmware's frame buffer. */
+struct pci_claim {
+	struct fact_str bdf;	    /* of the function */
+	struct fact_str holder;	    /* nvidia, BOOTFB, efifb: as it calls itself */
+	struct fact_u64 start;	    /* bus address; hexadecimal. Unknown: only root may see it */
+	struct fact_u64 size_bytes; /* unknown with it */
+};
+
+/* A driver that driverctl binds to a function at each boot. */
+struct pci_override {
+	struct fact_str bdf;	/* of the function */
+	struct fact_str driver; /* vfio-pci, none */
+};
+
 struct pci_facts {
 	LIST(struct pci_device) devices; /* every function on the bus */
+	/* Of the BARs of display controllers. ORDERED */
+	LIST(struct pci_claim) claims;
+	LIST(struct pci_override)
+	overrides; /* files of /etc/driverctl.d; absent: there is no such folder */
 };
 
 /* ---- topology: what lies between GPUs and NICs; derived from the section pci by topology.h ---- */

@@ -42,6 +42,11 @@ struct services_facts {
 	struct fact_u64 gpu_held_since_ms;
 	/* A container brings the NVIDIA driver and its options (GPU Operator); absent: none does. */
 	struct fact_str driver_container;
+	/* FABRIC_MODE of fabric manager's configuration: 0 bare metal or full passthrough, 1 shared NVSwitch, 2 vGPU.
+	 * Absent: there is no such file, or it does not say, which means 0. */
+	struct fact_u64 fabric_mode;
+	/* Programs that systemd runs after a suspend and that load nvidia_uvm again; absent: there is no such folder. */
+	LIST(const char *) uvm_sleep_hooks;
 };
 
 #endif

@@ -79,7 +79,23 @@ static const struct field pci_device_fields[] = {
 };
 static const struct desc pci_device_desc = DESC(pci_device);
 
+static const struct field pci_claim_fields[] = {
+	F_STR(pci_claim, bdf, NULL),
+	F_STR(pci_claim, holder, NULL),
+	F_HEX(pci_claim, start, NULL),
+	F_U64(pci_claim, size_bytes, NULL),
+};
+static const struct desc pci_claim_desc = DESC(pci_claim, .ordered = true);
+
+static const struct field pci_override_fields[] = {
+	F_STR(pci_override, bdf, NULL),
+	F_STR(pci_override, driver, "/etc/driverctl.d/{0}"),
+};
+static const struct desc pci_override_desc = DESC(pci_override);
+
 static const struct field pci_facts_fields[] = {
 	F_LIST(pci_facts, devices, pci_device_desc, "/sys/bus/pci/devices"),
+	F_LIST(pci_facts, claims, pci_claim_desc, "/proc/iomem"),
+	F_LIST(pci_facts, overrides, pci_override_desc, "/etc/driverctl.d"),
 };
 const struct desc pci_facts_desc = DESC(pci_facts);

@@ -37,6 +37,8 @@ static const struct field services_facts_fields[] = {
 	F_LIST(services_facts, units, service_desc, "/etc/systemd/system"),
 	F_U64(services_facts, gpu_held_since_ms, "/proc"),
 	F_STR(services_facts, driver_container, "/run/nvidia/driver"),
+	F_U64(services_facts, fabric_mode, "/usr/share/nvidia/nvswitch/fabricmanager.cfg"),
+	F_STRS(services_facts, uvm_sleep_hooks, "/usr/lib/systemd/system-sleep"),
 };
 const struct desc services_facts_desc = DESC(services_facts);
 

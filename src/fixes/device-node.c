@@ -5,43 +5,20 @@
 #include <string.h>
 
 #include "fixes/fix.h"
+#include "query/device-number.h"
 #include "query/node-find.h"
 
-#define CONTROL_MINOR 255 /* nv.h, NV_MINOR_DEVICE_NUMBER_CONTROL_DEVICE */
-
-struct number {
-	const char *path;
-	const char *major[2];
-	uint64_t minor;
-};
-
-static const struct number numbers[] = {
-	{ "/dev/nvidiactl", { "nvidia", "nvidia-frontend" }, CONTROL_MINOR },
-	{ "/dev/nvidia-uvm", { "nvidia-uvm", NULL }, 0 },
-	{ "/dev/nvidia-uvm-tools", { "nvidia-uvm", NULL }, 1 },
-	{ "/dev/gdrdrv", { "gdrdrv", NULL }, 0 },
-};
-
-static bool number_of(const char *path, struct number *number)
+/* The other ones are made by udev, with a mode of their own. */
+static bool is_made_here(const char *path)
 {
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (strcmp(path, numbers[i].path) != 0)
-			continue;
-		*number = numbers[i];
-		return true;
-	}
-	*number = (struct number){ path, { "nvidia", "nvidia-frontend" }, 0 };
-	return strncmp(path, "/dev/nvidia", 11) == 0 &&
-	       span_u64(span_of(path + 11), 10, &number->minor) == 0;
-}
+	static const char *const names[] = { "/dev/nvidiactl", "/dev/nvidia-uvm",
+					     "/dev/nvidia-uvm-tools", "/dev/gdrdrv" };
 
-static const struct device_major *major_of(const struct fixing *f, const struct number *number)
-{
-	for (size_t i = 0; i < 2 && number->major[i]; i++)
-		for_each(m, &f->node->dev.majors)
-			if (str_is(m->name, number->major[i]))
-				return m;
-	return NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(path, names[i]) == 0)
+			return true;
+	return strncmp(path, "/dev/nvidia", 11) == 0 && strspn(path + 11, "0123456789") > 0 &&
+	       !path[11 + strspn(path + 11, "0123456789")];
 }
 
 static uint64_t param_number(const struct fixing *f, const char *name, uint64_t standard)
@@ -60,11 +37,10 @@ static const struct device_node *find_there(const struct fixing *f, const char *
 	return NULL;
 }
 
-static bool has_number(const struct device_node *n, const struct device_major *major,
-		       const struct number *number)
+static bool has_number(const struct device_node *n, const struct device_number *number)
 {
-	return is_known(n->major) && n->major.value == major->major.value && is_known(n->minor) &&
-	       n->minor.value == number->minor;
+	return is_known(n->major) && n->major.value == number->major->major.value &&
+	       is_known(n->minor) && n->minor.value == number->minor.value;
 }
 
 /* Would the mode that the driver's parameter asks for let everybody open it? */
@@ -77,10 +53,9 @@ static void plan(struct fixing *f)
 {
 	const char *path = fix_subject(f);
 	const struct device_node *there = find_there(f, path);
-	const struct device_major *major;
-	struct number number;
+	struct device_number number;
 
-	if (!number_of(path, &number))
+	if (!is_made_here(path) || !device_number_of(f->node, path, &number))
 		return;
 	if (there && !known_is(there->kind, NODE_CHARACTER)) {
 		fix_refuse(
@@ -89,10 +64,8 @@ static void plan(struct fixing *f)
 			path);
 		return;
 	}
-	major = major_of(f, &number);
-	if (!major) {
-		fix_refuse(f, "no loaded module has registered %s in /proc/devices",
-			   number.major[0]);
+	if (!number.major) {
+		fix_refuse(f, "no loaded module has registered %s in /proc/devices", number.driver);
 		return;
 	}
 	if (param_number(f, "ModifyDeviceFiles", 1) == 0) {
@@ -101,7 +74,7 @@ static void plan(struct fixing *f)
 			   "create them by hand or with udev");
 		return;
 	}
-	if (there && has_number(there, major, &number) && strcmp(path, "/dev/gdrdrv") == 0) {
+	if (there && has_number(there, &number) && strcmp(path, "/dev/gdrdrv") == 0) {
 		fix_refuse(
 			f,
 			"its number is correct, and its mode was set on this node. Decide who can "
@@ -109,7 +82,7 @@ static void plan(struct fixing *f)
 			"users are in");
 		return;
 	}
-	if (there && has_number(there, major, &number) && !is_for_all(f)) {
+	if (there && has_number(there, &number) && !is_for_all(f)) {
 		fix_refuse(f,
 			   "its number is correct, and NVreg_DeviceFileMode sets that mode at each "
 			   "boot; change that option");
@@ -117,7 +90,7 @@ static void plan(struct fixing *f)
 	}
 	fix_step(f, PLAN_DEVICE_NODE,
 		 arena_printf(f->arena, "%s c %" PRIu64 ":%" PRIu64 " 0%" PRIo64, path,
-			      major->major.value, number.minor,
+			      number.major->major.value, number.minor.value,
 			      param_number(f, "DeviceFileMode", 0666) & 0777),
 		 NULL);
 	fix_does(f, ACTIVATION_NOW,

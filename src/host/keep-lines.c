@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* keep-lines.c - texts that are lines, of which those stay that are asked about. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "host/keep-words.h"
+#include "parse/iomem.h"
 #include "parse/unit.h"
 
 void keep_nothing(struct keeping *k, struct span text)
@@ -54,6 +56,42 @@ void keep_fields(struct keeping *k, struct span text, const char *const *names)
 }
 
 /* ---- what the kernel says ---- */
+
+/* Where the kernel lies in memory is not kept: only what lies in the BARs of PCI functions. */
+void keep_iomem(struct keeping *k, struct span text)
+{
+	struct iomem_walk walk = { 0 };
+	struct iomem_claim claim;
+
+	while (iomem_next(&text, &walk, &claim)) {
+		fprintf(k->out,
+			"%08" PRIx64 "-%08" PRIx64 " : %s\n  %08" PRIx64 "-%08" PRIx64 " : ",
+			claim.start, claim.end, claim.bdf, claim.start, claim.end);
+		keep_as_it_is(k, claim.holder);
+		putc('\n', k->out);
+	}
+}
+
+/* The name of a driver, as driverctl writes it. */
+void keep_driver(struct keeping *k, struct span text)
+{
+	static const char *const drivers[] = { "vfio-pci", "pci-stub",	"nvidia",    "nouveau",
+					       "none",	   "mlx4_core", "mlx5_core", NULL };
+	struct span name = span_trim(text);
+
+	if (keep_has(drivers, name))
+		keep_as_it_is(k, text);
+	else
+		keep_instead(k, name);
+}
+
+/* Of a program it counts whether it has the name of the module. */
+void keep_uvm_names(struct keeping *k, struct span text)
+{
+	bool named = span_search(text, "nvidia_uvm") || span_search(text, "nvidia-uvm");
+
+	keep_as_it_is(k, span_of(named ? "nvidia_uvm\n" : "\n"));
+}
 
 /* nvidia 1 0 - Live 0xffffffffc0500000: the address is not kept. */
 void keep_modules(struct keeping *k, struct span text)

@@ -57,6 +57,7 @@ FIELDS(static, gpu_information, "Model", "IRQ", "GPU UUID", "Video BIOS", "Bus T
 FIELDS(, os_release, "ID", "ID_LIKE", "NAME", "PRETTY_NAME", "VERSION", "VERSION_ID",
        "VERSION_CODENAME", "VARIANT_ID")
 FIELDS(static, ufw, "ENABLED")
+FIELDS(static, fabric, "FABRIC_MODE")
 FIELDS(static, uevent, "DRIVER", "PCI_*", "MODALIAS")
 
 /* It identifies soft RDMA; for hardware it holds the host's name. */
@@ -98,6 +99,7 @@ static const struct {
 	{ "/proc/driver/nvidia/gpus/*/information", keep_gpu_information },
 	{ "/proc/driver/nvidia/params", keep_plain_text },
 	{ "/proc/driver/nvidia/version", keep_driver_version },
+	{ "/proc/iomem", keep_iomem },
 	{ "/proc/meminfo", keep_meminfo },
 	{ "/proc/modules", keep_modules },
 	{ "/proc/mounts", keep_mounts },
@@ -151,6 +153,7 @@ static const struct {
 	{ "/boot/loader/loader.conf", keep_loader },
 	{ "/boot/efi/loader/loader.conf", keep_loader },
 	{ "/efi/loader/loader.conf", keep_loader },
+	{ "/etc/driverctl.d/*", keep_driver },
 	{ "/etc/default/grub", keep_shell },
 	{ "/etc/default/grub.d/*", keep_shell },
 	{ "/etc/tuned/bootcmdline", keep_shell },
@@ -176,6 +179,9 @@ static const struct {
 	CONF_D("systemd/system.conf.d/*", keep_unit),
 	CONF_D("systemd/system/*", keep_unit),
 	CONF_D("systemd/system/*.d/*", keep_unit),
+	{ "/usr/lib/systemd/system-sleep/*", keep_uvm_names },
+	{ "/usr/share/nvidia/nvswitch/fabricmanager.cfg", keep_fabric },
+	{ "/run/nvidia/driver/usr/share/nvidia/nvswitch/fabricmanager.cfg", keep_fabric },
 	{ "/usr/bin/ofed_info", keep_version },
 	{ "/opt/mellanox/doca/applications/VERSION", keep_version },
 };

@@ -50,6 +50,9 @@ void keep_assigned(struct keeping *k, struct span name, struct span value);
 
 /* keep-lines.c: texts of lines. */
 void keep_fields(struct keeping *k, struct span text, const char *const *names);
+void keep_uvm_names(struct keeping *k, struct span text);
+void keep_driver(struct keeping *k, struct span text);
+void keep_iomem(struct keeping *k, struct span text);
 void keep_modules(struct keeping *k, struct span text);
 void keep_driver_version(struct keeping *k, struct span text);
 void keep_mounts(struct keeping *k, struct span text);

@@ -68,6 +68,10 @@ static const struct kmsg_pattern patterns[] = {
 	{ "open-unsupported-gpu", "NVRM: Open nvidia.ko is only ready", { NULL }, KMSG_ANY },
 	{ "gsp-firmware-missing", "NVRM:", { "No firmware image found" }, KMSG_ANY },
 	{ "gsp-firmware-missing", "NVRM:", { "GSP firmware image version mismatch" }, KMSG_ANY },
+	/* data/init-causes.tsv: what the driver says before RmInitAdapter fails. */
+#define INIT_CAUSE(name, text, ...) { name, "NVRM:", { text }, KMSG_ANY },
+#include "init-causes.inc"
+#undef INIT_CAUSE
 	{ "sxid", "nvidia-nvswitch", { "SXid (" }, KMSG_NUMBERED },
 	{ "peer-mmio-map-failed", "NVRM:", { "Failed to DMA map MMIO range" }, KMSG_ANY },
 	{ "peer-dma-unaligned", "NVRM:", { "peer DMA address", "is not aligned" }, KMSG_ANY },
@@ -98,15 +102,24 @@ static const struct kmsg_pattern patterns[] = {
 	{ "dmar-fault", "DMAR:", { "[fault reason" }, KMSG_ANY },
 	{ "smmu-fault", "arm-smmu", { "event", "received:" }, KMSG_ANY },
 	{ "smmu-fault", "arm-smmu", { "event: ", " client: " }, KMSG_ANY },	/* Linux 6.14 on */
+	/* data/iommu-words.tsv */
+#define IOMMU_WORDS(name, start, text, ...) \
+	{ name, start, { text }, start ? KMSG_ANY : KMSG_OF_DEVICE },
+#include "iommu-words.inc"
+#undef IOMMU_WORDS
 	{ "amd-iommu-unknown-option", "AMD-Vi: Unknown option", { NULL }, KMSG_ANY },
 	{ "iommu-default-domain", "iommu: Default domain type:", { NULL }, KMSG_ANY },
 	{ "bar-no-space", NULL, { "can't assign; no space" }, KMSG_OF_DEVICE },
+	{ "bar-no-space", NULL, { ": no space for [mem" }, KMSG_OF_DEVICE },	/* before Linux 6.10 */
+	{ "bar-taken-from", NULL, { ": can't reserve [mem" }, KMSG_OF_DEVICE },
+	{ "sriov-no-room", NULL, { "not enough MMIO resources for SR-IOV" }, KMSG_OF_DEVICE },
 	{ "memory-encryption", "Memory Encryption Features active:", { NULL }, KMSG_ANY },
 	{ "memory-encryption", "AMD Memory Encryption Features active:", { NULL }, KMSG_ANY },
 	{ "memory-type-conflict", "x86/PAT:", { "conflicting memory types" }, KMSG_ANY },
 	{ "p2pdma-refused", NULL, { "cannot be used for peer-to-peer DMA" }, KMSG_OF_DEVICE },
 	{ "pcie-fatal-error", NULL, { "PCIe Bus Error: severity=Uncorrect", "(Fatal)" }, KMSG_OF_DEVICE },
 	{ "pcie-fatal-error", NULL, { "DPC: containment event" }, KMSG_OF_DEVICE },
+	{ "power-state-stuck", NULL, { "Unable to change power state from " }, KMSG_OF_DEVICE },
 	{ "suspend-entry", "PM:", { "suspend entry (" }, KMSG_ANY },
 	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },
 	{ "pcie-bandwidth-limited", NULL, { "available PCIe bandwidth, limited" }, KMSG_OF_DEVICE },

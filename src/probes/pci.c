@@ -9,6 +9,7 @@
 #include "parse/field.h"
 #include "parse/pcie.h"
 #include "probes/pci-brief.h"
+#include "probes/pci-claims.h"
 #include "probes/pci-config.h"
 #include "probes/probe.h"
 #include "query/gpus.h"
@@ -415,12 +416,14 @@ static void run(struct probe_context *ctx)
 			note(ctx, d->bdf.value, "/vpd", -EACCES, "can only be read by root");
 		if (!pci_matters(d))
 			continue;
-		if (pci_is_for_guest(d))
+		if (pci_is_for_guest(d) || pci_is_gpu(d))
 			read_override(ctx, d);
 		read_attributes(ctx, d);
 		if (rc == 0 && is_incomplete(d))
 			note_config(ctx, d);
 	}
+	pci_read_claims(ctx);
+	pci_read_overrides(ctx);
 }
 
 static void run_brief(struct probe_context *ctx)

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "parse/field.h"
 #include "parse/process.h"
 #include "parse/unit.h"
 #include "probes/probe.h"
@@ -13,6 +14,8 @@
 #include "probes/units.h"
 #include "query/gpus.h"
 #include "query/node-find.h"
+
+#define SLEEP_HOOKS_MAX 64
 
 #define MANAGER_FOLDER "/run/systemd/system" /* sd_booted(3) */
 
@@ -203,6 +206,50 @@ static void read_driver_container(struct probe_context *ctx)
 		fact->state = probe_state(rc);
 }
 
+static void read_fabric_mode(struct probe_context *ctx)
+{
+	static const char path[] = "/usr/share/nvidia/nvswitch/fabricmanager.cfg";
+	struct fact_str *root = &ctx->node->services.driver_container;
+	struct fact_u64 *fact = &ctx->node->services.fabric_mode;
+	_cleanup_text_ struct text text = { 0 };
+	struct span value;
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s%s",
+			   is_known(*root) ? root->value : "", path);
+
+	fact->state = rc ? probe_state(rc) : FACT_ABSENT;
+	if (rc || !field_find(text_span(&text), '=', "FABRIC_MODE", &value))
+		return;
+	if (span_u64(span_trim(value), 10, &fact->value) == 0) {
+		fact->state = FACT_KNOWN;
+		return;
+	}
+	fact->state = FACT_UNKNOWN;
+	host_gap_note(ctx->host, path, -EBADMSG, "FABRIC_MODE is not a number");
+}
+
+/* systemd-suspend.service(8). Those that unload and load nvidia_uvm give CUDA programs that start later a driver that
+ * works. */
+static void read_sleep_hooks(struct probe_context *ctx)
+{
+	static const char folder[] = "/usr/lib/systemd/system-sleep";
+	struct services_facts *services = &ctx->node->services;
+	_cleanup_names_ struct names names = { 0 };
+	int rc = host_list(ctx->host, &names, "%s", folder);
+
+	services->uvm_sleep_hooks.state = probe_state(rc);
+	for (size_t i = 0; i < names.count && i < SLEEP_HOOKS_MAX; i++) {
+		_cleanup_text_ struct text text = { 0 };
+
+		rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s/%s", folder, names.items[i]);
+		if (rc)
+			services->uvm_sleep_hooks.state = FACT_UNKNOWN;
+		else if (span_search(text_span(&text), "nvidia_uvm") ||
+			 span_search(text_span(&text), "nvidia-uvm"))
+			*LIST_ADD(ctx->arena, &services->uvm_sleep_hooks) =
+				arena_printf(ctx->arena, "%s/%s", folder, names.items[i]);
+	}
+}
+
 static int compare_services(const void *a, const void *b)
 {
 	const struct service *x = a, *y = b;
@@ -238,6 +285,8 @@ static void observe(struct probe_context *ctx, bool bus)
 static void run(struct probe_context *ctx)
 {
 	observe(ctx, true);
+	read_fabric_mode(ctx);
+	read_sleep_hooks(ctx);
 }
 
 /* ---- in brief ---- */

@@ -3,6 +3,7 @@
 
 #include "query/module-find.h"
 #include "query/node-find.h"
+#include "query/wanted-driver.h"
 
 /* A device that a virtual machine has open holds a reference to the module. */
 static bool guest_runs(const struct node *node)
@@ -10,34 +11,6 @@ static bool guest_runs(const struct node *node)
 	const struct module *vfio = node_module(node, "vfio_pci");
 
 	return vfio && is_known(vfio->refcnt) && vfio->refcnt.value > vfio->holders.count;
-}
-
-/* VENDOR:DEVICE[:SUBVENDOR[:SUBDEVICE[:CLASS[:MASK]]]] in hexadecimal
- * (drivers/vfio/pci/vfio_pci.c, vfio_pci_fill_ids()) */
-static bool id_fits(struct span id, const struct pci_device *device)
-{
-	struct span vendor, model;
-	uint64_t number;
-
-	return span_cut(&id, ':', &vendor) && span_cut(&id, ':', &model) &&
-	       span_u64(vendor, 16, &number) == 0 && known_is(device->vendor_id, number) &&
-	       span_u64(model, 16, &number) == 0 && known_is(device->device_id, number);
-}
-
-static bool ids_name(const struct node *node, const struct pci_device *device)
-{
-	for_each(a, &node->modprobe.assignments) {
-		struct span ids, id;
-
-		if (!str_is(a->module, "vfio_pci") || !str_is(a->param, "ids") ||
-		    !known_is(a->effective, true) || !is_known(a->value))
-			continue;
-		ids = span_of(a->value.value);
-		while (span_cut(&ids, ',', &id))
-			if (id_fits(id, device))
-				return true;
-	}
-	return false;
 }
 
 /* Is a GPU not held back; of DEVICE's model, where that is not NULL? */
@@ -62,7 +35,7 @@ static const char *find_reason(const struct node *node, const struct pci_device 
 	    str_is(device->driver, device->driver_override.value))
 		return "its driver_override names that driver";
 	*fact = "modprobe.assignments";
-	if (str_is(device->driver, "vfio-pci") && ids_name(node, device) &&
+	if (str_is(device->driver, "vfio-pci") && driver_ids_of(node, "vfio_pci", device) &&
 	    !any_of_host(node, device))
 		return "the option ids= of vfio-pci names its model";
 	*fact = "modules.files";

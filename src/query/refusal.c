@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "query/gpus.h"
+#include "query/init-cause.h"
 #include "query/node-find.h"
 
 #define BUILD_REASONS 2
@@ -101,8 +102,19 @@ static bool refusal_among(struct arena *arena, const struct node *node,
 bool refusal_of_gpu(struct arena *arena, const struct node *node, const struct pci_device *gpu,
 		    struct refusal *refusal)
 {
-	return refusal_among(arena, node, gpu, true, refusal) ||
-	       refusal_among(arena, node, gpu, false, refusal);
+	struct init_cause cause;
+
+	if (refusal_among(arena, node, gpu, true, refusal) ||
+	    refusal_among(arena, node, gpu, false, refusal))
+		return true;
+	if (!init_cause_find(arena, node, gpu->bdf.value, (struct fact_u64){ 0 }, &cause))
+		return false;
+	*refusal = (struct refusal){
+		.text = arena_printf(arena, "%s: %s", cause.line, cause.meaning),
+		.fact = cause.fact,
+		.remedy = cause.remedy,
+	};
+	return true;
 }
 
 bool refusal_by_branch(struct arena *arena, const struct pci_device *gpu, const char *version,

@@ -283,6 +283,15 @@ static void check_suspend(struct rule_context *ctx)
 			       .evidence = { "driver.params" });
 	} else if (keeps_video_memory(ctx->node, preserve)) {
 		PASS(ctx, .evidence = { "driver.params[PreserveVideoMemoryAllocations].value" });
+	} else if (ctx->node->services.uvm_sleep_hooks.count) {
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx,
+			     "the node was suspended; %s loads nvidia_uvm again, so only "
+			     "programs that ran then lost their memory",
+			     ctx->node->services.uvm_sleep_hooks.items[0]),
+		     .evidence = { "driver.params[PreserveVideoMemoryAllocations].value",
+				   "services.uvm_sleep_hooks" });
 	} else {
 		FAIL(ctx,
 		     .observed = text_printf(ctx,
@@ -500,10 +509,10 @@ static const struct rule driver_options_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"\"PM: suspend entry\" in the kernel log, and PreserveVideoMemoryAllocations and "
-			"UseKernelSuspendNotifiers in /proc/driver/nvidia/params.",
+			"UseKernelSuspendNotifiers in /proc/driver/nvidia/params. Programs in /usr/lib/systemd/system-sleep.",
 		.why = "With 0 the driver saves only some allocations over suspend and hibernation. From 595 on the default "
 		       "is 2: all of them if kernel suspend notifiers are on. With 1 and without notifiers the suspend "
-		       "needs nvidia-suspend.service.",
+		       "needs nvidia-suspend.service. A hook that loads nvidia_uvm again makes it a note.",
 		.check =
 			"grep -E 'PreserveVideo|SuspendNotifiers' /proc/driver/nvidia/params; dmesg | grep 'suspend entry'",
 		.cost = "The memory is saved to a file in NVreg_TemporaryFilePath, /tmp by default. It needs that much space.",

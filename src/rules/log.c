@@ -6,6 +6,7 @@
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
+#include "query/init-cause.h"
 #include "query/kind.h"
 #include "query/log-age.h"
 #include "query/topology.h"
@@ -59,30 +60,6 @@ static void check_allow_peermapping(struct rule_context *ctx)
 
 /* ---- RmInitAdapter ---- */
 
-/* osinit.c, RM_INIT_REPORT: the first of the three numbers in "(0x24:0xffff:1464)" says where. */
-static const char *init_stage(const char *line)
-{
-	const char *code = strstr(line, "failed! (0x");
-	uint64_t number;
-
-	if (!code || span_u64((struct span){ code + strlen("failed! (0x"), 2 }, 16, &number))
-		return NULL;
-	switch (number >> 4) {
-	case 1:
-		return "while setting up the driver (registry, operating system)";
-	case 2:
-		return "while setting up the GPU";
-	case 3:
-		return "in the video BIOS";
-	case 4:
-		return "while setting up NVLink or resources";
-	case 6:
-		return "in the GSP firmware";
-	default:
-		return NULL;
-	}
-}
-
 /* Its firmware left BAR1 at the smallest size although the card has Resizable BAR. */
 static bool has_small_bar1(const struct node *node, const char *bdf)
 {
@@ -108,15 +85,32 @@ static const char *init_remedy(const struct node *node, const char *bdf)
 	       "and load the driver again.";
 }
 
-static const char *init_text(struct rule_context *ctx, const char *line)
+static const char *init_text(struct rule_context *ctx, const char *line,
+			     const struct init_cause *cause)
 {
 	const struct node *node = ctx->node;
 	const char *stage =
 		node_log(node, "open-unsupported-gpu")
 			? "because these open kernel modules drive only data-centre GPUs"
-			: init_stage(line);
+			: init_code_text(ctx->arena, line);
 
-	return stage ? text_printf(ctx, "%s (failed %s)", line, stage) : line;
+	if (stage)
+		line = text_printf(ctx, "%s (failed %s)", line, stage);
+	return cause->meaning ? text_printf(ctx, "%s. Before that: %s: %s", line, cause->line,
+					    cause->meaning)
+			      : line;
+}
+
+static enum mender mender_of(const struct init_cause *cause)
+{
+	static const enum mender menders[] = {
+		[INIT_ADMIN] = MENDER_ADMIN,
+		[INIT_FIRMWARE] = MENDER_FIRMWARE,
+		[INIT_HARDWARE] = MENDER_HARDWARE,
+		[INIT_HOST] = MENDER_HOST,
+	};
+
+	return menders[cause->mender];
 }
 
 /* GPU NULL: the lines name none. An attempt that failed says nothing of a driver that was loaded since. */
@@ -124,22 +118,27 @@ static void fail_rm_init(struct rule_context *ctx, const struct log_line *line,
 			 const struct log_subject *gpu)
 {
 	const char *name = gpu ? gpu->name.value : NULL;
-	const char *remedy = init_remedy(ctx->node, name);
 	const char *last = gpu ? gpu->last.value : line->last.value;
 	const char *fact = gpu ? log_device_fact(ctx->arena, line, name, "last")
 			       : "log.lines[rm-init-failed].last";
-	const char *since = log_new_life(ctx->arena, ctx->node, name,
-					 gpu ? gpu->last_us : line->last_us);
+	struct fact_u64 last_us = gpu ? gpu->last_us : line->last_us;
+	const char *since = log_new_life(ctx->arena, ctx->node, name, last_us);
+	struct init_cause cause = { 0 };
+	bool known = init_cause_find(ctx->arena, ctx->node, name, last_us, &cause);
 
 	if (since)
 		NOTE(ctx, .subject = name,
 		     .observed = text_printf(ctx, "%s; since then %s", last, since),
 		     .evidence = { fact });
 	else
-		FAIL(ctx, .subject = name, .observed = init_text(ctx, last),
-		     .expected = "the driver initialises every GPU", .remedy = remedy,
+		FAIL(ctx, .subject = name, .observed = init_text(ctx, last, &cause),
+		     .expected = "the driver initialises every GPU",
+		     .remedy = known ? cause.remedy : init_remedy(ctx->node, name),
+		     .has_mender = known, .mender = mender_of(&cause),
+		     .action = cause.mender == INIT_HOST ? ACTION_HOST_SIDE : ACTION_DERIVED,
 		     .evidence = { fact,
 				   gpu ? log_device_fact(ctx->arena, line, name, "count") : NULL,
+				   cause.fact,
 				   node_log(ctx->node, "open-unsupported-gpu")
 					   ? "log.lines[open-unsupported-gpu].last"
 					   : NULL });
@@ -519,17 +518,19 @@ static const struct rule log_rules[] = {
 		.follows = { "driver/gsp-firmware-missing", "driver/gpu-firmware-off",
 			     "driver/proprietary-on-blackwell", "pci/bar1-unassigned" },
 		.reads =
-			"\"RmInitAdapter failed!\" in the kernel log, and the first of the numbers after it.",
+			"\"RmInitAdapter failed!\" in the kernel log, the first two of the numbers after it, and "
+			"what the driver wrote in the two minutes before it.",
 		.why = "The first number names the stage: 0x1. driver and operating system, 0x2. GPU, 0x3. "
-		       "video BIOS, 0x4. SLI and NVLink setup or resources, 0x6. GSP firmware. Frequent "
-		       "causes are a BAR1 without an address, firmware of another version and missing "
-		       "auxiliary power. A later attempt in the same boot can succeed, and then leaves the "
+		       "video BIOS, 0x4. SLI and NVLink setup or resources, 0x6. GSP firmware. The second one is "
+		       "the driver's status. Lines before it name the cause: missing power cables, firmware that "
+		       "did not boot, a GPU that was not reset. A later attempt in the same boot can succeed, and then leaves the "
 		       "line in the log. The error is over if the driver was loaded again since, or the GPU "
 		       "was reset or found on the bus again.",
 		.check = "dmesg | grep -B5 'RmInitAdapter failed'",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osinit.c "
-			"(RM_INIT_* and RmInitAdapter)",
+			"(RM_INIT_* and RmInitAdapter), src/common/sdk/nvidia/inc/nvstatuscodes.h\n"
+			"data/init-causes.tsv names the source of each line",
 	},
 	{
 		.id = "log/dmabuf-attach-failed",

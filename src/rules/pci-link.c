@@ -5,6 +5,8 @@
 
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
+#include "query/gpus.h"
+#include "query/ports.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
 
@@ -272,6 +274,133 @@ static void check_path(struct rule_context *ctx)
 			       .evidence = { "pci.devices" });
 }
 
+/* ---- the slot ---- */
+
+/* PCIe 6.0, 4.2: eight bits of ten below 8 GT/s, 128 of 130 from there on. */
+static uint64_t payload_mbps(uint64_t speed_mts, uint64_t width)
+{
+	return speed_mts < 8000 ? speed_mts * width * 8 / 10 : speed_mts * width * 128 / 130;
+}
+
+/* What the RDMA ports behind D's slot carry together: 0 where none is up. False: not all of it was read. */
+static bool sum_ports(const struct node *node, const struct pci_device *d, uint64_t *mbps)
+{
+	*mbps = 0;
+	if (!was_read(node->rdma.devices))
+		return false;
+	for_each(r, &node->rdma.devices) {
+		if (is_unknown(r->bdf))
+			return false;
+		if (!is_known(r->bdf) || !is_same_slot(r->bdf.value, d->bdf.value))
+			continue;
+		if (!was_read(r->ports))
+			return false;
+		for_each(port, &r->ports) {
+			if (is_unknown(port->rate_mbps))
+				return false;
+			*mbps += is_known(port->rate_mbps) ? port->rate_mbps.value : 0;
+		}
+	}
+	return true;
+}
+
+static const char *link_text(struct rule_context *ctx, const struct pci_link *link)
+{
+	return text_printf(ctx, "x%" PRIu64 " at %g GT/s", link->width_max.value,
+			   (double)link->speed_max_mts.value / 1000);
+}
+
+/* Boards with the NIC on them have the lanes that their maker gave it, and a slot of an older generation is known when
+ * the NIC is bought: both are notes. */
+static enum severity nic_severity(const struct rule_context *ctx, const struct pci_device *d,
+				  const struct pci_device *up)
+{
+	return up->link.width_max.value < d->link.width_max.value &&
+			       !endpoints_are_integrated(ctx->endpoints)
+		       ? SEVERITY_WARN
+		       : SEVERITY_INFO;
+}
+
+static void check_nic_slot(struct rule_context *ctx, const struct pci_device *d,
+			   const struct pci_device *up)
+{
+	uint64_t room = payload_mbps(up->link.speed_max_mts.value, up->link.width_max.value), need;
+	const char *slot = FACT(ctx, up, "link.width_max");
+
+	if (!sum_ports(ctx->node, d, &need))
+		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { "rdma.devices", slot });
+	else if (need > room)
+		FAIL_AS(ctx, nic_severity(ctx, d, up), .subject = d->bdf.value,
+			.observed = text_printf(ctx,
+						"the slot (%s) is %s, %" PRIu64
+						" Gb/s; the NIC is %s and its ports have %" PRIu64
+						" Gb/s",
+						up->bdf.value, link_text(ctx, &up->link),
+						room / 1000, link_text(ctx, &d->link), need / 1000),
+			.expected = nic_severity(ctx, d, up) == SEVERITY_WARN
+					    ? "a slot that carries the rate of the ports"
+					    : NULL,
+			.evidence = { slot, FACT(ctx, d, "link.width_max"), "rdma.devices" });
+	else
+		PASS(ctx, .subject = d->bdf.value, .observed = "the slot carries its ports",
+		     .evidence = { slot, "rdma.devices" });
+}
+
+/* Two cards of a workstation often share the lanes of one slot, by the board's design. */
+static void check_gpu_slot(struct rule_context *ctx, const struct pci_device *d,
+			   const struct pci_device *up)
+{
+	bool wide = gpu_is_data_centre(d) || is_asked_for(ctx, PROFILE_P2P | PROFILE_RDMA_ANY);
+	bool narrow = up->link.width_max.value < d->link.width_max.value;
+
+	if (narrow)
+		FAIL_AS(ctx, wide ? SEVERITY_WARN : SEVERITY_INFO, .subject = d->bdf.value,
+			.observed = text_printf(ctx, "the slot (%s) is %s; the GPU is %s",
+						up->bdf.value, link_text(ctx, &up->link),
+						link_text(ctx, &d->link)),
+			.expected = wide ? "a slot with as many lanes as the GPU" : NULL,
+			.evidence = { FACT(ctx, up, "link.width_max"),
+				      FACT(ctx, d, "link.width_max") });
+	else if (up->link.speed_max_mts.value < d->link.speed_max_mts.value)
+		NOTE(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "the slot (%s) is of %g GT/s; the GPU has %g",
+					     up->bdf.value,
+					     (double)up->link.speed_max_mts.value / 1000,
+					     (double)d->link.speed_max_mts.value / 1000),
+		     .evidence = { FACT(ctx, up, "link.speed_max_mts") });
+	else
+		PASS(ctx, .subject = d->bdf.value, .evidence = { FACT(ctx, up, "link.width_max") });
+}
+
+static bool has_maxima(const struct pci_device *d)
+{
+	return is_known(d->link) && is_known(d->link.width_max) && is_known(d->link.speed_max_mts);
+}
+
+static void check_slot(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count;
+
+	if (skip_without_devices(ctx))
+		return;
+	for_each(d, &ctx->node->pci.devices) {
+		const struct pci_device *up = is_endpoint(ctx, d) ? parent_of(ctx->node, d) : NULL;
+
+		if (!up || is_asleep(d) || is_absent(d->link) || is_absent(up->link))
+			continue;
+		if (skip_in_vm(ctx, "the real slots are not visible here"))
+			return;
+		if (!has_maxima(d) || !has_maxima(up))
+			UNKNOWN(ctx, .subject = d->bdf.value,
+				.evidence = { FACT(ctx, has_maxima(d) ? up : d, "link") });
+		else if (pci_is_gpu(d))
+			check_gpu_slot(ctx, d, up);
+		else
+			check_nic_slot(ctx, d, up);
+	}
+	answer_none(ctx, before, "no GPU or NIC below a visible port");
+}
+
 /* ---- power ---- */
 
 static void check_suspended(struct rule_context *ctx)
@@ -388,6 +517,28 @@ static const struct rule pci_link_rules[] = {
 		       "switch that was built with fewer lanes is a note.",
 		.check = "lspci -vv -s BDF | grep LnkSta:",
 		.sources = "PCI Express Base Specification 6.0: 7.5.3.8, Link Status Register",
+	},
+	{
+		.id = "pci/slot-narrow",
+		.title = "A GPU or NIC is in a slot that has too few lanes for it",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_slot,
+		.impact = "Every copy over this slot is slower, although the link is at its best.",
+		.remedy =
+			"Move the board to a wider slot. Or check the bifurcation of the slot in the firmware setup: x4x4x4x4 "
+			"or x8x8 divides its lanes.",
+		.activation = ACTIVATION_POWER_CYCLE,
+		.mender = MENDER_HARDWARE,
+		.reads =
+			"The largest width and speed of each GPU and NIC, and of the port above it, and the rates of the RDMA "
+			"ports.",
+		.why = "The port above has fewer lanes than the board: reseating does not help. For a NIC it counts whether "
+		       "the slot carries the rate of its ports; a slot of an older generation is a note. A GeForce or workstation card is a note, unless peer-to-peer or "
+		       "RDMA is asked for.",
+		.check = "lspci -vv -s BDF | grep LnkCap:; lspci -vv -s PORT | grep LnkCap:",
+		.sources =
+			"PCI Express Base Specification 6.0: 7.5.3.6, Link Capabilities Register; 4.2, encoding",
 	},
 	{
 		.id = "pci/runtime-pm-suspended",

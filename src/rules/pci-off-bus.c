@@ -39,10 +39,15 @@ static const struct log_line *lost(struct rule_context *ctx, const struct pci_de
 
 /* The driver powers an idle GPU off at 2, and on some machines it does not come back: "Unable to change power state
  * from D3cold to D0". NVIDIA's README, "PCI-Express Runtime D3 (RTD3) Power Management". */
-static const char *power_remedy(const struct node *node)
+static const char *power_remedy(const struct node *node, const struct pci_device *d)
 {
 	const struct driver_param *param = node_param(node, "DynamicPowerManagement");
 
+	if (str_is(d->driver, "vfio-pci") &&
+	    log_of_device(node_log(node, "power-state-stuck"), d->bdf.value))
+		return "The idle device was powered off, and it did not come back. Power the node off and on. Then write "
+		       "0 to d3cold_allowed and on to power/control of each function of its IOMMU group in /sys, in a "
+		       "udev rule.";
 	return param && str_is(param->value, "2")
 		       ? "NVreg_DynamicPowerManagement=0x02 lets the driver power an idle GPU off, and this GPU did "
 			 "not come back. Set it to 0x01 or 0x00 for nvidia in modprobe.d, rebuild the initramfs, then power "
@@ -60,7 +65,7 @@ static void fail_lost(struct rule_context *ctx, const struct pci_device *d,
 		.subject = d->bdf.value, .observed = log_of_device(line, d->bdf.value)->last.value,
 		.expected = nic ? "firmware that answers the driver"
 				: "a GPU that answers the driver",
-		.remedy = nic ? NULL : power_remedy(ctx->node),
+		.remedy = nic ? NULL : power_remedy(ctx->node, d),
 		.impact =
 			nic ? "Jobs that used this NIC failed or hung. The driver tries to reset the "
 			      "NIC."
@@ -89,6 +94,21 @@ static bool fail_fatal_error(struct rule_context *ctx, const struct pci_device *
 	return true;
 }
 
+/* The kernel tried to wake it, and its registers did not come back. */
+static bool fail_asleep(struct rule_context *ctx, const struct pci_device *d)
+{
+	const struct log_line *line = node_log(ctx->node, "power-state-stuck");
+	const struct log_subject *own = log_of_device(line, d->bdf.value);
+
+	if (!own || is_over(ctx, line, d))
+		return false;
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = d->bdf.value, .observed = own->last.value,
+		.expected = "a device that can be woken", .remedy = power_remedy(ctx->node, d),
+		.evidence = { log_device_fact(ctx->arena, line, d->bdf.value, "last"),
+			      fact_path(ctx->arena, "pci.devices", d->bdf.value, "power_state") });
+	return true;
+}
+
 /* The present state counts more than the log, and the device's own lines more than its link's. */
 static void check_device(struct rule_context *ctx, const struct pci_device *d)
 {
@@ -100,7 +120,7 @@ static void check_device(struct rule_context *ctx, const struct pci_device *d)
 	else if (known_is(d->answers, false))
 		FAIL(ctx, .subject = d->bdf.value,
 		     .observed = "the device does not respond: all of its registers read 0xff",
-		     .remedy = pci_is_gpu(d) ? power_remedy(ctx->node) : NULL,
+		     .remedy = pci_is_gpu(d) ? power_remedy(ctx->node, d) : NULL,
 		     .evidence = { fact,
 				   log_of_device(xid, d->bdf.value)
 					   ? log_device_fact(ctx->arena, xid, d->bdf.value, "last")
@@ -109,6 +129,8 @@ static void check_device(struct rule_context *ctx, const struct pci_device *d)
 		return;
 	else if (known_is(d->answers, true))
 		PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
+	else if (str_is(d->power_state, "D3cold") && fail_asleep(ctx, d))
+		return;
 	else if (str_is(d->power_state, "D3cold"))
 		NOT_APPLICABLE(ctx, .subject = d->bdf.value, .observed = "powered down (D3cold)",
 			       .evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value,
@@ -189,8 +211,8 @@ static const struct rule pci_off_bus_rules[] = {
 		.action = ACTION_POWER_CYCLE,
 		.reads =
 			"The first registers of every GPU, NVSwitch and RDMA NIC. In the kernel log: \"fallen off the bus\" "
-			"of the NVIDIA driver, \"health compromised\" of mlx5_core, and fatal PCIe errors of these devices and "
-			"the ports above them.",
+			"of the NVIDIA driver, \"health compromised\" of mlx5_core, \"Unable to change power state\", and fatal "
+			"PCIe errors of these devices and the ports above them.",
 		.why = "A read that no device answers returns all ones. The kernel keeps listing the function, so counting "
 		       "devices does not show it. A device that answers again can have lost its state: lines of this boot "
 		       "are an error too. A reboot without power off often does not bring a device back.",
@@ -201,7 +223,8 @@ static const struct rule pci_off_bus_rules[] = {
 			"docs.nvidia.com/deploy/xid-errors: Xid 79, GPU has fallen off the bus\n"
 			"Linux 6.1.192: drivers/net/ethernet/mellanox/mlx5/core/health.c, drivers/pci/pcie/aer.c, dpc.c\n"
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c "
-			"(rm_is_supported_device)",
+			"(rm_is_supported_device)\n"
+			"github.com/kata-containers/kata-containers issue 11708, github.com/gnif/vendor-reset issue 76",
 	},
 };
 

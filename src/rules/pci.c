@@ -9,6 +9,7 @@
 #include "parse/nvidia.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
+#include "query/mmio-window.h"
 #include "query/ports.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
@@ -119,7 +120,8 @@ static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *g
 				       format_bytes(ctx->arena, size), model->memory_gib,
 				       by_design ? "; this card has no larger one" : "");
 
-	if (by_design)
+	/* The driver offers no GPUDirect on GeForce: without a wish for peer-to-peer BAR1 does not matter. */
+	if (by_design || (model->kind == GPU_GEFORCE && !is_asked_for(ctx, PROFILE_P2P)))
 		NOTE(ctx, .subject = gpu->bdf.value, .observed = text,
 		     .evidence = { bar1_fact(ctx, gpu) });
 	else if (open && is_unknown(largest))
@@ -244,7 +246,7 @@ static const char *no_room_fact(struct rule_context *ctx, const struct log_line 
 static void check_bar1_unassigned(struct rule_context *ctx)
 {
 	const struct log_line *line = node_log(ctx->node, "bar-invalid");
-	bool vm = node_is(ctx->node, KIND_VIRTUAL_MACHINE);
+	const char *guest = mmio_window_remedy(ctx->node);
 
 	if (skip_without_gpu(ctx))
 		return;
@@ -258,12 +260,8 @@ static void check_bar1_unassigned(struct rule_context *ctx)
 		else if (!bar || is_unassigned(bar))
 			FAIL(ctx, .subject = d->bdf.value,
 			     .observed = "BAR1 has no address on the bus",
-			     .expected = "BAR1 with an address",
-			     .remedy =
-				     vm ? "On the host: give the virtual machine a larger 64-bit MMIO "
-					  "window."
-					: NULL,
-			     .has_mender = vm, .mender = MENDER_HOST,
+			     .expected = "BAR1 with an address", .remedy = guest,
+			     .has_mender = guest != NULL, .mender = MENDER_HOST,
 			     .evidence = { bar1_fact(ctx, d),
 					   line ? "log.lines[bar-invalid].last"
 						: no_room_fact(ctx, no_room(ctx->node, d)) });
@@ -575,8 +573,8 @@ static const struct rule pci_rules[] = {
 			"size by its PCI id.",
 		.why = "Patched drivers, and the driver's own BAR1 peer-to-peer, map the whole memory through BAR1. GPUDirect "
 		       "RDMA pins memory through it. The driver resizes BAR1 only within the Resizable BAR capability. A card "
-		       "that was built without a larger BAR1 is a note. A board with another memory size than the model's is compared with "
-		       "the model's.",
+		       "that was built without a larger BAR1 is a note, and so is a GeForce without the profile p2p. A board "
+		       "with another memory size than the model's is compared with the model's.",
 		.check =
 			"lspci -vv -d 10de: | grep -E 'Region|3D|VGA|Resizable'; nvidia-smi -q -d MEMORY",
 		.cost = "If the kernel finds no address space, BAR1 keeps its size and the log says so.",

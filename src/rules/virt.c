@@ -244,7 +244,137 @@ static void check_privileged(struct rule_context *ctx)
 		     .evidence = { "env.capabilities", "env.initial_user_namespace" });
 }
 
+/* ---- NVSwitches that the host keeps ---- */
+
+static size_t count_switched(const struct node *node)
+{
+	size_t n = 0;
+
+	for_each(d, &node->pci.devices)
+		n += pci_is_gpu(d) && gpu_model(d) && gpu_model(d)->nvswitch;
+	return n;
+}
+
+/* NVSwitches of generation 4 are managed through NICs, which the guest gets with them. */
+static bool has_switches(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (pci_is_nvswitch(d) || str_is(d->sub_model, "SW_MNG"))
+			return true;
+	return false;
+}
+
+/* What shows that no NVLink partition is active, or NULL. */
+static const char *partition_missing(struct rule_context *ctx, const char **fact)
+{
+	const struct node *node = ctx->node;
+	const struct service *fm = node_service(node, "nvidia-fabricmanager.service");
+
+	for_each(gpu, &node->nvml.gpus)
+		if (is_known(gpu->fabric.state) &&
+		    gpu->fabric.state.value != NVML_FABRIC_COMPLETED) {
+			*fact = fact_path(ctx->arena, "nvml.gpus", gpu->bdf.value, "fabric.state");
+			return text_printf(ctx, "the fabric state of %s is %s", gpu->bdf.value,
+					   nvml_fabric_state_words[gpu->fabric.state.value]);
+		}
+	if (node_log(node, "fabric-not-ready")) {
+		*fact = "log.lines[fabric-not-ready].last";
+		return node_log(node, "fabric-not-ready")->last.value;
+	}
+	if (fm && str_is(fm->active, "failed")) {
+		*fact = "services.units[nvidia-fabricmanager.service].active";
+		return "nvidia-fabricmanager was started here, and has failed: it has no NVSwitch";
+	}
+	return NULL;
+}
+
+static bool fabric_is_complete(const struct node *node)
+{
+	if (!is_known(node->nvml.gpus) || !node->nvml.gpus.count)
+		return false;
+	for_each(gpu, &node->nvml.gpus)
+		if (!known_is(gpu->fabric.state, NVML_FABRIC_COMPLETED))
+			return false;
+	return true;
+}
+
+static void check_switches(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	size_t gpus = count_switched(node);
+	const char *fact = NULL, *missing;
+
+	if (skip_without_gpu(ctx))
+		return;
+	if (is_unknown(node->os.hypervisor)) {
+		UNKNOWN(ctx, .evidence = { "os.hypervisor" });
+		return;
+	}
+	if (is_absent(node->os.hypervisor) || !gpus) {
+		NOT_APPLICABLE(
+			ctx, .observed = gpus ? "bare metal" : "no GPU of a board with NVSwitches",
+			.evidence = { "os.hypervisor", "pci.devices" });
+		return;
+	}
+	missing = partition_missing(ctx, &fact);
+	if (has_switches(node))
+		PASS(ctx, .observed = "the virtual machine has NVSwitches",
+		     .evidence = { "pci.devices" });
+	else if (gpus == 1 && !missing)
+		PASS(ctx, .observed = "one GPU needs no NVLink partition",
+		     .evidence = { "pci.devices" });
+	else if (fabric_is_complete(node))
+		PASS(ctx,
+		     .observed = "the host keeps the NVSwitches; all GPUs have joined the fabric",
+		     .evidence = { "nvml.gpus" });
+	else if (missing)
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx, "%zu GPUs of a board with NVSwitches, none visible; %s", gpus,
+			     missing),
+		     .expected = "NVSwitches in this machine, or an NVLink partition of the host",
+		     .evidence = { fact, "pci.devices", "os.hypervisor" });
+	else
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx,
+			     "%zu GPUs of a board with NVSwitches, none visible: CUDA works only while "
+			     "the host's fabric manager has a partition of these GPUs active",
+			     gpus),
+		     .evidence = { "pci.devices", "os.hypervisor" });
+}
+
 static const struct rule virt_rules[] = {
+	{
+		.id = "virt/nvswitch-not-visible",
+		.title =
+			"CUDA does not start in this virtual machine: the GPUs have no NVLink partition",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_switches,
+		.impact =
+			"cuInit fails with CUDA error 802 (system not yet initialized). nvidia-smi works.",
+		.remedy =
+			"On the host choose one model. Full passthrough: give this machine the NVSwitches of the board "
+			"too, and run fabric manager here. Shared NVSwitch: fabric manager runs on the host or in its "
+			"service machine and activates the partition before this machine starts; do not run it here.",
+		.command = "nvidia-smi -q | grep -A4 Fabric",
+		.mender = MENDER_HOST,
+		.action = ACTION_HOST_SIDE,
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"The hypervisor, the GPUs' PCI ids, NVSwitches among the functions, nvidia-fabricmanager, and "
+			"fabric errors in the kernel log. With --nvml: the GPUs' fabric state.",
+		.why = "SXM GPUs reach each other only over NVSwitches, and CUDA waits until fabric manager has set them up. "
+		       "In the shared model a guest does not see them, which is a note as long as nothing shows a fault. A "
+		       "machine with one GPU needs no partition.",
+		.check = "lspci -d 10de::0680; nvidia-smi -q | grep -A4 Fabric",
+		.sources =
+			"NVIDIA Fabric Manager User Guide 2.3 (May 2025): contents, Full Passthrough and Shared NVSwitch "
+			"Virtualization Model\n"
+			"github.com/NVIDIA/kubevirt-gpu-device-plugin issue 133, github.com/NVIDIA/nccl-tests issue 260\n"
+			"github.com/NVIDIA/nvrc issue 159",
+	},
 	{
 		.id = "virt/hypervisor",
 		.title = "This is a virtual machine: the host decides the paths between devices",

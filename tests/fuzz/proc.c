@@ -8,6 +8,7 @@
 #include "parse/cpuinfo.h"
 #include "parse/cpulist.h"
 #include "parse/field.h"
+#include "parse/iomem.h"
 #include "parse/kconfig.h"
 #include "parse/mountinfo.h"
 #include "parse/process.h"
@@ -66,6 +67,19 @@ static void read_mounts(struct span text)
 	assert(bad <= text.n + 1);
 }
 
+/* A holder lies in the text, and within the BAR of a function. */
+static void read_iomem(struct span text)
+{
+	struct iomem_walk walk = { 0 };
+	struct iomem_claim claim;
+	struct span rest = text;
+
+	while (iomem_next(&rest, &walk, &claim)) {
+		check_inside(text, claim.holder);
+		assert(*claim.bdf && claim.end >= claim.start);
+	}
+}
+
 static void read_fields(struct span text)
 {
 	static const char *const names[] = { "CONFIG_PCI_P2PDMA", "CONFIG_DMABUF_MOVE_NOTIFY" };
@@ -96,6 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_cpulist(text);
 	write_cpulist(text);
 	read_mounts(text);
+	read_iomem(text);
 	read_fields(text);
 	(void)virt_from_dmi(text, &certain);
 	(void)cloud_from_dmi(VIRT_VENDOR, text);

@@ -88,7 +88,7 @@ def new_device(statement, bdf, name, parent):
         window=None, boot_vga=model.get("boot_vga", False), runtime="active",
         multifunction=model.get("multifunction", False), vpd=list(model.get("vpd", ())),
         serial=0, gpu=dict(model["gpu"]) if "gpu" in model else None, nic=model.get("nic"),
-        iommu=None, group=None)
+        iommu=None, group=None, holders=[])
     dev["class"] = model["kind"]
     for index, (size, flags) in model.get("bars", {}).items():
         dev["bars"][index] = [size, flags]
@@ -112,6 +112,13 @@ def _set_bar(statement, dev, index, word):
 def whole_memory_bar(dev):
     """The index of the BAR that NVIDIA's documentation calls BAR1."""
     return 2 if 2 in dev["bars"] and 1 not in dev["bars"] else 1
+
+
+def _set_any_bar(statement, dev, word):
+    index, colon, size = word.partition(":")
+    if not colon or not index.isdigit() or int(index) not in dev["bars"]:
+        raise statement.wrong("bar=%s is not of the form INDEX:SIZE" % word)
+    _set_bar(statement, dev, int(index), size)
 
 
 def _set_rebar(statement, dev, word):
@@ -156,12 +163,22 @@ def _switch(statement, word):
     return word == "on"
 
 
+def _hold(statement, dev, word):
+    """holder=1:BOOTFB: that holds the first 16 MiB of BAR 1."""
+    index, colon, name = word.partition(":")
+    if not colon or not index.isdigit() or int(index) not in dev["bars"]:
+        raise statement.wrong("holder=%s is not of the form BAR:NAME" % word)
+    dev["holders"] = dev["holders"] + [(int(index), name)]
+
+
 EDITS = {
+    "holder": _hold,
     "driver": lambda s, d, w: d.update(driver=None if w == "none" else w),
     "numa": lambda s, d, w: d.update(numa=int(w)),
     "link": lambda s, d, w: d.update(link=parse_link(s, w)),
     "link-max": lambda s, d, w: d.update(link_max=parse_link(s, w)),
     "bar1": lambda s, d, w: _set_bar(s, d, whole_memory_bar(d), w),
+    "bar": _set_any_bar,
     "rebar": _set_rebar,
     "acs": lambda s, d, w: d.update(acs=parse_acs(s, w)),
     "acs-cap": lambda s, d, w: d.update(acs_cap=parse_acs(s, w)),
@@ -467,6 +484,24 @@ def _render_device(node, tree, dev, found):
         tree.link_between(path + "/physfn", path_of(node, dev["physfn"]))
 
 
+def _iomem(node, found):
+    """/proc/iomem: BARs, and what holds a part of one (kernel/resource.c, r_show)."""
+    text = "00001000-0009ffff : System RAM\n"
+    for bdf in sorted(node.pci):
+        dev = node.pci[bdf]
+        holders = dict(dev["holders"])
+        if dev["driver"] == "nvidia":
+            holders.setdefault(0, "nvidia")
+        for index, bar in _bars(dev, found).items():
+            if bar["io"] or index in dev["unassigned"]:
+                continue
+            start, end = bar["start"], bar["start"] + bar["size"] - 1
+            text += "%08x-%08x : %s\n" % (start, end, bdf)
+            if index in holders:
+                text += "  %08x-%08x : %s\n" % (start, min(end, start + 16 * M - 1), holders[index])
+    return text
+
+
 def _render_groups(node, tree):
     """One group for each slot, what the kernel makes where ACS isolates every port; or for each
     segment, where nothing does."""
@@ -511,4 +546,5 @@ def render(node, tree):
         _render_device(node, tree, node.pci[bdf], found)
     if node.pci:
         tree.file("/proc/bus/pci/devices", _table(node))
+        tree.file("/proc/iomem", _iomem(node, found))
     _render_groups(node, tree)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pci-claims.h - what has reserved the BARs of display controllers, and what driverctl binds. */
+#ifndef PCI_CLAIMS_H
+#define PCI_CLAIMS_H
+
+#include "probes/probe.h"
+
+/* pci.claims; after pci.devices. */
+void pci_read_claims(struct probe_context *ctx);
+/* pci.overrides */
+void pci_read_overrides(struct probe_context *ctx);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pci-driver.c - which driver holds a PCI function and its BARs, against what the configuration says. */
+#include <string.h>
+
+#include "base/command.h"
+#include "evaluate/skip.h"
+#include "query/ports.h"
+#include "query/wanted-driver.h"
+
+#define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
+
+/* ---- the driver ---- */
+
+static const char *module_of(struct rule_context *ctx, const char *driver)
+{
+	char *name = arena_printf(ctx->arena, "%s", driver);
+
+	for (char *c = name; *c; c++)
+		if (*c == '-')
+			*c = '_';
+	return name;
+}
+
+/* softdep DRIVER pre: ... WANTED: modprobe loads WANTED first. */
+static bool comes_after(const struct node *node, const char *driver, const char *wanted)
+{
+	for_each(s, &node->modprobe.softdep)
+		if (str_is(s->module, driver) && is_known(s->text) &&
+		    strstr(s->text.value, "pre:") && strstr(s->text.value, wanted))
+			return true;
+	return false;
+}
+
+static bool image_has(const struct initramfs_image *image, const char *module)
+{
+	for_each(m, &image->modules)
+		if (str_is(m->name, module))
+			return true;
+	return false;
+}
+
+/* The image of the kernel that runs loads DRIVER and lacks WANTED. */
+static const struct initramfs_image *image_without(const struct node *node, const char *driver,
+						   const char *wanted)
+{
+	for_each(image, &node->initramfs.images)
+		if (known_is(image->running, true) && known_is(image->complete, true) &&
+		    image_has(image, driver) && !image_has(image, wanted))
+			return image;
+	return NULL;
+}
+
+static const char *remedy_of(struct rule_context *ctx, const struct pci_device *d,
+			     const struct wanted_driver *wanted)
+{
+	const struct node *node = ctx->node;
+	const char *bound = is_known(d->driver) ? module_of(ctx, d->driver.value) : NULL;
+	const char *module = module_of(ctx, wanted->driver);
+	const struct initramfs_image *image;
+
+	if (!bound)
+		return text_printf(
+			ctx,
+			"Load %s at boot: name it in /etc/modules-load.d and in the initramfs, and rebuild "
+			"that. Then reboot.",
+			module);
+	image = image_without(node, bound, module);
+	if (image)
+		return text_printf(
+			ctx,
+			"The initramfs (%s) loads %s and lacks %s. Put %s into it, rebuild "
+			"it, then reboot.",
+			image->path.value, bound, module, module);
+	if (!comes_after(node, bound, wanted->driver))
+		return text_printf(
+			ctx,
+			"%s came first. Add \"softdep %s pre: %s\" to a file in modprobe.d, rebuild the "
+			"initramfs, then reboot. Or bind this one function with driverctl set-override.",
+			bound, bound, wanted->driver);
+	return "Rebuild the initramfs so that it has the setting, then reboot. Or bind this one function with "
+	       "driverctl set-override.";
+}
+
+/* Another card of the model is bound as ids= says: then this one can be the host's on purpose. */
+static bool has_twin(const struct node *node, const struct pci_device *d, const char *driver)
+{
+	for_each(other, &node->pci.devices)
+		if (other != d && str_is(other->driver, driver) &&
+		    known_is(other->vendor_id, d->vendor_id.value) &&
+		    known_is(other->device_id, d->device_id.value) &&
+		    !is_same_slot(other->bdf.value, d->bdf.value))
+			return true;
+	return false;
+}
+
+static bool is_as_wanted(const struct pci_device *d, const struct wanted_driver *wanted)
+{
+	if (strcmp(wanted->driver, "none") == 0)
+		return is_absent(d->driver);
+	return str_is(d->driver, wanted->driver);
+}
+
+static void check_wanted(struct rule_context *ctx, const struct pci_device *d,
+			 const struct wanted_driver *wanted)
+{
+	const char *now = is_known(d->driver) ? text_printf(ctx, "bound to %s", d->driver.value)
+					      : "no driver is bound";
+	const char *text = text_printf(ctx, "%s; %s", now, wanted->why);
+	const char *expected = text_printf(ctx, "bound to %s", wanted->driver);
+	const char *fact = FACT(ctx, d, "driver");
+
+	if (is_unknown(d->driver))
+		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
+	else if (is_as_wanted(d, wanted))
+		PASS(ctx, .subject = d->bdf.value, .observed = text,
+		     .evidence = { fact, wanted->fact });
+	else if (wanted->later)
+		PENDING(ctx, .subject = d->bdf.value, .observed = text, .expected = expected,
+			.remedy = "Rebuild the initramfs if it loads the driver, then reboot.",
+			.evidence = { fact, wanted->fact });
+	else if (strstr(wanted->fact, "modprobe") && has_twin(ctx->node, d, wanted->driver))
+		NOTE(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx,
+					     "%s. Another card of the model has that driver: ids= "
+					     "does not distinguish them",
+					     text),
+		     .evidence = { fact, wanted->fact });
+	else
+		FAIL(ctx, .subject = d->bdf.value, .observed = text, .expected = expected,
+		     .remedy = remedy_of(ctx, d, wanted),
+		     .command = command_printf(ctx->arena, "sudo driverctl set-override %s %s",
+					       d->bdf.value, wanted->driver),
+		     .evidence = { fact, wanted->fact });
+}
+
+static void check_driver(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count, named = 0;
+	const char *unread = NULL;
+
+	if (!was_read(ctx->node->pci.devices)) {
+		UNKNOWN(ctx, .evidence = { "pci.devices" });
+		return;
+	}
+	for_each(d, &ctx->node->pci.devices) {
+		struct wanted_driver wanted = wanted_driver(ctx->arena, ctx->node, d);
+
+		if (wanted.driver && !is_known(d->physical_function)) {
+			check_wanted(ctx, d, &wanted);
+			named++;
+		} else if (wanted.unread) {
+			unread = wanted.fact;
+		}
+	}
+	if (named || ctx->findings->count > before)
+		return;
+	if (unread)
+		UNKNOWN(ctx, .evidence = { unread });
+	else
+		NOT_APPLICABLE(ctx, .observed = "no setting gives a PCI function to a driver",
+			       .evidence = { "modprobe.assignments", "pci.overrides" });
+}
+
+/* ---- its BARs ---- */
+
+/* What the kernel draws on before a GPU's own driver is there, as /proc/iomem names it. */
+static const struct frame_buffer {
+	const char *holder, *remedy;
+} frame_buffers[] = {
+	{ "efifb", "Make other graphics the first display in the firmware setup. Or boot with "
+		   "video=efifb:off." },
+	{ "vesafb", "Make other graphics the first display in the firmware setup. Or boot with "
+		    "video=vesafb:off." },
+	{ "BOOTFB", "Make other graphics the first display in the firmware setup. Or boot with "
+		    "initcall_blacklist=sysfb_init." },
+	{ "simplefb", "Make other graphics the first display in the firmware setup. Or boot with "
+		      "initcall_blacklist=sysfb_init." },
+	{ "simpledrm", "Make other graphics the first display in the firmware setup. Or boot with "
+		       "initcall_blacklist=sysfb_init." },
+};
+
+static const struct frame_buffer *frame_buffer_of(const struct pci_claim *claim)
+{
+	for (size_t i = 0; i < sizeof(frame_buffers) / sizeof(frame_buffers[0]); i++)
+		if (str_is(claim->holder, frame_buffers[i].holder))
+			return &frame_buffers[i];
+	return NULL;
+}
+
+/* The part of a BAR of D that a frame buffer holds, or NULL. */
+static const struct pci_claim *held_part(const struct node *node, const struct pci_device *d)
+{
+	for_each(c, &node->pci.claims)
+		if (str_is(c->bdf, d->bdf.value) && frame_buffer_of(c))
+			return c;
+	return NULL;
+}
+
+static void check_held(struct rule_context *ctx, const struct pci_device *d)
+{
+	const struct node *node = ctx->node;
+	const struct log_line *line = node_log(node, "bar-taken-from");
+	const struct log_subject *said = log_of_device(line, d->bdf.value);
+	const struct pci_claim *part = held_part(node, d);
+
+	if (part)
+		FAIL(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "bound to %s; %s holds a part of its BAR%s%s",
+					     d->driver.value, part->holder.value, said ? ": " : "",
+					     said ? said->last.value : ""),
+		     .expected = "BARs that nothing else holds",
+		     .remedy = frame_buffer_of(part)->remedy,
+		     .evidence = { text_printf(ctx, "pci.claims[#%zu].holder",
+					       (size_t)(part - node->pci.claims.items)),
+				   FACT(ctx, d, "driver"),
+				   said ? log_device_fact(ctx->arena, line, d->bdf.value, "last")
+					: NULL });
+	else if (said && !was_read(node->pci.claims))
+		/* It may have been released since. */
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = d->bdf.value, .observed = said->last.value,
+			.expected = "BARs that nothing else holds",
+			.evidence = { log_device_fact(ctx->arena, line, d->bdf.value, "last"),
+				      FACT(ctx, d, "driver") });
+	else if (!was_read(node->pci.claims))
+		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { "pci.claims" });
+	else
+		PASS(ctx, .subject = d->bdf.value, .evidence = { "pci.claims" });
+}
+
+static bool is_display(const struct pci_device *d)
+{
+	return is_known(d->class_id) && d->class_id.value >> 16 == 0x03;
+}
+
+static void check_bars_held(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count;
+
+	if (!was_read(ctx->node->pci.devices)) {
+		UNKNOWN(ctx, .evidence = { "pci.devices" });
+		return;
+	}
+	for_each(d, &ctx->node->pci.devices)
+		if (is_display(d) && str_is(d->driver, "vfio-pci"))
+			check_held(ctx, d);
+		else if (is_display(d) && is_unknown(d->driver))
+			UNKNOWN(ctx, .subject = d->bdf.value,
+				.evidence = { FACT(ctx, d, "driver") });
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "vfio-pci holds no display controller",
+			       .evidence = { "pci.devices" });
+}
+
+static const struct rule pci_driver_rules[] = {
+	{
+		.id = "pci/driver-not-as-configured",
+		.title =
+			"A PCI function does not have the driver that the configuration names for it",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_driver,
+		.impact =
+			"A virtual machine that is to have the function does not start, or takes it from a "
+			"driver in use.",
+		.remedy = "Bind the function to the driver that the setting names.",
+		.activation = ACTIVATION_REBOOT,
+		.follows = { "modules/nouveau-loaded" },
+		.reads =
+			"The driver and driver_override of PCI functions, /etc/driverctl.d, and the option ids= of "
+			"vfio-pci and pci-stub in modprobe.d and on the kernel command line.",
+		.why = "vfio-pci takes a function of its ids= only if no other driver has it yet. nvidia, nouveau and "
+		       "snd_hda_intel come first if the initramfs or udev loads them before vfio-pci. ids= names a model, "
+		       "not a card.",
+		.check =
+			"lspci -nnk; cat /sys/bus/pci/devices/*/driver_override; driverctl list-overrides",
+		.sources =
+			"Linux 6.1.192: drivers/vfio/pci/vfio_pci.c (ids), Documentation/ABI/testing/sysfs-bus-pci "
+			"(driver_override)\n"
+			"kmod 30: modprobe.d(5) (softdep)\n"
+			"driverctl: /etc/driverctl.d, as its script names the folder",
+	},
+	{
+		.id = "pci/bar-held",
+		.title =
+			"A virtual machine cannot use the GPU: the firmware's frame buffer holds its BAR",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_ERR,
+		.evaluate = check_bars_held,
+		.impact =
+			"The virtual machine starts, and the GPU in it shows no picture or its driver fails.",
+		.remedy =
+			"Make other graphics the first display in the firmware setup. /proc/iomem names what holds "
+			"the BAR.",
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"/proc/iomem for the BARs of display controllers that vfio-pci has, and \"can't reserve\" in the "
+			"kernel log.",
+		.why = "The kernel draws its console on the memory of the card that the firmware used first. While that "
+		       "part of the BAR is reserved, vfio-pci cannot give the BAR to a virtual machine.",
+		.check = "grep -A2 -i BDF /proc/iomem; dmesg | grep \"can't reserve\"",
+		.sources =
+			"Linux 6.12: drivers/pci/pci.c (__pci_request_region), kernel/resource.c (r_show)\n"
+			"github.com/siderolabs/talos issue 14356\n"
+			"github.com/cosminmocan/vfio-single-amdgpu-passthrough issue 3",
+	},
+};
+
+RULE_TABLE(pci_driver);
