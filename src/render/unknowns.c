@@ -146,7 +146,7 @@ const char *render_unknown_line(const struct report *r, int width)
 	if (!u)
 		return NULL;
 	own = answered(&unknowns, u);
-	head = arena_printf(r->arena, "%zu check%s", all, all == 1 ? "" : "s");
+	head = arena_printf(r->arena, "%zu (-v lists %s)", all, all == 1 ? "it" : "them");
 	how = u->to_check && *u->to_check ? as_part(r, u->to_check) : NULL;
 	if (how)
 		tail = own < all ? arena_printf(r->arena, " For %zu of them: %s.", own, how)
