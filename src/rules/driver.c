@@ -601,7 +601,7 @@ static const struct rule driver_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
 			     "modules/peermem-symbol-mismatch",
-			     "modules/peermem-not-built-for-kernel" },
+			     "modules/peermem-not-built-for-kernel", "modules/peermem-not-loaded" },
 		.trial = TRIAL_REGISTRATION,
 		.reads = "The flavour of the driver and the loaded modules.",
 		.why = "The proprietary modules export no DMA-BUF. Then only a peer-memory module gives NICs"

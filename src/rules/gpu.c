@@ -558,7 +558,8 @@ static const struct rule gpu_rules[] = {
 	},
 	{
 		.id = "gpu/mig-enabled",
-		.title = "MIG instances on a GPU: no peer-to-peer and no NVLink for them",
+		.title = "Peer-to-peer and NVLink do not work on a GPU: it is divided into MIG "
+			 "instances",
 		.profiles = PROFILE_P2P | PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mig,
@@ -602,7 +603,7 @@ static const struct rule gpu_rules[] = {
 	},
 	{
 		.id = "gpu/count-unexpected",
-		.title = "The number of GPUs is not what this node should have",
+		.title = "GPUs are missing or extra: the number is not what this node should have",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_count,

@@ -432,7 +432,7 @@ static const struct rule services_rules[] = {
 			"systemctl enable --now nvidia-fabricmanager\njournalctl -b -u nvidia-fabricmanager",
 		.fix = { "start-service", { "nvidia-fabricmanager.service" } },
 		.activation = ACTIVATION_NOW,
-		.follows = { "driver/loaded" },
+		.follows = { "driver/loaded", "services/fabricmanager-version-mismatch" },
 		.reads =
 			"NVSwitches among the PCI functions (10de, class 0680); GPUs of boards whose NVSwitches are not "
 			"such functions; the service nvidia-fabricmanager: unit, program, needed libraries, nvlsm, how its "
