@@ -45,6 +45,12 @@ def screen(text):
     return shown[:ROWS - 1]
 
 
+def only(lines):
+    """The only problem has no columns: (tag and title, None, None), with the rule."""
+    found = re.search(r"\n\n((?:CRIT|ERR|WARN|WAIT) +\S.*?\[[a-z0-9]+/[a-z0-9-]+\])\n\n", "\n".join(lines), re.S)
+    return [(unwrapped(found[1]), None, None)] if found else []
+
+
 def table(lines):
     """(tag and title, who, what is next) of each row, up to what follows the table."""
     start = next((i for i, line in enumerate(lines) if line.split(" ")[0] in TAGS), None)
@@ -83,6 +89,9 @@ def test_the_first_screen(name, profile, node_tree):
     assert problems == by_kind
     if not problems:
         assert lines[0].startswith("No problems found for ")
+        return
+    if problems == 1:
+        assert len(only(lines)) == 1 and " 1. " in "\n".join(lines)
         return
     rows, more = table(lines), re.search(r"^ +Problem \((\d+) of (\d+); all follow below\) +Who +Next$", "\n".join(lines), re.M)
     assert (len(rows), problems) == ((int(more[1]), int(more[2])) if more else (problems, problems))
@@ -227,7 +236,7 @@ def test_expectations_are_one_block(scratch):
                     "driver-version = 570\ngpu-model = H200")
     text = text_of(directory)
     assert text.startswith("1 problem (1 error).")
-    assert "Problem (node/expectation)" in text
+    assert "[node/expectation]" in text
     block = unwrapped(text[text.index("\nfound "):])
     assert "driver-version: 550.90.07; expected 570" in block
     assert "gpu-model GPU0-GPU7: NVIDIA H100 80GB HBM3; expected H200" in block
@@ -243,8 +252,11 @@ def test_installed_software_names_its_profile(node_tree):
 
 
 def test_rdma_devices_beside_gpus_name_theirs(node_tree):
+    text = text_of(node_tree("grace-gh200-cx8"), "--profile", "base")
+    assert "2 RDMA devices are beside the GPUs: add --profile gpudirect-rdma" in text
+    # deepep, which NVSHMEM there suggests, includes it.
     text = text_of(node_tree("hgx-h100-ib"), "--profile", "base")
-    assert "10 RDMA devices are beside the GPUs: add --profile gpudirect-rdma" in text
+    assert "add --profile deepep" in text and "beside the GPUs" not in text
 
 
 def test_what_was_not_checked_is_one_line(node_tree):

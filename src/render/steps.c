@@ -167,9 +167,10 @@ const char *steps_effect(const struct steps *steps, const struct problem *p)
 		return strstr(steps_what(steps, p), "restart") ? NULL : "when the service restarts";
 	case ACTIVATION_RECREATE:
 	case ACTIVATION_RELOAD:
+		return effect_text(activation);
 	case ACTIVATION_REBOOT:
 	case ACTIVATION_POWER_CYCLE:
-		return effect_text(activation);
+		return strstr(steps_what(steps, p), "boot") ? NULL : effect_text(activation);
 	case ACTIVATION_NOW:
 	case ACTIVATION_NONE:
 		break;

@@ -132,7 +132,7 @@ static const char *driver_text(const struct report *r)
 	return arena_printf(
 		r->arena, "%s%s%s%s", driver->version.value, is_known(driver->flavour) ? " (" : "",
 		is_known(driver->flavour) ? driver_flavour_words[driver->flavour.value] : "",
-		is_known(driver->flavour) ? " kernel modules)" : "");
+		is_known(driver->flavour) ? " modules)" : "");
 }
 
 const char *render_gpus(const struct report *r)
@@ -142,8 +142,7 @@ const char *render_gpus(const struct report *r)
 	if (!was_read(r->node->pci.devices))
 		return arena_printf(r->arena, "unknown, driver %s", driver_text(r));
 	return arena_printf(r->arena, "%s, driver %s%s", models_text(r), driver_text(r),
-			    counted ? "; numbered in PCI order: the driver's numbers are not known"
-				    : "");
+			    counted ? "; numbered in PCI order" : "");
 }
 
 const char *render_nics(const struct report *r)

@@ -107,6 +107,13 @@ static const char *those_like(const struct report *r, const struct problem *p,
 	return render_where(r, &like, LABELS_ALL);
 }
 
+/* The name in front of TEXT, unless that begins with it. */
+static const char *with_name(struct arena *arena, const char *name, const char *text)
+{
+	return strncmp(text, name, strlen(name)) == 0 ? text
+						      : arena_printf(arena, "%s: %s", name, text);
+}
+
 /* One line where all say the same, else one for each that differs; with what is expected, where that differs. */
 struct text_lines render_found(const struct report *r, const struct problem *p)
 {
@@ -124,8 +131,9 @@ struct text_lines render_found(const struct report *r, const struct problem *p)
 		if (!is_first(p, f, with_expected))
 			continue;
 		*LIST_ADD(r->arena, &lines) =
-			arena_printf(r->arena, "%s: %s%s%s", those_like(r, p, f, with_expected),
-				     observed(f) ? observed(f) : "not as expected",
+			arena_printf(r->arena, "%s%s%s",
+				     with_name(r->arena, those_like(r, p, f, with_expected),
+					       observed(f) ? observed(f) : "not as expected"),
 				     with_expected && expected(f) ? "; expected " : "",
 				     with_expected && expected(f) ? expected(f) : "");
 	}

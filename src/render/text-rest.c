@@ -117,12 +117,21 @@ static void show_notes(struct view *v)
 
 /* ---- what was not checked ---- */
 
+/* Another profile that is suggested too judges the same and more. */
+static bool is_included(const struct report *r, unsigned int profile)
+{
+	for_each(other, &r->not_judged)
+		if (other->reason && profile == PROFILE_RDMA && other->profile & PROFILE_GIN_ANY)
+			return true;
+	return false;
+}
+
 struct text_lines render_hints(const struct report *r)
 {
 	struct text_lines lines = { 0 };
 
 	for_each(hint, &r->not_judged)
-		if (hint->reason)
+		if (hint->reason && !is_included(r, hint->profile))
 			*LIST_ADD(r->arena, &lines) =
 				arena_printf(r->arena, "%s: add --profile %s", hint->reason,
 					     profiles_text(r->arena, hint->profile));

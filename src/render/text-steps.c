@@ -144,16 +144,27 @@ static void add_changes(struct view *v, struct changes_list *list, const struct 
 	}
 }
 
+/* Two parts as a sentence has them; more stay a list. */
+static const char *joined(struct arena *arena, const char *what)
+{
+	const char *mark = strstr(what, "; ");
+
+	if (!mark || strstr(mark + 1, "; "))
+		return what;
+	return arena_printf(arena, "%.*s, and %s", (int)(mark - what), what, mark + 2);
+}
+
 /* What it does to the node, with the price or else with when it takes effect. */
 static const char *change_text(const struct view *v, const struct change *c)
 {
 	struct arena *arena = v->report->arena;
+	const char *what = joined(arena, c->what);
 
 	if (c->cost)
-		return arena_printf(arena, "It will %s. %s", c->what,
+		return arena_printf(arena, "It will %s. %s", what,
 				    arena_strndup(arena, c->cost, text_sentence(c->cost)));
-	return c->effect ? arena_printf(arena, "It will %s. Takes effect %s.", c->what, c->effect)
-			 : arena_printf(arena, "It will %s.", c->what);
+	return c->effect ? arena_printf(arena, "It will %s. Takes effect %s.", what, c->effect)
+			 : arena_printf(arena, "It will %s.", what);
 }
 
 /* ---- what people do ---- */
@@ -224,18 +235,26 @@ static const char *hardware_text(const struct view *v, const struct problem *p)
 	return arena_printf(v->report->arena, "%s: %s", where, steps_what(v->steps, p));
 }
 
-/* Without the reboot, which is a step of its own. */
-static const char *without_reboot(const struct view *v, const char *text)
+/* Without its end, if that is a step of its own: what is left is a sentence. */
+static const char *without_restart(const struct view *v, const char *text)
 {
-	static const char *const ends[] = { ", then reboot.", " Then reboot." };
+	static const struct {
+		enum activation restart;
+		const char *end, *instead;
+	} ends[] = {
+		{ ACTIVATION_REBOOT, ", then reboot.", "." },
+		{ ACTIVATION_REBOOT, " Then reboot.", "" },
+		{ ACTIVATION_RELOAD, " Then load the driver again.", "" },
+	};
 	size_t length = strlen(text);
 
-	for (size_t i = 0; v->steps->restart >= ACTIVATION_REBOOT && i < 2; i++) {
-		size_t n = strlen(ends[i]);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t n = strlen(ends[i].end);
 
-		if (length > n && strcmp(text + length - n, ends[i]) == 0)
+		if (v->steps->restart >= ends[i].restart && length > n &&
+		    strcmp(text + length - n, ends[i].end) == 0)
 			return arena_printf(v->report->arena, "%.*s%s", (int)(length - n), text,
-					    i == 0 ? "." : "");
+					    ends[i].instead);
 	}
 	return text;
 }
@@ -245,7 +264,7 @@ static const char *advice_text(const struct view *v, const struct step *step,
 			       const struct problem *p)
 {
 	const char *refused = render_refused(v->steps, p), *effect = steps_effect(v->steps, p);
-	const char *text = without_reboot(v, steps_what(v->steps, p));
+	const char *text = without_restart(v, steps_what(v->steps, p));
 
 	if (is_restart_alone(v, step, p))
 		return "Solved by this step.";

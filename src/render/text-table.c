@@ -7,7 +7,7 @@
 #include "query/names.h"
 #include "render/text.h"
 
-#define WHERE_MAX 30
+#define WHERE_MAX 40
 #define WHERE_SHORT 14 /* where the title would have no room else */
 #define GAP 2
 #define LINES_MAX 1000
@@ -288,12 +288,32 @@ static void print_next(struct view *v, const struct step *first, const char *tex
 			  v->page.width);
 }
 
+/* The steps below say who acts and what is next. */
+static void print_only(struct view *v, const struct problem *p)
+{
+	const struct page *page = &v->page;
+	enum style style = p->waits ? STYLE_YELLOW : text_style(p->severity);
+	const char *text =
+		arena_printf(v->report->arena, "%s [%s]",
+			     with_where(v->report->arena, p->first->rule->title, where_text(v, p)),
+			     p->first->rule->id);
+
+	v->rows[0] = text;
+	page_printf(page, "\n%s%-*s%s", page_style(page, style), TEXT_TAG,
+		    p->waits ? "WAIT" : text_tags[p->severity], page_style(page, STYLE_PLAIN));
+	text_wrap(page->out, text, TEXT_TAG, TEXT_TAG, page->width);
+}
+
 void text_table(struct view *v, int lines)
 {
 	struct table t = { .v = v };
 	const struct step *first = steps_first(v->steps);
 	uint32_t shown, printed = 0;
 
+	if (v->problems->items.count == 1 && !v->options->brief) {
+		print_only(v, v->problems->items.items);
+		return;
+	}
 	add_rows(&t);
 	/* An empty line, the heads of the columns, and what follows. */
 	lines -= 2 + PLAN_BEGIN;

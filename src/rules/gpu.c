@@ -371,9 +371,9 @@ static void check_mig(struct rule_context *ctx)
 			UNKNOWN(ctx, .subject = g->bdf.value, .evidence = { fact });
 		else if (is_known(g->mig_instances) && g->mig_instances.value)
 			FAIL(ctx, .subject = g->bdf.value,
-			     .observed = text_printf(ctx, "%" PRIu64 " GPU instances",
+			     .observed = text_printf(ctx, "MIG instances: %" PRIu64,
 						     g->mig_instances.value),
-			     .expected = "no GPU instances", .evidence = { fact });
+			     .expected = "no MIG instances", .evidence = { fact });
 	}
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "gpu.devices" });

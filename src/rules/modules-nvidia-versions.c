@@ -21,9 +21,9 @@ static bool check_loaded(struct rule_context *ctx)
 		if (!m || !is_known(m->version) || str_is(m->version, driver))
 			continue;
 		FAIL(ctx, .subject = siblings[i],
-		     .observed = text_printf(ctx, "%s %s is loaded beside nvidia %s", siblings[i],
-					     m->version.value, driver),
-		     .expected = text_printf(ctx, "%s %s", siblings[i], driver),
+		     .observed = text_printf(ctx, "%s is loaded beside nvidia %s", m->version.value,
+					     driver),
+		     .expected = "all of one version",
 		     .remedy = "Reboot, if the files on disk have one version.",
 		     .activation = ACTIVATION_REBOOT,
 		     .evidence = { fact_path(ctx->arena, "modules.loaded", siblings[i], "version"),

@@ -75,9 +75,9 @@ static const char *state_of(struct rule_context *ctx, const struct service *s)
 			       : "nvidia-fabricmanager is not installed";
 	ending = service_ending(ctx->arena, s);
 	if (ending)
-		return text_printf(ctx, "nvidia-fabricmanager has failed (%s); %s at boot", ending,
-				   is_known(s->enabled) ? s->enabled.value : "not enabled");
-	return text_printf(ctx, "nvidia-fabricmanager is %s; %s at boot", s->active.value,
+		return text_printf(ctx, "nvidia-fabricmanager has failed (%s); its unit is %s",
+				   ending, is_known(s->enabled) ? s->enabled.value : "not enabled");
+	return text_printf(ctx, "nvidia-fabricmanager is %s; its unit is %s", s->active.value,
 			   is_known(s->enabled) ? s->enabled.value : "not enabled");
 }
 
