@@ -267,7 +267,7 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 		else
 			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", place);
 	}
-	return left ? arena_printf(arena, "%s, ...", text) : text;
+	return left && text_columns(text) <= room ? arena_printf(arena, "%s, ...", text) : text;
 }
 
 /* No full stop in it or behind it. */

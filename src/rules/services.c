@@ -241,9 +241,10 @@ static void fail_version(struct rule_context *ctx, const struct software_item *f
 			     ? "Reboot: the driver was upgraded, and the old one is still loaded."
 			     : text_printf(
 				       ctx,
-				       "Install nvidia-fabricmanager %s, then restart it: systemctl restart "
-				       "nvidia-fabricmanager. Hold both packages against separate upgrades.",
+				       "Install nvidia-fabricmanager %s, and hold both packages against separate "
+				       "upgrades. Then restart it.",
 				       node->driver.version.value),
+	     .command = upgraded ? NULL : "sudo systemctl restart nvidia-fabricmanager",
 	     .activation = upgraded ? ACTIVATION_REBOOT : ACTIVATION_RESTART,
 	     .evidence = {
 		     fact, "driver.version",
