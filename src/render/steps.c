@@ -513,7 +513,7 @@ static const char *hardware_title(const struct step *step)
 	for_each(p, &step->problems)
 		if (!has_no_repair(*p))
 			return "Open a ticket with this machine's hardware support (its vendor, or the data "
-			       "centre), and send this text";
+			       "centre), and attach the output of";
 	return "No repair: the hardware cannot do it";
 }
 
@@ -538,10 +538,10 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return hardware_title(step);
 	case STEP_HOST:
 		return is_known(steps->report->node->os.container)
-			       ? "On this container's host, or where it is started. A text for its administrator"
-			       : "On this virtual machine's host. Send its administrator this text";
+			       ? "On this container's host, or where it is started. Send its administrator the output of"
+			       : "On this virtual machine's host. Send its administrator the output of";
 	case STEP_PROVIDER:
-		return "By the provider of this machine. Send this text";
+		return "By the provider of this machine. Send it the output of";
 	case STEP_CHECK:
 		return "Check the node again";
 	}

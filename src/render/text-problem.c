@@ -259,8 +259,8 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 	for (size_t i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
 		const char *place = render_place(v->report, f->answer.evidence[i]);
 
-		if (!place || strstr(text, place) || strstr(where, place) ||
-		    (observed(f) && strstr(observed(f), place)))
+		if (!place || !strchr(place + 1, '/') || strstr(text, place) ||
+		    strstr(where, place) || (observed(f) && strstr(observed(f), place)))
 			continue;
 		if (*text && text_columns(text) + text_columns(place) + 2 > room)
 			left++;

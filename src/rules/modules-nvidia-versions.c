@@ -36,7 +36,7 @@ static void fail_file(struct rule_context *ctx, const struct module_file *nvidia
 		      const struct module_file *file)
 {
 	FAIL(ctx, .subject = file->name.value,
-	     .observed = text_printf(ctx, "the file of kernel %s is of %s, that of nvidia of %s",
+	     .observed = text_printf(ctx, "on disk for kernel %s: version %s, and nvidia is %s",
 				     file->kernel.value, file->version.value,
 				     nvidia->version.value),
 	     .expected = "all of one version",
