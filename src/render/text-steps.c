@@ -154,6 +154,15 @@ static const char *joined(struct arena *arena, const char *what)
 	return arena_printf(arena, "%.*s, and %s", (int)(mark - what), what, mark + 2);
 }
 
+/* The first two sentences: the second one can say where it is not to be done. */
+static const char *caution(struct arena *arena, const char *cost)
+{
+	size_t n = text_sentence(cost);
+
+	n += strspn(cost + n, " ");
+	return arena_strndup(arena, cost, n + text_sentence(cost + n));
+}
+
 /* What it does to the node, with the price or else with when it takes effect. */
 static const char *change_text(const struct view *v, const struct change *c)
 {
@@ -161,8 +170,7 @@ static const char *change_text(const struct view *v, const struct change *c)
 	const char *what = joined(arena, c->what);
 
 	if (c->cost)
-		return arena_printf(arena, "It will %s. %s", what,
-				    arena_strndup(arena, c->cost, text_sentence(c->cost)));
+		return arena_printf(arena, "It will %s. %s", what, caution(arena, c->cost));
 	return c->effect ? arena_printf(arena, "It will %s. Takes effect %s.", what, c->effect)
 			 : arena_printf(arena, "It will %s.", what);
 }
