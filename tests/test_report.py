@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report for people: the verdict first, a line for each problem, all of it on one screen; what is to be done, in
-order; names that people use."""
+"""The report for people: the verdict first, a line for each problem, what is to be done in order, all of it on one
+screen; then the details, which repeat nothing; names that people use."""
 import json
 import re
 
@@ -13,9 +13,11 @@ ROWS, WIDTH = 24, 80
 HEALTHY_LINES = 12
 TAGS = ("CRIT", "ERR", "WARN", "WAIT")
 EVERYTHING = "deepep,p2p"
-NEXT = {"fix", "by hand", "job settings", "firmware", "reboot", "reload", "restart", "power cycle", "service",
+PLAN_LINES = 24	# and a line for the steps whose instructions are left out
+NEXT = {"fix", "by hand", "job settings", "firmware", "reboot", "reload", "restart", "power cycle", "open ticket",
         "no repair", "send request", "reset GPU", "new firmware", "run as root"}
-WHO = {"you", "root", "host", "provider", "hardware"}
+WHO = {"you", "root", "host", "provider", "support", "-"}
+PLAN = "What to do, in this order\n"
 
 
 def text_of(directory, *args, option="--root", **more):
@@ -43,17 +45,23 @@ def screen(text):
     return shown[:ROWS - 1]
 
 
+def only(lines):
+    """The only problem has no columns: (tag and title, None, None), with the rule."""
+    found = re.search(r"\n\n((?:CRIT|ERR|WARN|WAIT) +\S.*?\[[a-z0-9]+/[a-z0-9-]+\])\n\n", "\n".join(lines), re.S)
+    return [(unwrapped(found[1]), None, None)] if found else []
+
+
 def table(lines):
-    """(tag and title, who, what is next) of each row, up to the line that names the next step."""
+    """(tag and title, who, what is next) of each row, up to what follows the table."""
     start = next((i for i, line in enumerate(lines) if line.split(" ")[0] in TAGS), None)
     if start is None:
         return []
     rows = []
     for line in lines[start:]:
-        if line.startswith("Next:"):
+        if not line or line.startswith("Next:"):
             break
         if line.split(" ")[0] in TAGS:
-            found = re.fullmatch(r"(\w+ +(?:\[ ?\d+\] )?\S.*?) {2,}(\w+) {2,}(\S.*)", line)
+            found = re.fullmatch(r"(\w+ +(?:\[ ?\d+\] )?\S.*?) {2,}(\w+|-) {2,}(\S.*)", line)
             assert found, line
             rows.append(found.groups())
     return rows
@@ -61,7 +69,7 @@ def table(lines):
 
 def counted(verdict):
     """The number of problems that the verdict names: in all, and by kind."""
-    found = re.match(r"(\d+) problems? \(([^)]*)\) on this node\.", verdict)
+    found = re.match(r"(\d+) problems? \(([^)]*)\)\.", verdict)
     if not found:
         return 0, 0
     return int(found[1]), sum(int(n) for n in re.findall(r"\d+", found[2]))
@@ -82,12 +90,15 @@ def test_the_first_screen(name, profile, node_tree):
     if not problems:
         assert lines[0].startswith("No problems found for ")
         return
+    if problems == 1:
+        assert len(only(lines)) == 1 and " 1. " in "\n".join(lines)
+        return
     rows, more = table(lines), re.search(r"^ +Problem \((\d+) of (\d+); all follow below\) +Who +Next$", "\n".join(lines), re.M)
     assert (len(rows), problems) == ((int(more[1]), int(more[2])) if more else (problems, problems))
     assert len(rows) >= min(problems, 10)
     for row in rows:
         assert row[1] in WHO and {word.strip() for word in row[2].split(",")} <= NEXT, row
-    assert [line for line in lines if line.startswith("Next: ")], "\n".join(lines)
+    assert [line for line in lines if line.startswith(" 1. ")], "\n".join(lines)
 
 
 @pytest.mark.parametrize("name", node.names())
@@ -104,29 +115,64 @@ def test_brief_is_the_table(name, node_tree):
 @pytest.mark.parametrize("name", node.names())
 def test_details_have_the_order_of_the_table(name, node_tree):
     text = text_of(node_tree(name), "--profile", EVERYTHING)
-    details = text[text.index("\nNext: "):] if "\nNext: " in text else ""
+    details = text.partition("\nDetails\n")[2]
     heads = re.findall(r"^(?:CRIT|ERR|WARN|WAIT) +(?:\[ ?\d+\] )?\S.*(?:\n {8,}.*)*?\[?[a-z0-9]+/[a-z0-9-]+\]?$", details, re.M)
     marks = [re.match(r"(\w+) +(?:\[ ?(\d+)\])?", head).groups() for head in heads]
     brief = [re.match(r"(\w+) +(?:\[ ?(\d+)\])?", row[0]).groups()
              for row in table(text_of(node_tree(name), "--brief", "--profile", EVERYTHING).splitlines())]
+    if len(brief) == 1:	# it has no head of its own
+        assert not details and re.search(r"\n\nfound ", text)
+        return
     assert marks == brief and [tag for tag, _ in marks] == sorted((tag for tag, _ in marks), key=TAGS.index)
-    assert [number for _, number in marks] == ([str(n + 1) for n in range(len(marks))] if len(marks) > 1 else [None] * len(marks))
+    assert [number for _, number in marks] == [str(n + 1) for n in range(len(marks))]
+
+
+def plan_of(text):
+    return re.split(r"\n\n", text.partition(PLAN)[2])[0]
+
+
+def numbers_of(text):
+    """Of "[1, 4-6]" at the beginning of a line."""
+    found = []
+    for part in re.findall(r"^ +\[([\d, -]+)\] ", re.sub(r",\n +(?=\d)", ", ", text), re.M):
+        for one in part.split(","):
+            first, _, last = one.partition("-")
+            found += range(int(first), int(last or first) + 1)
+    return found
 
 
 @pytest.mark.parametrize("name", node.names())
 def test_each_problem_has_one_instruction(name, node_tree):
-    """It is in a step, with the problem's number; the problem in full does not repeat it."""
+    """It is in a step, with the problem's number. The details have it only where the step says so."""
     text = text_of(node_tree(name), "--profile", EVERYTHING)
-    if "What to do, in this order" not in text:
+    if PLAN not in text:
         return
-    details, plan = text.split("What to do, in this order")
+    plan, details = plan_of(text), text.partition("\nDetails\n")[2]
     problems, _ = counted(unwrapped(text))
-    said = [int(n) for numbers in re.findall(r"^ +\[([\d, ]+)\] ", plan, re.M) for n in numbers.split(",")]
-    assert set(said) == (set(range(1, problems + 1)) if problems > 1 else set())
-    assert not re.search(r"^ {5}(?:fix|in effect) ", details, re.M)
-    numbers = [int(n) for n in re.findall(r"^ ?(\d+)\. ", plan, re.M)]
-    assert numbers == list(range(1, len(numbers) + 1))
-    assert re.search(r"^ ?%d\. Check the node again:$" % numbers[-1], plan, re.M)
+    assert set(numbers_of(plan)) == (set(range(1, problems + 1)) if problems > 1 else set())
+    later = numbers_of("\n".join(re.findall(r"^ +\[[^]]*\] See \"fix\" in", plan + " ", re.M)))
+    fixes = re.findall(r"^\w+ +\[ ?(\d+)\] (?:(?!^\w).*\n)*? {5}fix ", details, re.M)
+    assert sorted(later) == [int(n) for n in fixes]
+    steps_of_plan = [int(n) for n in re.findall(r"^ ?(\d+)\. ", plan, re.M)]
+    assert steps_of_plan == list(range(1, len(steps_of_plan) + 1))
+    assert re.search(r"^ ?%d\. Check the node again:" % steps_of_plan[-1], plan, re.M)
+
+
+@pytest.mark.parametrize("name", node.names())
+def test_the_plan_fits_a_screen(name, node_tree):
+    plan = plan_of(text_of(node_tree(name), "--profile", EVERYTHING)).splitlines()
+    assert len(plan) <= PLAN_LINES + sum("in the details" in line for line in plan) + 4
+
+
+@pytest.mark.parametrize("name", node.names())
+def test_no_sentence_is_said_twice(name, node_tree):
+    """The table has the titles, the plan what to do, the details the rest."""
+    text = text_of(node_tree(name), "--profile", EVERYTHING)
+    if "in the details below" in text:
+        return	# two of the problems there can have one repair
+    said = [sentence for sentence in re.split(r"(?<=\.) |\n\n|\n(?=\S)|\n +(?=\[)", text) if len(sentence.split()) > 6]
+    again = {unwrapped(s) for s in said if [unwrapped(t) for t in said].count(unwrapped(s)) > 1}
+    assert not again
 
 
 def test_each_profile_has_a_verdict(node_tree):
@@ -178,8 +224,8 @@ def test_a_consequence_is_folded_under_its_cause(node_tree):
     """nouveau holds the GPU, so the driver is not loaded: one problem."""
     directory = node_tree("workstation-nouveau")
     text = text_of(directory)
-    assert text.startswith("1 problem (1 critical) on this node.")
-    assert re.search(r"^ {5}also found .*(?:\n {16}.*)*\(driver/loaded(?:, [^)]*)?\)$", text, re.M) and text.count("driver/loaded") == 1
+    assert text.startswith("1 problem (1 critical).")
+    assert re.search(r"^also found .*(?:\n {14}.*)*\(driver/loaded(?:, [^)]*)?\)$", text, re.M) and text.count("driver/loaded") == 1
     answers = {f["rule"]: f for f in program.report(directory)["findings"] if f["verdict"] == "fail"}
     assert answers["driver/loaded"]["follows_from"] == {"rule": "modules/nouveau-loaded", "subject": "0000:01:00.0"}
 
@@ -189,8 +235,9 @@ def test_expectations_are_one_block(scratch):
     directory = put(scratch, "hgx-h100-ib", "file /etc/nvnodecheck.conf\n[expect]\n"
                     "driver-version = 570\ngpu-model = H200")
     text = text_of(directory)
-    assert text.startswith("1 problem (1 error) on this node.")
-    block = unwrapped(text[text.index("node/expectation"):text.index("What to do")])
+    assert text.startswith("1 problem (1 error).")
+    assert "[node/expectation]" in text
+    block = unwrapped(text[text.index("\nfound "):])
     assert "driver-version: 550.90.07; expected 570" in block
     assert "gpu-model GPU0-GPU7: NVIDIA H100 80GB HBM3; expected H200" in block
 
@@ -205,8 +252,11 @@ def test_installed_software_names_its_profile(node_tree):
 
 
 def test_rdma_devices_beside_gpus_name_theirs(node_tree):
+    text = text_of(node_tree("grace-gh200-cx8"), "--profile", "base")
+    assert "2 RDMA devices are beside the GPUs: add --profile gpudirect-rdma" in text
+    # deepep, which NVSHMEM there suggests, includes it.
     text = text_of(node_tree("hgx-h100-ib"), "--profile", "base")
-    assert "10 RDMA devices are beside the GPUs: add --profile gpudirect-rdma" in text
+    assert "add --profile deepep" in text and "beside the GPUs" not in text
 
 
 def test_what_was_not_checked_is_one_line(node_tree):
@@ -216,7 +266,7 @@ def test_what_was_not_checked_is_one_line(node_tree):
     assert unwrapped(brief).count("Not checked:") == 1 and re.search(r"For \d+ of them: ", brief)
     report = program.report(directory)
     rules = {f["rule"] for f in report["findings"] if f["verdict"] == "unknown"}
-    assert "Not checked: %d checks" % len(rules) in unwrapped(brief)
+    assert "Not checked: %d (-v lists them)." % len(rules) in unwrapped(brief)
     assert all(rule in verbose for rule in rules)
     for finding in report["findings"]:
         assert (finding["verdict"] == "unknown") == ("unknown_why" in finding) and finding.get("unknown_why", "?")
@@ -247,7 +297,7 @@ def test_it_says_when_it_was_read_and_by_whom(node_tree, tmp_path):
     file = tmp_path / "facts"
     file.write_text(json.dumps(document))
     text = text_of(file, option="--from")
-    assert re.search(r"^Read +2025-12-31 23:59:59 UTC by uid 1000 \(not root\)$", text, re.M)
+    assert re.search(r"^Read 2025-12-31 23:59:59 UTC by uid 1000 \(not root\)\.$", text, re.M)
     report = run("doctor", "--json", "--from", file).json()
     assert report["taken"] == {"time": "2025-12-31T23:59:59Z", "uid": 1000}
     del document["os"]["observed_time_s"], document["os"]["observed_uid"]
@@ -266,8 +316,8 @@ def test_steps_are_in_order_with_one_reboot(node_tree):
     text = text_of(node_tree("broken-everything"), "--profile", EVERYTHING)
     said = steps(text)
     assert [re.match(r"\w+ [a-z]*", s)[0] for s in said] == [
-        "Drain the", "By hand", "Repair ", "In the", "In the", "Save what", "In the", "Check the"]
-    assert "environment of the job" in said[3] and "firmware setup" in said[4] and "hardware" in said[6]
+        "Drain the", "By hand", "Repair ", "In the", "Save what", "During this", "Open a", "Check the"]
+    assert "environment of the job" in said[3] and "firmware setup" in said[5] and "hardware support" in said[6]
     # The node is below --root: rebooting this machine would be wrong.
     assert not re.findall(r"systemctl (?:reboot|poweroff)", text)
     assert "without --apply it only shows the changes" in unwrapped(text)
@@ -293,14 +343,14 @@ def test_the_command_repairs_what_it_says(scratch):
 def test_what_other_repairs_cannot_help_is_folded(node_tree):
     """The stock driver has no peer copies on GeForce cards, whatever the IOMMU and BAR1 are set to."""
     text = text_of(node_tree("rtx4090-stock-smallbar"), "--profile", "p2p")
-    assert text.startswith("1 problem (1 error) on this node.") and "reboot" not in text[text.index("What to do"):]
+    assert text.startswith("1 problem (1 error).") and "reboot" not in text[text.index("What to do"):]
 
 
 def test_lines_that_hide_each_other_are_one_problem(scratch):
     """With the line to write, and without a key that would switch NVLink off."""
     text = text_of(put(scratch, "hgx-h200-roce", "file /etc/modprobe.d/zz-tuning.conf\n"
                        'options nvidia NVreg_RegistryDwords="RMNvLinkEnable=0x0"'))
-    assert text.startswith("1 problem (1 error) on this node.")
+    assert text.startswith("1 problem (1 error).")
     plan = unwrapped(text[text.index("What to do"):])
     assert "Decide first about RMNvLinkEnable=0x0: it switches NVLink off" in plan
     assert 'options nvidia NVreg_RegistryDwords="PeerMappingOverride=1;" Then run: sudo update-initramfs -u' in plan
@@ -310,19 +360,20 @@ def test_what_only_root_can_read_is_read_first(scratch):
     """No command for a repair that what was not read can override."""
     text = text_of(put(scratch, "vm-h200-passthrough", "param RegistryDwords =", "unreadable /etc/modprobe.d"),
                    "--profile", "deepep", user=True)
-    assert re.search(r"^Next: sudo nvnodecheck doctor --profile deepep", text, re.M)
+    assert re.search(r"^ 1\. .*(?:\n {4}.*)*sudo nvnodecheck doctor --profile deepep", text, re.M)
     assert steps(text)[0].startswith("Check the node again as root") and " tee " not in text
 
 
 def test_a_container_is_repaired_on_its_host(scratch):
     text = text_of(put(scratch, "hgx-h200-roce", "container docker", "iommu DMA-FQ", "args -iommu=pt"))
-    assert "sudo nvnodecheck fix" not in text and "On the host of this guest or container" in text
+    assert "sudo nvnodecheck fix" not in text and "On this container's host" in text
 
 
 def test_facts_alone_are_repaired_on_the_node(scratch, tmp_path):
     file = tmp_path / "facts"
     file.write_text(run("facts", "--root", put(scratch, "hgx-h100-ib", "unload nvidia_uvm")).out)
-    text = text_of(file, option="--from")
+    assert "On the node, repair it" in text_of(file, option="--from")
+    text = text_of(file, "--brief", option="--from")
     assert re.search(r"^Next: On the node: sudo nvnodecheck fix (?!--apply).*\(shows the changes\)$", text, re.M), text
 
 

@@ -79,7 +79,8 @@ static void plan(struct fixing *f)
 				 arena_printf(f->arena, "%s%s", key, ports_of(f, config)))) {
 		return;
 	}
-	fix_does(f, ACTIVATION_REBOOT, "clear ACS redirection by pci=%s", key);
+	fix_does(f, ACTIVATION_REBOOT, "switch ACS redirection off by the kernel argument pci=%s",
+		 key);
 	fix_costs(f, "%s Devices below these ports then share an IOMMU group.",
 		  f->finding->rule->cost ? f->finding->rule->cost : "");
 }

@@ -158,10 +158,24 @@ const char *steps_effect(const struct steps *steps, const struct problem *p)
 {
 	enum activation activation = steps_activation(steps, p);
 
-	if (activation <= ACTIVATION_NOW ||
-	    restart_of(steps, p, steps_kind(steps, p)) >= ACTIVATION_RELOAD)
+	if (restart_of(steps, p, steps_kind(steps, p)) >= ACTIVATION_RELOAD)
 		return NULL;
-	return effect_text(activation);
+	switch (activation) {
+	case ACTIVATION_NEW_JOBS:
+		return steps_kind(steps, p) == STEP_JOB ? NULL : "in new jobs";
+	case ACTIVATION_RESTART:
+		return strstr(steps_what(steps, p), "restart") ? NULL : "when the service restarts";
+	case ACTIVATION_RECREATE:
+	case ACTIVATION_RELOAD:
+		return effect_text(activation);
+	case ACTIVATION_REBOOT:
+	case ACTIVATION_POWER_CYCLE:
+		return strstr(steps_what(steps, p), "boot") ? NULL : effect_text(activation);
+	case ACTIVATION_NOW:
+	case ACTIVATION_NONE:
+		break;
+	}
+	return NULL;
 }
 
 /* ---- the list ---- */
@@ -262,11 +276,16 @@ static void add_steps(struct steps *steps)
 		find_step(steps, STEP_DRAIN);
 	if (is_hand_first(steps))
 		add_kind(steps, STEP_HAND);
-	for (enum step_kind kind = STEP_FIX; kind <= STEP_PROVIDER; kind++) {
-		add_kind(steps, kind);
-		if (kind == STEP_RESTART && steps->restart)
-			find_step(steps, kind);
-	}
+	add_kind(steps, STEP_FIX);
+	add_kind(steps, STEP_HAND);
+	add_kind(steps, STEP_JOB);
+	add_kind(steps, STEP_RESTART);
+	if (steps->restart)
+		find_step(steps, STEP_RESTART);
+	add_kind(steps, STEP_FIRMWARE);
+	add_kind(steps, STEP_HARDWARE);
+	add_kind(steps, STEP_HOST);
+	add_kind(steps, STEP_PROVIDER);
 	if (steps->items.count)
 		find_step(steps, STEP_CHECK);
 }
@@ -309,6 +328,8 @@ static void name_command(struct steps *steps, const struct render_options *optio
 	if (options->root)
 		root = arena_printf(arena, " --root %s", command_quote(arena, options->root));
 	steps->check_command = arena_printf(arena, "sudo nvnodecheck doctor%s%s", words, root);
+	steps->letter_command = arena_printf(arena, "sudo nvnodecheck doctor --for provider%s%s",
+					     words, root);
 	words = arena_printf(arena, "%s%s%s", all, words, root);
 	steps->fix_command = arena_printf(arena, "sudo nvnodecheck fix --apply%s", words);
 	steps->show_command = arena_printf(arena, "sudo nvnodecheck fix%s", words);
@@ -368,13 +389,19 @@ static const char *hand_word(const struct problem *p)
 	}
 }
 
+/* The hardware works, and lacks what the profile needs. */
+static bool has_no_repair(const struct problem *p)
+{
+	return finding_action(p->first) == ACTION_NONE;
+}
+
 const char *steps_who(const struct steps *steps, const struct problem *p)
 {
 	switch (steps_kind(steps, p)) {
 	case STEP_JOB:
 		return "you";
 	case STEP_HARDWARE:
-		return "hardware";
+		return has_no_repair(p) ? "-" : "support";
 	case STEP_HOST:
 		return "host";
 	case STEP_PROVIDER:
@@ -422,7 +449,7 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 	case STEP_RESTART:
 		return restart ? restart : "restart";
 	case STEP_HARDWARE:
-		return finding_action(p->first) == ACTION_NONE ? "no repair" : "service";
+		return has_no_repair(p) ? "no repair" : "open ticket";
 	case STEP_HOST:
 	case STEP_PROVIDER:
 		return "send request";
@@ -481,6 +508,15 @@ static const char *restart_title(const struct steps *steps)
 	}
 }
 
+static const char *hardware_title(const struct step *step)
+{
+	for_each(p, &step->problems)
+		if (!has_no_repair(*p))
+			return "Open a ticket with this machine's hardware support (its vendor, or the data "
+			       "centre), and attach the output of";
+	return "No repair: the hardware cannot do it";
+}
+
 const char *steps_title(const struct steps *steps, const struct step *step)
 {
 	switch (step->kind) {
@@ -493,17 +529,19 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_HAND:
 		return "By hand on this node, as root";
 	case STEP_JOB:
-		return "In the environment of the job";
+		return "In the environment of the job, for new jobs";
 	case STEP_FIRMWARE:
-		return "In the firmware setup of this machine, during the boot";
+		return "During this boot, in the firmware setup (BIOS)";
 	case STEP_RESTART:
 		return restart_title(steps);
 	case STEP_HARDWARE:
-		return "In the hardware";
+		return hardware_title(step);
 	case STEP_HOST:
-		return "On the host of this guest or container, by its administrator";
+		return is_known(steps->report->node->os.container)
+			       ? "On this container's host, or where it is started. Send its administrator the output of"
+			       : "On this virtual machine's host. Send its administrator the output of";
 	case STEP_PROVIDER:
-		return "By the provider of this machine";
+		return "By the provider of this machine. Send it the output of";
 	case STEP_CHECK:
 		return "Check the node again";
 	}
@@ -515,12 +553,12 @@ const char *steps_fix_text(const struct steps *steps, const struct step *step)
 	uint32_t all = steps->problems->items.count, own = step->problems.count;
 	struct arena *arena = steps->report->arena;
 
-	return arena_printf(arena, "%s %s, as root (without --apply it only shows the changes):",
+	return arena_printf(arena, "%s %s, as root (without --apply it only shows the changes)",
 			    *steps->where ? "On the node, repair" : "Repair",
 			    own == all ? (all == 1   ? "it"
 					  : all == 2 ? "both problems"
 						     : arena_printf(arena, "all %u problems", all))
-				       : arena_printf(arena, "%u of the %u problems", own, all));
+				       : arena_printf(arena, "%u of %u problems", own, all));
 }
 
 static const char *restart_command(const struct steps *steps)
@@ -563,6 +601,11 @@ const char *steps_command(const struct steps *steps, const struct step *step)
 		return steps->elsewhere ? NULL : restart_command(steps);
 	case STEP_CHECK:
 		return steps->check_command;
+	case STEP_HARDWARE:
+		return has_no_repair(step->problems.items[0]) ? NULL : steps->letter_command;
+	case STEP_HOST:
+	case STEP_PROVIDER:
+		return steps->letter_command;
 	default:
 		return NULL;
 	}

@@ -17,7 +17,7 @@ enum step_kind {
 	STEP_FIX,      /* nvnodecheck fix --apply */
 	STEP_HAND,     /* as root on this node */
 	STEP_JOB,      /* in the job's own environment */
-	STEP_FIRMWARE, /* in the firmware setup, at the next boot */
+	STEP_FIRMWARE, /* in the firmware setup, during the boot of STEP_RESTART */
 	STEP_RESTART,  /* reload, reboot or power cycle: what waits for it takes effect */
 	STEP_HARDWARE,
 	STEP_HOST,
@@ -40,8 +40,9 @@ struct steps {
 	const char *fix_command;  /* to paste */
 	const char *show_command; /* the same without --apply: it only shows the changes */
 	const char *check_command;
-	bool elsewhere;	   /* the node is not this machine: a copy, or below --root */
-	const char *where; /* "On the node: ", or "" */
+	const char *letter_command; /* the text for those who can do it */
+	bool elsewhere;		    /* the node is not this machine: a copy, or below --root */
+	const char *where;	    /* "On the node: ", or "" */
 };
 
 /* PLAN is one that repairs all of them, or NULL: where there are only facts. In the report's arena. */
@@ -68,9 +69,9 @@ unsigned int steps_number(const struct steps *steps, const struct problem *probl
 const char *steps_title(const struct steps *steps, const struct step *step);
 /* What STEP_FIX does. */
 const char *steps_fix_text(const struct steps *steps, const struct step *step);
-/* The lines that carry out STEP_LOOK, STEP_DRAIN, STEP_FIX, STEP_RESTART or STEP_CHECK; NULL: none does. */
+/* The lines that carry it out, or write the text that is to be sent; NULL: there are none. */
 const char *steps_command(const struct steps *steps, const struct step *step);
-/* When the change of PROBLEM takes effect, where no step says it; NULL: one does, or it is at once. */
+/* When the change of PROBLEM takes effect, in a few words, where no step says it; NULL: one does, or it is at once. */
 const char *steps_effect(const struct steps *steps, const struct problem *problem);
 /* When a change takes effect and whether it disturbs jobs that run; NULL: nothing takes effect. */
 const char *effect_text(enum activation activation);

@@ -59,8 +59,8 @@ const char *render_verdict(const struct report *r, const struct problems *proble
 	if (!n)
 		return arena_printf(r->arena, "No problems found for %s.%s",
 				    profiles_text(r->arena, r->profiles), not_judged_text(r));
-	return arena_printf(r->arena, "%" PRIu32 " problem%s (%s) on this node.%s", n,
-			    n == 1 ? "" : "s", render_counts(problems, r->arena), unknown_text(r));
+	return arena_printf(r->arena, "%" PRIu32 " problem%s (%s).%s", n, n == 1 ? "" : "s",
+			    render_counts(problems, r->arena), unknown_text(r));
 }
 
 static enum style verdict_style(const struct problems *problems)
@@ -81,11 +81,7 @@ static int lines_of(const struct view *v, const char *text, int indent)
 int text_verdict(struct view *v)
 {
 	const char *text = render_verdict(v->report, v->problems);
-	size_t unknown = problems_unknown(v->report);
 
-	if (unknown && v->problems->items.count && !v->options->verbose)
-		text = arena_printf(v->report->arena, "%.*s (-v lists %s).", (int)strlen(text) - 1,
-				    text, unknown == 1 ? "it" : "them");
 	fputs(page_style(&v->page, verdict_style(v->problems)), v->page.out);
 	text_wrap(v->page.out, text, 0, 0, v->page.width);
 	fputs(page_style(&v->page, STYLE_PLAIN), v->page.out);
@@ -136,7 +132,7 @@ static const char *driver_text(const struct report *r)
 	return arena_printf(
 		r->arena, "%s%s%s%s", driver->version.value, is_known(driver->flavour) ? " (" : "",
 		is_known(driver->flavour) ? driver_flavour_words[driver->flavour.value] : "",
-		is_known(driver->flavour) ? " kernel modules)" : "");
+		is_known(driver->flavour) ? " modules)" : "");
 }
 
 const char *render_gpus(const struct report *r)
@@ -146,8 +142,7 @@ const char *render_gpus(const struct report *r)
 	if (!was_read(r->node->pci.devices))
 		return arena_printf(r->arena, "unknown, driver %s", driver_text(r));
 	return arena_printf(r->arena, "%s, driver %s%s", models_text(r), driver_text(r),
-			    counted ? "; numbered in PCI order: the driver's numbers are not known"
-				    : "");
+			    counted ? "; numbered in PCI order" : "");
 }
 
 const char *render_nics(const struct report *r)
@@ -351,6 +346,5 @@ int text_head(struct view *v)
 	/* The verdict of a node without problems names them itself. */
 	lines += line(v, "Profiles", profiles_line(v));
 	lines += line(v, "Not here", render_not_here(r));
-	lines += line(v, "Read", render_taken(r));
 	return lines + line(v, "Repairs", repairs_text(r));
 }

@@ -7,6 +7,9 @@
 #include "query/names.h"
 #include "render/text.h"
 
+#define FOUND_MOST 3   /* lines of what was found, and one for the others */
+#define WHERE_SHORT 40 /* columns: it has no line of its own */
+
 /* ---- words that other formats share ---- */
 
 const char *render_where(const struct report *r, const struct problem *p, size_t most)
@@ -104,6 +107,13 @@ static const char *those_like(const struct report *r, const struct problem *p,
 	return render_where(r, &like, LABELS_ALL);
 }
 
+/* The name in front of TEXT, unless that begins with it. */
+static const char *with_name(struct arena *arena, const char *name, const char *text)
+{
+	return strncmp(text, name, strlen(name)) == 0 ? text
+						      : arena_printf(arena, "%s: %s", name, text);
+}
+
 /* One line where all say the same, else one for each that differs; with what is expected, where that differs. */
 struct text_lines render_found(const struct report *r, const struct problem *p)
 {
@@ -121,8 +131,9 @@ struct text_lines render_found(const struct report *r, const struct problem *p)
 		if (!is_first(p, f, with_expected))
 			continue;
 		*LIST_ADD(r->arena, &lines) =
-			arena_printf(r->arena, "%s: %s%s%s", those_like(r, p, f, with_expected),
-				     observed(f) ? observed(f) : "not as expected",
+			arena_printf(r->arena, "%s%s%s",
+				     with_name(r->arena, those_like(r, p, f, with_expected),
+					       observed(f) ? observed(f) : "not as expected"),
 				     with_expected && expected(f) ? "; expected " : "",
 				     with_expected && expected(f) ? expected(f) : "");
 	}
@@ -169,7 +180,15 @@ const char *render_refused(const struct steps *steps, const struct problem *p)
 
 /* ---- the page ---- */
 
-/* Of the only problem the table has the title already. */
+/* What the table has said of it; "" for nothing. */
+static const char *said(const struct view *v, const struct problem *p)
+{
+	const char *row = v->has_steps ? v->rows[p - v->problems->items.items] : NULL;
+
+	return row ? row : "";
+}
+
+/* With the title, unless the table has all of it. */
 static void title_line(struct view *v, const struct problem *p)
 {
 	const struct page *page = &v->page;
@@ -177,9 +196,12 @@ static void title_line(struct view *v, const struct problem *p)
 	const char *number = text_number(v, p), *text = p->first->rule->id;
 	int at = TEXT_TAG + text_columns(number);
 
-	if (!v->has_steps || *number)
+	if (!strstr(said(v, p), p->first->rule->title))
 		text = arena_printf(v->report->arena, "%s [%s]", p->first->rule->title, text);
-	page_printf(page, "\n%s%-*s%s%s%s", page_style(page, style), TEXT_TAG,
+	/* The first one is below the heading. */
+	if (!*number || p > v->problems->items.items)
+		fputc('\n', page->out);
+	page_printf(page, "%s%-*s%s%s%s", page_style(page, style), TEXT_TAG,
 		    p->waits ? "WAIT" : text_tags[p->severity], page_style(page, STYLE_PLAIN),
 		    page_style(page, STYLE_BOLD), number);
 	text_wrap(page->out, text, at, at, page->width);
@@ -229,7 +251,7 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 	struct arena *arena = v->report->arena;
 	const struct finding *f = p->first;
 	const char *text = "", *where = render_where(v->report, p, LABELS_ALL);
-	int room = v->page.width - TEXT_TAG - TEXT_LABEL;
+	int room = v->page.width - TEXT_TAG - TEXT_LABEL - 6; /* ", ..." */
 	uint32_t left = 0;
 
 	if (v->options->verbose)
@@ -237,15 +259,15 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 	for (size_t i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
 		const char *place = render_place(v->report, f->answer.evidence[i]);
 
-		if (!place || strstr(text, place) || strstr(where, place) ||
-		    (observed(f) && strstr(observed(f), place)))
+		if (!place || !strchr(place + 1, '/') || strstr(text, place) ||
+		    strstr(where, place) || (observed(f) && strstr(observed(f), place)))
 			continue;
 		if (*text && text_columns(text) + text_columns(place) + 2 > room)
 			left++;
 		else
 			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", place);
 	}
-	return left ? arena_printf(arena, "%s, ...", text) : text;
+	return left && text_columns(text) <= room ? arena_printf(arena, "%s, ...", text) : text;
 }
 
 /* No full stop in it or behind it. */
@@ -256,26 +278,76 @@ static bool is_part(const char *text)
 	return n && text[n - 1] != '.' && text_sentence(text) == n;
 }
 
-/* Found and expected in one field, where the former is one sentence. */
-static void show_found(struct view *v, const struct problem *p)
-{
-	struct text_lines found = render_found(v->report, p);
-	const char *expected = render_expected(p);
-
-	if (found.count == 1 && expected && is_part(found.items[0])) {
-		found.items[0] = arena_printf(v->report->arena, "%s (expected: %s)", found.items[0],
-					      expected);
-		expected = NULL;
-	}
-	fields(v, "found", &found);
-	text_field(v, "proved", render_proof(v->report, p->first));
-	text_field(v, "expected", expected);
-}
-
 /* Lines of what was found begin with the names, if there are several. */
 static bool found_says_where(const struct report *r, const struct problem *p)
 {
 	return render_found(r, p).count > 1;
+}
+
+/* NULL: the table or what was found says it. */
+static const char *where_of(const struct view *v, const struct problem *p)
+{
+	const char *where = render_where(v->report, p, LABELS_ALL), *found = observed(p->first);
+
+	if (found_says_where(v->report, p) || strstr(said(v, p), where) ||
+	    (found && strstr(found, where)))
+		return NULL;
+	return where;
+}
+
+/* The first lines of many. */
+static struct text_lines *shorten(const struct view *v, struct text_lines *lines)
+{
+	uint32_t left = lines->count - FOUND_MOST;
+
+	if (!v->has_steps || v->options->verbose || lines->count <= FOUND_MOST + 1)
+		return lines;
+	lines->count = FOUND_MOST;
+	*LIST_ADD(v->report->arena, lines) = arena_printf(v->report->arena,
+							  "%" PRIu32 " more: -v shows them", left);
+	return lines;
+}
+
+/* Where it is, found and expected in one field, where each is short. */
+static void show_found(struct view *v, const struct problem *p)
+{
+	struct arena *arena = v->report->arena;
+	struct text_lines found = render_found(v->report, p);
+	const char *expected = render_expected(p), *where = where_of(v, p);
+
+	if (found.count == 1 && expected && is_part(found.items[0])) {
+		found.items[0] = arena_printf(arena, "%s (expected: %s)", found.items[0], expected);
+		expected = NULL;
+	}
+	if (where && found.count == 1 && text_columns(where) <= WHERE_SHORT) {
+		found.items[0] = arena_printf(arena, "%s: %s", where, found.items[0]);
+		where = NULL;
+	}
+	text_field(v, "where", where);
+	fields(v, "found", shorten(v, &found));
+	text_field(v, "proved", render_proof(v->report, p->first));
+	text_field(v, "expected", expected);
+}
+
+/* All of a short one; of a longer one the first sentence. */
+static const char *impact_of(const struct view *v, const struct problem *p)
+{
+	const char *text = finding_impact(p->first);
+	int room = (v->is_only ? 1 : 2) * (v->page.width - TEXT_TAG - TEXT_LABEL);
+
+	if (!text || !v->has_steps || v->options->verbose || text_columns(text) <= room)
+		return text;
+	return arena_strndup(v->report->arena, text, text_sentence(text));
+}
+
+static void show_commands(struct view *v, const char *text)
+{
+	struct span rest = span_of(text ? text : ""), line;
+
+	while (span_cut(&rest, '\n', &line))
+		if (line.n)
+			page_printf(&v->page, "%*s%.*s\n", TEXT_TAG + TEXT_LABEL, "",
+				    SPAN_FMT(line));
 }
 
 static void show_remedy(struct view *v, const struct problem *p)
@@ -284,20 +356,34 @@ static void show_remedy(struct view *v, const struct problem *p)
 
 	fields(v, "fix", &fixes);
 	text_field(v, "", render_refused(v->steps, p));
-	text_field(v, "in effect", effect_text(steps_activation(v->steps, p)));
+	if (!v->has_steps) {
+		text_field(v, "in effect", effect_text(steps_activation(v->steps, p)));
+		return;
+	}
+	if (!steps_is_blind(v->steps, p))
+		show_commands(v, finding_command(p->first));
+	text_field(v, "in effect", steps_effect(v->steps, p));
+}
+
+/* nvnodecheck fix shows its changes itself. */
+static bool needs_remedy(const struct view *v, const struct problem *p)
+{
+	return !v->has_steps ||
+	       (v->left_out[p - v->problems->items.items] && steps_kind(v->steps, p) != STEP_FIX);
 }
 
 static void show(struct view *v, const struct problem *p)
 {
 	const struct finding *f = p->first;
 
-	title_line(v, p);
-	if (!found_says_where(v->report, p))
-		text_field(v, "where", render_where(v->report, p, LABELS_ALL));
+	if (v->is_only)
+		fputc('\n', v->page.out);
+	else
+		title_line(v, p);
 	show_found(v, p);
 	text_field(v, "source", sources_in_short(v, p));
-	text_field(v, "impact", finding_impact(f));
-	if (!v->has_steps)
+	text_field(v, "impact", impact_of(v, p));
+	if (needs_remedy(v, p))
 		show_remedy(v, p);
 	text_field(v, "reference", f->answer.source);
 	text_field(v, "graded", f->why_graded);
@@ -306,6 +392,13 @@ static void show(struct view *v, const struct problem *p)
 
 void text_problems(struct view *v)
 {
+	bool only = v->has_steps && v->problems->items.count == 1;
+
+	if (v->has_steps && v->problems->items.count > 1)
+		text_heading(v, "Details");
+	/* The table has its title; the page ends with its rule. */
+	v->is_only = only && *said(v, v->problems->items.items);
 	for_each(p, &v->problems->items)
 		show(v, p);
+	v->is_only = false;
 }

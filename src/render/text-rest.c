@@ -9,7 +9,10 @@
 #include "render/text.h"
 #include "render/topo.h"
 
-#define MARK 14 /* width of "Not checked   " */
+static void mark(struct view *v, const char *name, const char *text)
+{
+	page_label(&v->page, 0, TEXT_MARK, name, text);
+}
 
 /* ---- subjects ---- */
 
@@ -52,7 +55,7 @@ const char *render_note(const struct report *r, const struct finding *f)
 	if (f->off || f->answer.verdict != VERDICT_NOTE || is_shown_before(r, f))
 		return NULL;
 	where = subjects(r, f);
-	return arena_printf(r->arena, "%s%s%s: %s", f->rule->id, *where ? ", " : "", where, text);
+	return arena_printf(r->arena, "%s%s%s (%s)", where, *where ? ": " : "", text, f->rule->id);
 }
 
 static void show_note(struct view *v, const struct finding *f, const char *text)
@@ -81,6 +84,7 @@ static size_t note_lines(const struct view *v, const char *text)
 	return text_split(v->report->arena, text, v->page.width - TEXT_TAG).count;
 }
 
+/* They ask for nothing: beside problems -v alone shows them. */
 static void show_notes(struct view *v)
 {
 	size_t left = 0, lines = 0, most = NOTE_LINES;
@@ -90,7 +94,10 @@ static void show_notes(struct view *v)
 
 		lines += text ? note_lines(v, text) : 0;
 	}
-	most = v->options->verbose || lines <= NOTE_LINES ? lines : NOTE_LINES - 1;
+	most = v->options->verbose	  ? lines
+	       : v->problems->items.count ? 0
+	       : lines <= NOTE_LINES	  ? lines
+					  : NOTE_LINES - 1;
 	lines = 0;
 	for_each(f, &v->report->findings) {
 		const char *text = render_note(v->report, f);
@@ -103,28 +110,32 @@ static void show_notes(struct view *v)
 		else
 			left++;
 	}
-	if (left)
+	if (left && most)
 		page_printf(&v->page, "%*s%zu more note%s: -v shows %s\n", TEXT_TAG, "", left,
 			    left == 1 ? "" : "s", left == 1 ? "it" : "them");
 }
 
 /* ---- what was not checked ---- */
 
+/* Another profile that is suggested too judges the same and more. */
+static bool is_included(const struct report *r, unsigned int profile)
+{
+	for_each(other, &r->not_judged)
+		if (other->reason && profile == PROFILE_RDMA && other->profile & PROFILE_GIN_ANY)
+			return true;
+	return false;
+}
+
 struct text_lines render_hints(const struct report *r)
 {
 	struct text_lines lines = { 0 };
 
 	for_each(hint, &r->not_judged)
-		if (hint->reason)
+		if (hint->reason && !is_included(r, hint->profile))
 			*LIST_ADD(r->arena, &lines) =
 				arena_printf(r->arena, "%s: add --profile %s", hint->reason,
 					     profiles_text(r->arena, hint->profile));
 	return lines;
-}
-
-static void mark(struct view *v, const char *name, const char *text)
-{
-	page_label(&v->page, 0, MARK, name, text);
 }
 
 static bool is_first_with(const struct unknowns *unknowns, const struct unknown *unknown)
@@ -169,7 +180,7 @@ static void show_unknowns(struct view *v)
 void text_unknown(struct view *v)
 {
 	if (!v->options->verbose)
-		mark(v, "Not checked:", render_unknown_line(v->report, v->page.width - MARK));
+		mark(v, "Not checked:", render_unknown_line(v->report, v->page.width - TEXT_MARK));
 }
 
 static void show_not_judged(struct view *v)
@@ -270,19 +281,33 @@ static void show_changes(struct view *v)
 
 /* ---- the whole ---- */
 
+/* When it was read and by whom, and where to read on. */
+static void show_end(struct view *v)
+{
+	const char *taken = render_taken(v->report), *text = "";
+
+	if (taken)
+		text = arena_printf(v->report->arena, "Read %s.", taken);
+	if (v->problems->items.count)
+		text = arena_printf(v->report->arena,
+				    "%s%sMore on a rule: nvnodecheck explain RULE", text,
+				    *text ? " " : "");
+	if (*text)
+		text_wrap(v->page.out, text, 0, 0, v->page.width);
+}
+
 static bool has_lines(const struct view *v)
 {
 	struct text_lines hints = render_hints(v->report);
 
 	return v->report->count[VERDICT_NOTE] || v->report->off || hints.count ||
-	       (v->problems->items.count && !v->options->verbose &&
-		v->report->count[VERDICT_UNKNOWN]);
+	       v->problems->items.count || render_taken(v->report);
 }
 
 void text_rest(struct view *v)
 {
 	show_those(v, "Proved otherwise", is_overruled);
-	if (has_lines(v))
+	if (has_lines(v) && (v->options->verbose || v->problems->items.count != 1))
 		fputc('\n', v->page.out);
 	show_notes(v);
 	if (v->problems->items.count)
@@ -300,4 +325,5 @@ void text_rest(struct view *v)
 		render_topo_part(&v->page, &topo);
 	}
 	show_changes(v);
+	show_end(v);
 }

@@ -7,11 +7,11 @@
 #include "query/names.h"
 #include "render/text.h"
 
-#define WHERE_MAX 30
+#define WHERE_MAX 40
 #define WHERE_SHORT 14 /* where the title would have no room else */
 #define GAP 2
 #define LINES_MAX 1000
-#define SHORT_TABLE 5 /* problems */
+#define PLAN_BEGIN 3 /* lines: an empty one, the heading, and the first step */
 #define PROBLEM "Problem"
 #define WHO "Who"
 #define NEXT "Next"
@@ -92,7 +92,8 @@ struct text_lines text_split(struct arena *arena, const char *text, int width)
 struct row {
 	const struct problem *problem;
 	const char *where, *who, *next;
-	struct text_lines lines; /* the title and where it is */
+	const char *text;	 /* the title and where it is */
+	struct text_lines lines; /* the same */
 };
 
 struct table {
@@ -150,7 +151,7 @@ static void add_rows(struct table *t)
 }
 
 /* What breaks, without the reason behind the colon, where there is no room for all. */
-const char *text_title(const struct view *v, const struct problem *p, int width)
+static const char *short_title(const struct view *v, const struct problem *p, int width)
 {
 	struct arena *arena = v->report->arena;
 	const char *where = where_text(v, p), *title = p->first->rule->title;
@@ -167,22 +168,26 @@ const char *text_title(const struct view *v, const struct problem *p, int width)
 		       : title;
 }
 
+static uint32_t put_text(struct table *t, struct row *row, const char *text)
+{
+	row->text = text;
+	row->lines = text_split(t->v->report->arena, text, t->title);
+	return row->lines.count;
+}
+
 /* One line each, and more for the first ones while there is room. */
 static void fill_rows(struct table *t, int lines)
 {
-	struct arena *arena = t->v->report->arena;
 	int extra = lines - (int)t->rows.count;
 
 	for_each_mut(row, &t->rows) {
 		const char *title = row->problem->first->rule->title;
+		int more = (int)put_text(t, row,
+					 with_where(t->v->report->arena, title, row->where));
 
-		row->lines = text_split(arena, with_where(arena, title, row->where), t->title);
-		extra -= (int)row->lines.count - 1;
-		if (extra >= 0)
-			continue;
-		extra += (int)row->lines.count - 1;
-		row->lines = text_split(arena, text_title(t->v, row->problem, t->title), t->title);
-		extra -= (int)row->lines.count - 1;
+		if (--more > extra)
+			more = (int)put_text(t, row, short_title(t->v, row->problem, t->title)) - 1;
+		extra -= more;
 	}
 }
 
@@ -220,6 +225,9 @@ static void print_head(const struct table *t, uint32_t shown)
 	const struct page *page = &t->v->page;
 	const char *text = PROBLEM;
 
+	if (t->rows.count == 1)
+		text = arena_printf(t->v->report->arena, PROBLEM " (%s)",
+				    t->rows.items[0].problem->first->rule->id);
 	if (shown < t->rows.count)
 		text = arena_printf(t->v->report->arena, PROBLEM " (%u of %u; all follow below)",
 				    shown, t->rows.count);
@@ -252,19 +260,16 @@ static const char *step_sentence(struct view *v, const struct step *step)
 /* The first step of the plan; the second one too, if there is room for both. */
 static const char *next_text(struct view *v, const struct step *first)
 {
-	struct arena *arena = v->report->arena;
-	int room = v->page.width - (int)strlen(MARK_NEXT);
 	const char *text = step_sentence(v, first), *both;
-	int verb = (int)strcspn(text, ":");
+	int verb = (int)strcspn(text, ":.");
 
 	if (first->kind != STEP_DRAIN || v->steps->items.count < 2)
 		return text;
-	both = arena_printf(arena, "%.*s. Then: %s", verb, text, step_sentence(v, &first[1]));
-	/* A second line only where the table is short. */
-	if (text_columns(both) <= (v->problems->items.count > SHORT_TABLE ? room : 2 * room))
-		return both;
-	return arena_printf(arena, "%.*s%s.", verb, text,
-			    v->options->brief ? "" : ", then follow the steps at the end");
+	both = arena_printf(v->report->arena, "%.*s. Then: %s", verb, text,
+			    step_sentence(v, &first[1]));
+	return text_columns(both) <= 2 * (v->page.width - (int)strlen(MARK_NEXT))
+		       ? both
+		       : arena_printf(v->report->arena, "%.*s.", verb, text);
 }
 
 static bool is_pasted(const struct step *step)
@@ -283,25 +288,45 @@ static void print_next(struct view *v, const struct step *first, const char *tex
 			  v->page.width);
 }
 
+/* The steps below say who acts and what is next. */
+static void print_only(struct view *v, const struct problem *p)
+{
+	const struct page *page = &v->page;
+	enum style style = p->waits ? STYLE_YELLOW : text_style(p->severity);
+	const char *text =
+		arena_printf(v->report->arena, "%s [%s]",
+			     with_where(v->report->arena, p->first->rule->title, where_text(v, p)),
+			     p->first->rule->id);
+
+	v->rows[0] = text;
+	page_printf(page, "\n%s%-*s%s", page_style(page, style), TEXT_TAG,
+		    p->waits ? "WAIT" : text_tags[p->severity], page_style(page, STYLE_PLAIN));
+	text_wrap(page->out, text, TEXT_TAG, TEXT_TAG, page->width);
+}
+
 void text_table(struct view *v, int lines)
 {
 	struct table t = { .v = v };
 	const struct step *first = steps_first(v->steps);
-	const char *next = first ? next_text(v, first) : "";
 	uint32_t shown, printed = 0;
 
+	if (v->problems->items.count == 1 && !v->options->brief) {
+		print_only(v, v->problems->items.items);
+		return;
+	}
 	add_rows(&t);
-	lines -= 2; /* an empty line, and the heads of the columns */
-	lines -= (int)text_split(v->report->arena, next, v->page.width - (int)strlen(MARK_NEXT))
-			 .count;
+	/* An empty line, the heads of the columns, and what follows. */
+	lines -= 2 + PLAN_BEGIN;
 	fill_rows(&t, lines);
 	shown = v->options->brief ? t.rows.count : rows_that_fit(&t, lines);
 	print_head(&t, shown);
 	for_each(row, &t.rows) {
-		if (printed++ == shown)
+		if (printed == shown)
 			break;
+		v->rows[printed++] = row->text;
 		print_row(&t, row);
 	}
-	if (first)
-		print_next(v, first, next);
+	/* Without the steps below it. */
+	if (first && v->options->brief)
+		print_next(v, first, next_text(v, first));
 }

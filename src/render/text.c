@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text.c - the report for people: the verdict, the node, a line for each problem, the problems in full, the rest, and
- * what is to be done. */
+/* text.c - the report for people: the verdict, the node, a line for each problem, what is to be done, the problems
+ * in full, and the rest. */
 #include "render/text.h"
 
 const char *const text_tags[] = { "INFO", "WARN", "ERR", "CRIT" };
@@ -14,7 +14,10 @@ enum style text_style(enum severity severity)
 
 void text_field(struct view *v, const char *name, const char *text)
 {
-	page_label(&v->page, TEXT_TAG, TEXT_LABEL, name, text);
+	if (v->is_only)
+		page_label(&v->page, 0, TEXT_MARK, name, text);
+	else
+		page_label(&v->page, TEXT_TAG, TEXT_LABEL, name, text);
 }
 
 const char *text_number(const struct view *v, const struct problem *problem)
@@ -45,17 +48,20 @@ enum exit_status render_report_text(const struct report *report,
 	int lines;
 
 	page_begin(&v.page, options->color, options->pager);
+	v.rows = arena_alloc(report->arena, (v.problems->items.count + 1) * sizeof(*v.rows));
+	v.left_out = arena_alloc(report->arena,
+				 (v.problems->items.count + 1) * sizeof(*v.left_out));
 	lines = text_verdict(&v);
 	if (!v.problems->items.count)
 		text_unknown(&v);
 	lines += text_head(&v);
-	/* An empty line above, and the prompt below. */
+	/* The prompt is below. */
 	if (v.problems->items.count)
-		text_table(&v, v.page.rows - lines - 2);
+		text_table(&v, v.page.rows - lines - 1);
 	if (options->brief)
 		return page_end(&v.page, status);
+	text_steps(&v);
 	text_problems(&v);
 	text_rest(&v);
-	text_steps(&v);
 	return page_end(&v.page, status);
 }

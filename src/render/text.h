@@ -8,6 +8,7 @@
 
 #define TEXT_TAG 5    /* width of "CRIT " */
 #define TEXT_LABEL 11 /* width of "in effect  " */
+#define TEXT_MARK 14  /* width of "Not checked:  " */
 
 struct view {
 	struct page page;
@@ -15,7 +16,11 @@ struct view {
 	const struct problems *problems;
 	const struct steps *steps;
 	const struct render_options *options;
-	bool has_steps; /* the page ends with what is to be done: problems are numbered, and have no remedy of their own */
+	bool has_steps; /* the page has what is to be done: problems are numbered, and most have no remedy of their own */
+	bool is_only; /* fields are those of the only problem: they have no heading */
+	/* By the problem's place: */
+	const char **rows; /* what the table says of it; NULL: it is not in the table */
+	bool *left_out;	   /* the steps do not say how it is repaired */
 };
 
 /* A label and a text beside it; nothing without a text. */
@@ -29,19 +34,17 @@ extern const char *const text_tags[]; /* by enum severity */
 /* text-head.c: the verdict; then what node it is. ROWS: lines that were written. */
 int text_verdict(struct view *v);
 int text_head(struct view *v);
-/* text-table.c: one line for each problem, LINES in all, if there is room for them. */
+/* text-table.c: one line for each problem, LINES in all with the first step, if there is room for them. */
 void text_table(struct view *v, int lines);
-/* text-problem.c: the problems in full. */
-void text_problems(struct view *v);
 /* text-steps.c: what is to be done, in order. */
 void text_steps(struct view *v);
+/* text-problem.c: of each problem what the table and the steps do not say. */
+void text_problems(struct view *v);
 /* text-rest.c: what was not checked, in a line or two; then notes, what was not checked, what is
  * switched off, and with -v what passed. */
 void text_unknown(struct view *v);
 void text_rest(struct view *v);
 
-/* A problem's title with where it is, in one line of WIDTH columns. */
-const char *text_title(const struct view *v, const struct problem *problem, int width);
 /* TEXT in lines of WIDTH columns. */
 struct text_lines text_split(struct arena *arena, const char *text, int width);
 /* TEXT in WIDTH columns: its beginning, or the end of a path, with "..." for what is left out. */

@@ -128,6 +128,14 @@ static const char *without_stop(const struct report *r, const char *text)
 	return n && text[n - 1] == '.' ? arena_printf(r->arena, "%.*s", (int)n - 1, text) : text;
 }
 
+/* The first of several ways. */
+static const char *first_way(const struct report *r, const char *how)
+{
+	const char *end = strstr(how, ", or ");
+
+	return end ? arena_strndup(r->arena, how, (size_t)(end - how)) : how;
+}
+
 static const char *reason_text(const struct report *r, const struct unknown *u)
 {
 	return u->path ? arena_printf(r->arena, "%s%s: %s", u->path, u->others ? " and others" : "",
@@ -146,8 +154,8 @@ const char *render_unknown_line(const struct report *r, int width)
 	if (!u)
 		return NULL;
 	own = answered(&unknowns, u);
-	head = arena_printf(r->arena, "%zu check%s", all, all == 1 ? "" : "s");
-	how = u->to_check && *u->to_check ? as_part(r, u->to_check) : NULL;
+	head = arena_printf(r->arena, "%zu (-v lists %s)", all, all == 1 ? "it" : "them");
+	how = u->to_check && *u->to_check ? first_way(r, as_part(r, u->to_check)) : NULL;
 	if (how)
 		tail = own < all ? arena_printf(r->arena, " For %zu of them: %s.", own, how)
 				 : arena_printf(r->arena, " For %s: %s.", all == 1 ? "it" : "them",

@@ -319,7 +319,7 @@ static void check_reboot(struct rule_context *ctx)
 static const struct rule boot_cmdline_rules[] = {
 	{
 		.id = "boot/cmdline-acs-override",
-		.title = "pcie_acs_override is on the kernel command line",
+		.title = "Devices look isolated and are not: pcie_acs_override is set",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_acs_override,

@@ -150,8 +150,8 @@ static void check_image(struct rule_context *ctx, const struct initramfs_image *
 	}
 	newer = newer_file(node, image);
 	if (stale)
-		FAIL(ctx, .subject = subject, .observed = stale,
-		     .expected = "the present modprobe.d and modules", .command = rebuild,
+		FAIL(ctx, .subject = subject, .observed = stale, .expected = "the same as on disk",
+		     .command = rebuild,
 		     .follows = only_masked_keys(ctx, stale) ? "driver/registrydwords-duplicated"
 							     : NULL,
 		     .evidence = { image_fact(ctx, image, "modules"),

@@ -52,8 +52,9 @@ static const char *what_breaks(struct rule_context *ctx, const struct reference 
 static const char *remedy(struct rule_context *ctx, const struct reference *r)
 {
 	if (str_starts(r->file, "/run/cdi/") && strstr(r->file.value, "nvidia.yaml"))
-		return "Generate it again: sudo systemctl restart nvidia-cdi-refresh.service";
-	return text_printf(ctx, "Generate it again: sudo nvidia-ctk cdi generate --output=%s",
+		return "Run sudo systemctl restart nvidia-cdi-refresh.service to generate it again.";
+	return text_printf(ctx,
+			   "Run sudo nvidia-ctk cdi generate --output=%s to generate it again.",
 			   command_name(r->file.value, "FILE"));
 }
 

@@ -83,7 +83,8 @@ static void fail_not_given(struct rule_context *ctx, enum severity severity, con
 static void note_not_given(struct rule_context *ctx, const char *path)
 {
 	NOTE(ctx, .subject = path,
-	     .observed = "missing: not given to this container, which has others",
+	     .observed =
+		     "this container was started without this NIC and has others: only a job that names it fails",
 	     .evidence = { "dev.nodes", "os.container" });
 }
 

@@ -138,6 +138,9 @@ static void check_release(struct rule_context *ctx, const struct newest *n)
 	else
 		FAIL_AS(ctx, n->another_runs ? SEVERITY_WARN : SEVERITY_ERR, .observed = seen,
 			.expected = text_printf(ctx, "driver %s or later", n->release->minimum),
+			.remedy = text_printf(ctx,
+					      "Install driver %s or later, or use an older CUDA.",
+					      n->release->minimum),
 			.evidence = { fact, "driver.version" });
 }
 

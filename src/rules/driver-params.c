@@ -187,7 +187,9 @@ static void check_stream_memops(struct rule_context *ctx)
 	else if (!str_is(param->value, "0"))
 		PASS(ctx, .evidence = { "driver.params[EnableStreamMemOPs].value" });
 	else
-		NOTE(ctx, .observed = "0: only programs built for CUDA 11.6 or earlier need it",
+		NOTE(ctx,
+		     .observed =
+			     "EnableStreamMemOPs is 0: only programs built for CUDA 11.6 or earlier need it",
 		     .evidence = { "driver.params[EnableStreamMemOPs].value" });
 }
 

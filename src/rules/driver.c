@@ -508,8 +508,8 @@ static const struct rule driver_rules[] = {
 			"NICs reach GPU memory only through nvidia-peermem. Blackwell GPUs do not start at "
 			"all.",
 		.remedy =
-			"Install the open kernel modules of the same driver version, then reboot. They drive "
-			"Turing and later GPUs.",
+			"Install the open kernel modules of the same driver version (for Turing and later GPUs), "
+			"then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The NVRM version line in /proc/driver/nvidia/version.",
 		.why = "Only the open kernel modules export GPU memory as a DMA-BUF. NCCL, UCX and NVSHMEM "
@@ -601,7 +601,7 @@ static const struct rule driver_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
 			     "modules/peermem-symbol-mismatch",
-			     "modules/peermem-not-built-for-kernel" },
+			     "modules/peermem-not-built-for-kernel", "modules/peermem-not-loaded" },
 		.trial = TRIAL_REGISTRATION,
 		.reads = "The flavour of the driver and the loaded modules.",
 		.why = "The proprietary modules export no DMA-BUF. Then only a peer-memory module gives NICs"

@@ -262,7 +262,7 @@ static const struct rule env_deepep_rules[] = {
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_names,
-		.impact = "The setting has no effect.",
+		.impact = "DeepEP uses its default instead.",
 		.remedy = "Correct the name, or unset the variable.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "Variables of the job that begin with EP_ or DEEP_EP_.",
@@ -295,7 +295,7 @@ static const struct rule env_deepep_rules[] = {
 	},
 	{
 		.id = "env/deepep-bond-rate",
-		.title = "DeepEP uses too few SMs: its NIC is a bond, of which it sees one link",
+		.title = "DeepEP is slow: it sees only one link of the bonded NIC",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_bond,

@@ -137,15 +137,36 @@ static const char *better_gid(struct rule_context *ctx, const struct rdma_port *
 	return text_printf(ctx, "index %" PRIu64 " (RoCE v2, %s)", good->index.value, text);
 }
 
-/* INDEX: of a variable, of an old release or of a search. */
+/* Without the index these libraries look for the GID themselves; others have only the index. */
+static const char *remedy_index(struct rule_context *ctx, const struct rdma_port *p,
+				const struct job_value *set)
+{
+	const struct rdma_gid *good = port_usable_gid(p);
+	const char *text = good ? text_printf(ctx, "%s=%" PRIu64, set->name, good->index.value)
+				: NULL;
+
+	if (strncmp(set->name, "NCCL_", strlen("NCCL_")) == 0)
+		return text_printf(ctx,
+				   "Unset %s: NCCL from " NCCL_FINDS_GID " on finds the GID.%s%s%s",
+				   set->name, text ? " For older ones: " : "", text ? text : "",
+				   text ? "." : "");
+	if (strncmp(set->name, "NVSHMEM_", strlen("NVSHMEM_")) == 0)
+		return text_printf(
+			ctx, "Unset %s: NVSHMEM from " NVSHMEM_FINDS_GID " on finds the GID.%s%s%s",
+			set->name, text ? " For older ones: " : "", text ? text : "",
+			text ? "." : "");
+	return text ? text_printf(ctx, "Set %s.", text) : NULL;
+}
+
+/* INDEX: of a variable, of an old release or of a search. SET: the variable, or NULL. */
 static void fail_gid(struct rule_context *ctx, const struct rdma_device *d,
 		     const struct rdma_port *p, const char *who, const struct rdma_gid *g,
-		     uint64_t index, const char *fact)
+		     uint64_t index, const struct job_value *set, const char *fact)
 {
 	FAIL(ctx, .subject = port_name(ctx->arena, d, p),
 	     .observed = text_printf(ctx, "%s: entry %" PRIu64 " %s", who, index,
 				     fault_of_gid(ctx, g)),
-	     .expected = better_gid(ctx, p),
+	     .expected = better_gid(ctx, p), .remedy = set ? remedy_index(ctx, p, set) : NULL,
 	     .evidence = { fact,
 			   g ? gid_fact(ctx->arena, d, p, g, "gid")
 			     : port_fact(ctx->arena, d, p, "gids"),
@@ -159,8 +180,9 @@ static bool entry_is_unknown(const struct rdma_gid *g)
 
 static bool check_index(struct rule_context *ctx, const struct rdma_device *d,
 			const struct rdma_port *p, const char *who, uint64_t index,
-			const char *fact)
+			const struct job_value *set)
 {
+	const char *fact = set ? set->fact : NULL;
 	const struct rdma_gid *g = port_gid(p, index);
 
 	if (entry_is_unknown(g))
@@ -168,7 +190,7 @@ static bool check_index(struct rule_context *ctx, const struct rdma_device *d,
 			.evidence = { gid_fact(ctx->arena, d, p, g,
 					       is_unknown(g->gid) ? "gid" : "type") });
 	else if (fault_of_gid(ctx, g))
-		fail_gid(ctx, d, p, who, g, index, fact);
+		fail_gid(ctx, d, p, who, g, index, set, fact);
 	else
 		return false;
 	return true;
@@ -201,7 +223,8 @@ static bool check_search(struct rule_context *ctx, const struct rdma_device *d,
 	}
 	if (!fault_of_gid(ctx, g) || entry_is_unknown(g))
 		return false;
-	fail_gid(ctx, d, p, who, g, g ? g->index.value : 0, set ? set->fact : "env.variables");
+	fail_gid(ctx, d, p, who, g, g ? g->index.value : 0, NULL,
+		 set ? set->fact : "env.variables");
 	return true;
 }
 
@@ -245,7 +268,7 @@ static bool check_user_port(struct rule_context *ctx, const struct user *u,
 
 	if (index->value && job_number(index, &number) && number >= 0)
 		return check_index(ctx, d, p, job_value_text(ctx->arena, ctx->node, index),
-				   (uint64_t)number, index->fact);
+				   (uint64_t)number, index);
 	if (is_old(ctx, u, &item) && port_usable_gid(p))
 		return check_first_entry(ctx, u, item, d, p);
 	return u->family && check_search(ctx, d, p, u);

@@ -130,6 +130,29 @@ static const char *interface_fact(struct rule_context *ctx, const char *name)
 	return name ? fact_path(ctx->arena, "net.interfaces", name, "addresses") : "net.interfaces";
 }
 
+#define NAMED 3 /* interfaces that a remedy names */
+
+/* The interfaces that can be meant; NULL: none has an address that other nodes reach. */
+static const char *remedy_of(struct rule_context *ctx, const char *variable)
+{
+	const char *names = "";
+	size_t count = 0;
+
+	for_each(interface, &ctx->node->net.interfaces) {
+		if (reach_of(ctx->node, interface) != REACH_NODES)
+			continue;
+		if (count++ < NAMED)
+			names = text_printf(ctx, "%s%s%s", names, *names ? ", " : "",
+					    interface->name.value);
+	}
+	if (!count)
+		return NULL;
+	return text_printf(ctx, "Set %s to the interface that connects the nodes. %s: %s%s.",
+			   variable,
+			   count == 1 ? "One can be meant here" : "These can be meant here", names,
+			   count > NAMED ? " and others" : "");
+}
+
 static void check_taken(struct rule_context *ctx, const struct job_value *v, const struct taken *t)
 {
 	const char *bad = t->names[REACH_NOTHING];
@@ -147,6 +170,7 @@ static void check_taken(struct rule_context *ctx, const struct job_value *v, con
 				job_value_text(ctx->arena, ctx->node, v), t->poor,
 				t->count[REACH_HOST] + t->count[REACH_NEIGHBOUR] == 1 ? "es" : ""),
 			.expected = "only interfaces over which the nodes reach each other",
+			.remedy = remedy_of(ctx, v->name),
 			.evidence = {
 				v->fact,
 				interface_fact(ctx,
@@ -159,6 +183,7 @@ static void check_taken(struct rule_context *ctx, const struct job_value *v, con
 				     : text_printf(ctx, "%s matches no interface",
 						   job_value_text(ctx->arena, ctx->node, v)),
 		     .expected = "an interface that is up and has an address",
+		     .remedy = remedy_of(ctx, v->name),
 		     .evidence = { v->fact,
 				   bad ? fact_path(ctx->arena, "net.interfaces", bad, "state")
 				       : "net.interfaces" });
@@ -236,6 +261,7 @@ static void check_automatic(struct rule_context *ctx)
 				ctx, "not set: NCCL also takes %s, which reaches no other node",
 				t.poor),
 			.expected = "NCCL_SOCKET_IFNAME set to the interface between the nodes",
+			.remedy = remedy_of(ctx, "NCCL_SOCKET_IFNAME"),
 			.evidence = {
 				"env.variables",
 				interface_fact(ctx,
@@ -286,10 +312,7 @@ static const struct rule env_socket_rules[] = {
 		.evaluate = check_socket,
 		.impact = "\"Bootstrap : no socket interface found\", or ranks that wait for each "
 			  "other for ever.",
-		.remedy =
-			"Name the interface between the nodes. NCCL_SOCKET_IFNAME=bond0 is a prefix, "
-			"NCCL_SOCKET_IFNAME==bond0 the whole name, and ^docker,veth excludes. "
-			"GLOO_SOCKET_IFNAME takes whole names only.",
+		.remedy = "Set the variable to the interface that connects the nodes.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "NCCL_SOCKET_IFNAME (also in nccl.conf), "
 			 "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME and GLOO_SOCKET_IFNAME of the job; "
@@ -301,7 +324,9 @@ static const struct rule env_socket_rules[] = {
 		       "Kubernetes node it is a note, because jobs there have their own interfaces. NCCL's own choice leaves "
 		       "lo out; a list replaces that choice, so ^docker0 takes lo. Without an RDMA profile only variables "
 		       "that are set are judged.",
-		.check = "ip -br addr; NCCL_DEBUG=INFO shows \"Bootstrap: Using\"",
+		.check =
+			"ip -br addr; NCCL_SOCKET_IFNAME=bond0 is a prefix, =bond0 as a value the whole name, "
+			"^docker,veth excludes; GLOO_SOCKET_IFNAME takes whole names only; NCCL_DEBUG=INFO shows \"Bootstrap: Using\"",
 		.sources =
 			"NCCL 2.30.7: src/misc/socket.cc, ncclFindInterfaces(); src/os/linux.cc, "
 			"ncclOsFindInterfaces(); src/misc/utils.cc, matchIfList()\n"

@@ -155,7 +155,7 @@ static const struct rule env_traffic_rules[] = {
 	{
 		.id = "env/traffic-class",
 		.title =
-			"Traffic that GPUs start hangs or is slow: it does not have the port's traffic class",
+			"GPU-initiated traffic hangs or is slow: its traffic class is not the port's",
 		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_traffic_class,

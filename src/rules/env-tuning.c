@@ -87,7 +87,7 @@ static void check_tuning(struct rule_context *ctx)
 static const struct rule env_tuning_rules[] = {
 	{
 		.id = "env/nccl-tuning",
-		.title = "NCCL is tuned by hand: a variable for debugging is set",
+		.title = "NCCL can be slow: a variable for debugging or tuning is set by hand",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_tuning,

@@ -66,7 +66,7 @@ static const struct rule env_ucx_rules[] = {
 	{
 		.id = "env/ucx-gpu-transports",
 		.title =
-			"UCX cannot move GPU memory as it should: UCX_TLS leaves out its transports",
+			"UCX fails with GPU memory, or is slow: UCX_TLS leaves out its GPU transports",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_gpu_transports,

@@ -398,7 +398,7 @@ static const struct rule gpu_driver_rules[] = {
 	},
 	{
 		.id = "gpu/hardware-slowdown",
-		.title = "The hardware slows a GPU down: heat or power",
+		.title = "A GPU runs slowly: heat or lack of power slows it down",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_slowdown,
@@ -418,7 +418,7 @@ static const struct rule gpu_driver_rules[] = {
 	},
 	{
 		.id = "gpu/power-limit-low",
-		.title = "The power limit of a GPU is below its default",
+		.title = "A GPU is slower than its model: its power limit is below the default",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_power,
@@ -486,7 +486,7 @@ static const struct rule gpu_driver_rules[] = {
 	},
 	{
 		.id = "gpu/compute-mode",
-		.title = "A GPU does not take several processes: compute mode",
+		.title = "A second process on a GPU fails: its compute mode allows one or none",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_compute,

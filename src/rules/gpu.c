@@ -377,9 +377,9 @@ static void check_mig(struct rule_context *ctx)
 			UNKNOWN(ctx, .subject = g->bdf.value, .evidence = { fact });
 		else if (is_known(g->mig_instances) && g->mig_instances.value)
 			FAIL(ctx, .subject = g->bdf.value,
-			     .observed = text_printf(ctx, "%" PRIu64 " GPU instances",
+			     .observed = text_printf(ctx, "MIG instances: %" PRIu64,
 						     g->mig_instances.value),
-			     .expected = "no GPU instances", .evidence = { fact });
+			     .expected = "no MIG instances", .evidence = { fact });
 	}
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "gpu.devices" });
@@ -565,7 +565,8 @@ static const struct rule gpu_rules[] = {
 	},
 	{
 		.id = "gpu/mig-enabled",
-		.title = "MIG instances on a GPU: no peer-to-peer and no NVLink for them",
+		.title = "Peer-to-peer and NVLink do not work on a GPU: it is divided into MIG "
+			 "instances",
 		.profiles = PROFILE_P2P | PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mig,
@@ -609,7 +610,7 @@ static const struct rule gpu_rules[] = {
 	},
 	{
 		.id = "gpu/count-unexpected",
-		.title = "The number of GPUs is not what this node should have",
+		.title = "GPUs are missing or extra: the number is not what this node should have",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_count,

@@ -236,7 +236,8 @@ static const struct rule iommu_domains_rules[] = {
 	},
 	{
 		.id = "iommu/mixed-domains",
-		.title = "The IOMMU treats GPUs and NICs differently",
+		.title = "Some peer copies fail or are slow: the IOMMU treats GPUs and NICs "
+			 "differently",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mixed,

@@ -130,8 +130,8 @@ static void check_config(struct rule_context *ctx)
 static const struct rule kernel_needs_rules[] = {
 	{
 		.id = "kernel/lacks-config",
-		.title =
-			"This kernel cannot drive a device or program that is here: options are not set",
+		.title = "A device or program here cannot work: the kernel was built without "
+			 "options that it needs",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_config,

@@ -177,7 +177,7 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 		UNKNOWN(ctx, .subject = p->name.value, .evidence = { "limits.settings", fact });
 	else
 		FAIL_AS(ctx, severity, .subject = p->name.value,
-			.observed = text_printf(ctx, "%s for login sessions; limits.conf %s",
+			.observed = text_printf(ctx, "login sessions can lock %s; limits.conf %s",
 						format_bytes(ctx->arena, limit),
 						limit == own ? "does not raise it" : "says so"),
 			.expected = "unlimited", .evidence = { fact, "limits.settings" });
@@ -398,7 +398,8 @@ static void check_files_of(struct rule_context *ctx, const struct process_limits
 		PASS(ctx, .subject = p->name.value, .evidence = { fact });
 	else
 		NOTE(ctx, .subject = p->name.value,
-		     .observed = text_printf(ctx, "%" PRIu64 " open files", p->nofile_soft.value),
+		     .observed = text_printf(ctx, "may have %" PRIu64 " open files",
+					     p->nofile_soft.value),
 		     .evidence = { fact });
 }
 
@@ -430,19 +431,37 @@ static void check_nofile(struct rule_context *ctx)
 #define SHM_FAIL_BYTES (UINT64_C(64) << 20)
 #define SHM_WANTED_BYTES (UINT64_C(1) << 30)
 
+/* Of this container's engine, or of the host. */
+static const char *remedy_shm(const struct node *node)
+{
+	if (!is_known(node->os.container))
+		return "Enlarge it now with mount -o remount,size=50% /dev/shm, and set the same size in /etc/fstab.";
+	if (str_is(node->os.container, "kubernetes"))
+		return "Mount an emptyDir with medium: Memory on the pod's /dev/shm.";
+	return "Start the container with --shm-size=1g or --ipc=host.";
+}
+
+static enum activation activation_shm(const struct node *node)
+{
+	return is_known(node->os.container) ? ACTIVATION_RECREATE : ACTIVATION_NOW;
+}
+
 static void check_shm(struct rule_context *ctx)
 {
 	struct fact_u64 bytes = ctx->node->limits.shm_bytes;
 
 	if (is_absent(bytes))
 		FAIL(ctx, .observed = "/dev/shm does not exist", .expected = "1 GiB or more",
+		     .remedy = remedy_shm(ctx->node), .activation = activation_shm(ctx->node),
 		     .evidence = { "limits.shm_bytes" });
 	else if (!is_known(bytes))
 		UNKNOWN(ctx, .evidence = { "limits.shm_bytes" });
 	else if (bytes.value < SHM_WANTED_BYTES)
 		FAIL_AS(ctx, bytes.value <= SHM_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
 			.observed = format_bytes(ctx->arena, bytes.value),
-			.expected = "1 GiB or more", .evidence = { "limits.shm_bytes" });
+			.expected = "1 GiB or more", .remedy = remedy_shm(ctx->node),
+			.activation = activation_shm(ctx->node),
+			.evidence = { "limits.shm_bytes" });
 	else
 		PASS(ctx, .observed = format_bytes(ctx->arena, bytes.value),
 		     .evidence = { "limits.shm_bytes" });

@@ -215,7 +215,7 @@ static const struct rule log_failures_rules[] = {
 	},
 	{
 		.id = "log/device-probe-failed",
-		.title = "A driver gave up on a GPU or NIC",
+		.title = "A GPU or NIC cannot be used: its driver failed to start it",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_devices,
@@ -259,7 +259,7 @@ static const struct rule log_failures_rules[] = {
 	},
 	{
 		.id = "log/kernel-argument-unknown",
-		.title = "The kernel ignores an argument of its command line",
+		.title = "A kernel argument has no effect: the kernel does not know it",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_arguments,

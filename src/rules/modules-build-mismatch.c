@@ -327,7 +327,7 @@ static const struct rule modules_build_mismatch_rules[] = {
 	},
 	{
 		.id = "modules/ofed-kernel-mismatch",
-		.title = "OFED's RDMA modules are not the ones that this kernel uses",
+		.title = "RDMA modules are not OFED's: this kernel uses its own",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ofed,

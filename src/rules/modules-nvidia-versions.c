@@ -21,9 +21,9 @@ static bool check_loaded(struct rule_context *ctx)
 		if (!m || !is_known(m->version) || str_is(m->version, driver))
 			continue;
 		FAIL(ctx, .subject = siblings[i],
-		     .observed = text_printf(ctx, "%s %s is loaded beside nvidia %s", siblings[i],
-					     m->version.value, driver),
-		     .expected = text_printf(ctx, "%s %s", siblings[i], driver),
+		     .observed = text_printf(ctx, "%s is loaded beside nvidia %s", m->version.value,
+					     driver),
+		     .expected = "all of one version",
 		     .remedy = "Reboot, if the files on disk have one version.",
 		     .activation = ACTIVATION_REBOOT,
 		     .evidence = { fact_path(ctx->arena, "modules.loaded", siblings[i], "version"),
@@ -36,10 +36,10 @@ static void fail_file(struct rule_context *ctx, const struct module_file *nvidia
 		      const struct module_file *file)
 {
 	FAIL(ctx, .subject = file->name.value,
-	     .observed = text_printf(ctx, "%s is %s, and %s is %s", file->path.value,
-				     file->version.value, nvidia->path.value,
+	     .observed = text_printf(ctx, "on disk for kernel %s: version %s, and nvidia is %s",
+				     file->kernel.value, file->version.value,
 				     nvidia->version.value),
-	     .expected = text_printf(ctx, "%s of %s", file->name.value, nvidia->version.value),
+	     .expected = "all of one version",
 	     .evidence = { fact_path(ctx->arena, "modules.files", file->path.value, "version"),
 			   fact_path(ctx->arena, "modules.files", nvidia->path.value, "version") });
 }
@@ -121,8 +121,8 @@ static const struct rule modules_nvidia_versions_rules[] = {
 			"nvidia_modeset and nvidia_drm refuse to load, or nvidia_uvm fails and with it "
 			"CUDA. The log says \"Version mismatch: nvidia.ko(...) nvidia-modeset.ko(...)\".",
 		.remedy =
-			"Build and install all NVIDIA modules of one driver version again, rebuild the initramfs, then "
-			"reboot.",
+			"Build and install all NVIDIA modules of one driver version again, and rebuild the initramfs, "
+			"then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"The versions of nvidia, nvidia_modeset, nvidia_drm and nvidia_uvm: of those that are "

@@ -136,7 +136,7 @@ static void answer_old(struct rule_context *ctx, const char *name, const char *s
 				"kernel has no such folder",
 				name, old->version.value),
 			.expected = text_printf(ctx, "%s %s or later", name, since),
-			.remedy = text_printf(ctx, "Upgrade %s to %s or later.", name, since),
+			.remedy = text_printf(ctx, "Install %s %s or later.", name, since),
 			.evidence = { "rdma.memory_peers", version });
 }
 
@@ -159,7 +159,9 @@ static void answer_no_folder(struct rule_context *ctx)
 	if (path != DMABUF_YES && !was_read(ctx->node->software.items))
 		UNKNOWN(ctx, .evidence = { "software.items" });
 	else
-		NOTE(ctx, .observed = "nvidia_peermem works without it",
+		NOTE(ctx,
+		     .observed =
+			     "/sys/kernel/mm/memory_peers is missing, and nvidia_peermem works without it",
 		     .evidence = { "rdma.memory_peers" });
 }
 

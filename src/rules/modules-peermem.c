@@ -100,7 +100,9 @@ static void check_needed(struct rule_context *ctx)
 					    "DMA-BUF (" KERNEL_UMEM_DMABUF " does)",
 					    node->os.kernel.value));
 	else
-		NOTE(ctx, .observed = text_printf(ctx, "not loaded and not needed: %s", why),
+		NOTE(ctx,
+		     .observed = text_printf(ctx, "nvidia_peermem is not loaded and not needed: %s",
+					     why),
 		     .evidence = { "modules.loaded", "driver.flavour", "os.kernel" });
 }
 
@@ -434,7 +436,10 @@ static void check_not_persistent(struct rule_context *ctx)
 	else if (!was_read(node->modules.at_boot))
 		UNKNOWN(ctx, .evidence = { "modules.at_boot" });
 	else if (dmabuf_path(ctx->node, ctx->arena, &why) == DMABUF_YES)
-		NOTE(ctx, .observed = text_printf(ctx, "not needed: %s", why),
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx, "nothing loads nvidia_peermem at boot, and it is not needed: %s",
+			     why),
 		     .evidence = { "modules.at_boot" });
 	else
 		fail_not_persistent(ctx, name);

@@ -85,7 +85,7 @@ static void fail_other_driver(struct rule_context *ctx, const struct pci_device 
 	FAIL(ctx, .subject = d->bdf.value,
 	     .observed = text_printf(ctx, "bound to %s", d->driver.value),
 	     .expected = "bound to nvidia",
-	     .remedy = text_printf(ctx, "Blacklist %s, rebuild the initramfs, then reboot.",
+	     .remedy = text_printf(ctx, "Blacklist %s and rebuild the initramfs, then reboot.",
 				   d->driver.value),
 	     .command = lines ? command_block(ctx, "blacklist-gpu.conf", lines) : NULL,
 	     .evidence = { fact });
@@ -416,7 +416,7 @@ static const struct rule modules_rules[] = {
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_nouveau,
 		.impact = "CUDA cannot use a GPU while nouveau drives it.",
-		.remedy = "Blacklist nouveau, rebuild the initramfs, then reboot.",
+		.remedy = "Blacklist nouveau and rebuild the initramfs, then reboot.",
 		.fix = { "block-nouveau" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The driver of each NVIDIA GPU, and the loaded modules.",
@@ -435,7 +435,7 @@ static const struct rule modules_rules[] = {
 		.needs_driver = true,
 		.evaluate = check_wrong_driver,
 		.impact = "CUDA programs on this host cannot use this GPU.",
-		.remedy = "Blacklist the other driver, rebuild the initramfs, then reboot.",
+		.remedy = "Blacklist the other driver and rebuild the initramfs, then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Driver and device id of each NVIDIA display controller, and flavour and version of the loaded driver.",
@@ -480,7 +480,7 @@ static const struct rule modules_rules[] = {
 		.impact =
 			"Modules that map GPU memory themselves, such as third-party GPU-direct storage, do not load: "
 			"operation not permitted.",
-		.remedy = "Blacklist nvidia-drm, rebuild the initramfs, then reboot.",
+		.remedy = "Blacklist nvidia-drm and rebuild the initramfs, then reboot.",
 		.fix = { "block-nvidia-drm" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =

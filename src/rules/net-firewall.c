@@ -103,7 +103,7 @@ static void check_firewall(struct rule_context *ctx)
 static const struct rule net_firewall_rules[] = {
 	{
 		.id = "net/firewall-on",
-		.title = "A firewall runs on this node",
+		.title = "Jobs of several nodes can hang: a firewall runs on this node",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_firewall,

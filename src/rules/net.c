@@ -313,7 +313,8 @@ static const struct rule net_rules[] = {
 	},
 	{
 		.id = "net/arp-flux",
-		.title = "RoCE ports in one subnet answer ARP for each other",
+		.title = "RoCE connections can use the wrong port: ports in one subnet answer ARP "
+			 "for each other",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_arp,

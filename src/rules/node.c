@@ -140,7 +140,7 @@ static const struct rule node_rules[] = {
 	},
 	{
 		.id = "node/probe-timed-out",
-		.title = "A part of the node does not answer",
+		.title = "A GPU or driver may be stuck: reading a file of this node hung",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_timed_out,

@@ -207,7 +207,8 @@ static void check_masks(struct rule_context *ctx)
 static const struct rule pci_acs_grace_rules[] = {
 	{
 		.id = "pci/acs-grace-masks",
-		.title = "ACS on this Grace system is not set as its maker documents",
+		.title = "GPUDirect RDMA can fail or be slow: ACS on this Grace system is not set "
+			 "as NVIDIA documents",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_masks,

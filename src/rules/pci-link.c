@@ -160,7 +160,8 @@ static void check_read_request(struct rule_context *ctx)
 			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
 		else if (d->mrrs_bytes.value < MRRS_BYTES)
 			NOTE(ctx, .subject = d->bdf.value,
-			     .observed = text_printf(ctx, "%" PRIu64 " bytes", d->mrrs_bytes.value),
+			     .observed = text_printf(ctx, "requests %" PRIu64 " bytes in one read",
+						     d->mrrs_bytes.value),
 			     .evidence = { fact });
 		else
 			PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
@@ -464,7 +465,8 @@ static const struct rule pci_link_rules[] = {
 	},
 	{
 		.id = "pci/max-payload-mismatch",
-		.title = "A device and the port above it use different payload sizes",
+		.title = "PCIe is slower than it can be: a device and the port above it use "
+			 "different payload sizes",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.gravest = SEVERITY_WARN,

@@ -199,7 +199,7 @@ static void check_off_bus(struct rule_context *ctx)
 static const struct rule pci_off_bus_rules[] = {
 	{
 		.id = "pci/device-off-bus",
-		.title = "A device has fallen off the bus",
+		.title = "A device has fallen off the PCIe bus",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_off_bus,

@@ -556,7 +556,8 @@ static void check_affinity(struct rule_context *ctx)
 static const struct rule pci_rules[] = {
 	{
 		.id = "pci/bar1-too-small",
-		.title = "BAR1 is smaller than the GPU's memory",
+		.title = "Peer copies and large RDMA registrations fail: BAR1 is smaller than the "
+			 "GPU's memory",
 		.profiles = PROFILE_P2P | PROFILE_RDMA,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_bar1_size,
@@ -607,7 +608,7 @@ static const struct rule pci_rules[] = {
 	},
 	{
 		.id = "pci/rebar-supported-not-used",
-		.title = "BAR1 is smaller than the GPU offers",
+		.title = "Peer copies over BAR1 fail: Resizable BAR is supported and not used",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_rebar,
@@ -629,7 +630,7 @@ static const struct rule pci_rules[] = {
 	},
 	{
 		.id = "pci/bar1-window",
-		.title = "The address window above the GPU limits BAR1",
+		.title = "BAR1 cannot grow: the address window above the GPU limits it",
 		.profiles = PROFILE_P2P | PROFILE_RDMA,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_window,
@@ -650,7 +651,7 @@ static const struct rule pci_rules[] = {
 	},
 	{
 		.id = "pci/link-degraded",
-		.title = "A PCIe link runs below what both ends support",
+		.title = "Copies over PCIe are slow: a link runs below what both ends support",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_link,

@@ -425,8 +425,8 @@ static const struct rule rdma_gid_rules[] = {
 		.impact =
 			"Connections from this GID get no answer, because nothing routes back to the address.",
 		.remedy =
-			"Give the interface the address again. Or set it down and up, so that the kernel makes its "
-			"GIDs again.",
+			"Give the interface the address again. Or, with no jobs and no other traffic on it, set it down "
+			"and up: the kernel then makes its GIDs again.",
 		.activation = ACTIVATION_NOW,
 		.reads = "GIDs and their interfaces; the interfaces' addresses.",
 		.why = "The kernel keeps GIDs and addresses equal. They differ after an error of the driver, or after "

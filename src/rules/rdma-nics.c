@@ -416,9 +416,10 @@ static void check_netns(struct rule_context *ctx)
 				     : "os.container" });
 	else
 		NOTE(ctx,
-		     .observed = containers == FACT_ABSENT
-					 ? "exclusive; no container runtime runs"
-					 : "exclusive; whether containers run here is not known",
+		     .observed =
+			     containers == FACT_ABSENT
+				     ? "the RDMA subsystem is in exclusive mode for network namespaces; no container runtime runs"
+				     : "the RDMA subsystem is in exclusive mode for network namespaces; whether containers run is not known",
 		     .evidence = { "rdma.netns_mode" });
 }
 
@@ -449,7 +450,7 @@ static const struct rule rdma_nics_rules[] = {
 	},
 	{
 		.id = "rdma/firmware-mixed",
-		.title = "NICs of one model have different firmware",
+		.title = "NICs can behave differently: one model has several firmware versions",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_firmware,
@@ -504,7 +505,7 @@ static const struct rule rdma_nics_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
 			     "modules/peermem-symbol-mismatch",
-			     "modules/peermem-not-built-for-kernel" },
+			     "modules/peermem-not-built-for-kernel", "modules/peermem-not-loaded" },
 		.reads = "The kernel's release, the driver's flavour, the loaded modules, OFED on "
 			 "disk, the drivers of RDMA devices.",
 		.why = "GDAKI puts the NIC's control structures into GPU memory. NCCL needs DMA-BUF with Linux " KERNEL_GDAKI

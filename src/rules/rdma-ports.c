@@ -371,7 +371,7 @@ static void check_pkey(struct rule_context *ctx)
 static const struct rule rdma_ports_rules[] = {
 	{
 		.id = "rdma/port-init-no-sm",
-		.title = "An InfiniBand port waits for a subnet manager",
+		.title = "A NIC carries no traffic: its InfiniBand port waits for a subnet manager",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_sm,

@@ -77,8 +77,8 @@ static void check_devices(struct rule_context *ctx)
 static const struct rule rdma_verbs_rules[] = {
 	{
 		.id = "rdma/verbs-disagree",
-		.title =
-			"Jobs cannot use an RDMA device that the kernel shows: verbs tell otherwise than sysfs",
+		.title = "Jobs cannot use an RDMA device: libibverbs does not show it as the "
+			 "kernel does",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,

@@ -157,6 +157,16 @@ static enum severity severity_down(struct rule_context *ctx, const struct rdma_d
 	return is_beside_gpu(ctx, d) ? SEVERITY_WARN : SEVERITY_INFO;
 }
 
+/* Such a port asks for nothing. */
+static const char *reason_down(struct rule_context *ctx, const struct rdma_device *d)
+{
+	if (severity_down(ctx, d) > SEVERITY_INFO)
+		return "";
+	return is_virtual_function(ctx->endpoints, d)
+		       ? "; that is normal for a virtual function that no job uses"
+		       : "; no problem if this NIC, which is not near a GPU, has no cable on purpose";
+}
+
 static const char *remedy_down(const struct rdma_port *p)
 {
 	if (p->state.value == RDMA_PORT_INIT)
@@ -182,7 +192,8 @@ static void check_down(struct rule_context *ctx, const struct rdma_device *d,
 		     .observed = text_printf(ctx, "%s; %s", state, left_out),
 		     .evidence = { fact, list });
 	else
-		FAIL_AS(ctx, severity_down(ctx, d), .subject = subject, .observed = state,
+		FAIL_AS(ctx, severity_down(ctx, d), .subject = subject,
+			.observed = text_printf(ctx, "%s%s", state, reason_down(ctx, d)),
 			.expected = "ACTIVE", .remedy = remedy_down(p),
 			.evidence = { fact, physical });
 }
@@ -605,7 +616,7 @@ static const struct rule rdma_rules[] = {
 	},
 	{
 		.id = "rdma/port-not-active",
-		.title = "An RDMA port is not active",
+		.title = "Jobs cannot use a NIC: its RDMA port is not active",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_ports,
@@ -650,7 +661,7 @@ static const struct rule rdma_rules[] = {
 	},
 	{
 		.id = "rdma/device-renamed-not-mlx5",
-		.title = "NVSHMEM skips an RDMA device because of its name",
+		.title = "NVSHMEM does not use a NIC: its RDMA device has another name than mlx5_N",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_renamed,
@@ -675,7 +686,7 @@ static const struct rule rdma_rules[] = {
 	},
 	{
 		.id = "rdma/dmabuf-unsupported",
-		.title = "The NIC cannot reach GPU memory",
+		.title = "NICs cannot reach GPU memory: neither DMA-BUF nor nvidia_peermem works",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_dmabuf,
@@ -687,7 +698,7 @@ static const struct rule rdma_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/peermem-stub", "modules/peermem-unloadable",
 			     "modules/peermem-symbol-mismatch",
-			     "modules/peermem-not-built-for-kernel" },
+			     "modules/peermem-not-built-for-kernel", "modules/peermem-not-loaded" },
 		.trial = TRIAL_REGISTRATION_WITH_NIC,
 		.reads =
 			"On a live host whether ibv_reg_dmabuf_mr works (EBADF for a descriptor of -1), as NCCL asks "

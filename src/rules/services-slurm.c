@@ -269,7 +269,8 @@ static const struct rule services_slurm_rules[] = {
 
 	{
 		.id = "services/gres-conf",
-		.title = "Slurm drains the node or does not start: its files name what is not here",
+		.title = "Slurm drains the node or does not start: its files name devices that "
+			 "are not here",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gres,

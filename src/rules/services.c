@@ -75,9 +75,9 @@ static const char *state_of(struct rule_context *ctx, const struct service *s)
 			       : "nvidia-fabricmanager is not installed";
 	ending = service_ending(ctx->arena, s);
 	if (ending)
-		return text_printf(ctx, "nvidia-fabricmanager has failed (%s); %s at boot", ending,
-				   is_known(s->enabled) ? s->enabled.value : "not enabled");
-	return text_printf(ctx, "nvidia-fabricmanager is %s; %s at boot", s->active.value,
+		return text_printf(ctx, "nvidia-fabricmanager has failed (%s); its unit is %s",
+				   ending, is_known(s->enabled) ? s->enabled.value : "not enabled");
+	return text_printf(ctx, "nvidia-fabricmanager is %s; its unit is %s", s->active.value,
 			   is_known(s->enabled) ? s->enabled.value : "not enabled");
 }
 
@@ -241,9 +241,10 @@ static void fail_version(struct rule_context *ctx, const struct software_item *f
 			     ? "Reboot: the driver was upgraded, and the old one is still loaded."
 			     : text_printf(
 				       ctx,
-				       "Install nvidia-fabricmanager %s, then restart it: systemctl restart "
-				       "nvidia-fabricmanager. Hold both packages against separate upgrades.",
+				       "Install nvidia-fabricmanager %s, and hold both packages against separate "
+				       "upgrades. Then restart it.",
 				       node->driver.version.value),
+	     .command = upgraded ? NULL : "sudo systemctl restart nvidia-fabricmanager",
 	     .activation = upgraded ? ACTIVATION_REBOOT : ACTIVATION_RESTART,
 	     .evidence = {
 		     fact, "driver.version",
@@ -432,7 +433,7 @@ static const struct rule services_rules[] = {
 			"systemctl enable --now nvidia-fabricmanager\njournalctl -b -u nvidia-fabricmanager",
 		.fix = { "start-service", { "nvidia-fabricmanager.service" } },
 		.activation = ACTIVATION_NOW,
-		.follows = { "driver/loaded" },
+		.follows = { "driver/loaded", "services/fabricmanager-version-mismatch" },
 		.reads =
 			"NVSwitches among the PCI functions (10de, class 0680); GPUs of boards whose NVSwitches are not "
 			"such functions; the service nvidia-fabricmanager: unit, program, needed libraries, nvlsm, how its "

@@ -70,7 +70,7 @@ static void check_settings(struct rule_context *ctx)
 static const struct rule sysctl_named_rules[] = {
 	{
 		.id = "sysctl/configured-not-live",
-		.title = "A setting in sysctl.d is not in effect",
+		.title = "A kernel setting has no effect: the file in sysctl.d is not applied",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_settings,

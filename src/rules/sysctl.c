@@ -105,7 +105,7 @@ static void check_ptrace(struct rule_context *ctx)
 static const struct rule sysctl_rules[] = {
 	{
 		.id = "sysctl/numa-balancing-enabled",
-		.title = "Automatic NUMA balancing is on",
+		.title = "Jobs can stall for milliseconds: automatic NUMA balancing is on",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_numa_balancing,
@@ -126,7 +126,8 @@ static const struct rule sysctl_rules[] = {
 	},
 	{
 		.id = "sysctl/ptrace-scope",
-		.title = "A process may not take file descriptors of GPU memory from another",
+		.title =
+			"Sharing GPU memory between processes can fail: kernel.yama.ptrace_scope is set",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_ptrace,

@@ -423,7 +423,7 @@ static const struct rule virt_rules[] = {
 	},
 	{
 		.id = "virt/vgpu",
-		.title = "A vGPU: copies between GPUs and GPUDirect RDMA work for some types only",
+		.title = "Copies between GPUs and GPUDirect RDMA work for some vGPU types only",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_vgpu,
