@@ -178,6 +178,8 @@ MANAGED = {
 
 SCRIPT = r"""
 set -e
+# systemd from 258 on has only the second version of control groups.
+[ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgroup
 mount -t tmpfs none /run
 mkdir -p /run/user/0 /run/systemd/system
 export XDG_RUNTIME_DIR=/run/user/0 HOME=$1
