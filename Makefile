@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 #   make                       build/nvnodecheck
-#   make check                 the tests, without what takes long
+#   make check                 the tests, without what takes long; TESTS='FILE...' runs these alone
 #   make check-long            the tests with all that they repeat, fuzz targets, sanitizers over everything; an hour
 #   make format                src/ and tests/ as clang-format 14 has them, which make check looks at
 #   make check-sanitize        nodes, cases and bad input with ASan and UBSan
@@ -281,7 +281,7 @@ $(B)/tests/generator-standin: tests/generator-standin.c
 # PYTHON with pytest and, for the schemas, jsonschema. NVNODECHECK_UPDATE=1 writes the golden files.
 PYTHON ?= /usr/bin/python3
 check: all unit
-	$(Q)$(PYTHON) tests/check $(B)
+	$(Q)$(PYTHON) tests/check $(B) $(TESTS)
 
 # Of which .ci/run has the shorter part. A test has ten times the time that it has else.
 check-long check-sanitize check-faults check-valgrind check-generators: export NVNODECHECK_TEST_LIMIT ?= 3000

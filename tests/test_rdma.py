@@ -297,9 +297,10 @@ def live(root, library, *args, env={}, **more):
     script = ('mount --bind "$1/sys" /sys; if [ -d "$1/dev" ]; then mount --bind "$1/dev" /dev; fi; '
               'if [ -d "$1/run" ]; then mount --bind "$1/run" /run; fi; '
               'shift; exec "$@"')
-    command = ["unshare", "-rm", "sh", "-ec", script, "sh", root, PROGRAM, *args]
-    return subprocess.run(command, env=dict(os.environ, LD_LIBRARY_PATH=str(library), **env),
-                          capture_output=True, timeout=60, **more)
+    # The program's alone: mount, too, has such libraries.
+    library = "LD_LIBRARY_PATH=%s" % library
+    command = ["unshare", "-rm", "sh", "-ec", script, "sh", root, "env", library, PROGRAM, *args]
+    return subprocess.run(command, env=dict(os.environ, **env), capture_output=True, timeout=60, **more)
 
 
 def ask(root, library):
