@@ -450,8 +450,18 @@ static const struct field rdma_device_fields[] = {
 };
 const struct desc rdma_device_desc = DESC(rdma_device);
 
+#define AUXILIARY "/sys/bus/auxiliary/devices"
+
+static const struct field rdma_auxiliary_fields[] = {
+	F_STR(rdma_auxiliary, name, NULL),
+	F_STR(rdma_auxiliary, bdf, AUXILIARY "/{0}"),
+	F_STR(rdma_auxiliary, driver, AUXILIARY "/{0}/driver"),
+};
+static const struct desc rdma_auxiliary_desc = DESC(rdma_auxiliary);
+
 static const struct field rdma_facts_fields[] = {
 	F_LIST(rdma_facts, devices, rdma_device_desc, "/sys/class/infiniband"),
+	F_LIST(rdma_facts, auxiliary, rdma_auxiliary_desc, AUXILIARY),
 	F_STR(rdma_facts, netns_mode, "/sys/module/ib_core/parameters/netns_mode"),
 	F_STRS(rdma_facts, providers, "/etc/libibverbs.d"),
 	F_STRS(rdma_facts, memory_peers, "/sys/kernel/mm/memory_peers"),
@@ -538,6 +548,9 @@ static const struct field containers_facts_fields[] = {
 	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),
 	F_STR(containers_facts, kubelet, "/var/lib/kubelet"),
 	F_STRS(containers_facts, kubelet_plugins, "/var/lib/kubelet/plugins"),
+	F_STRS(containers_facts, device_plugins, "/var/lib/kubelet/device-plugins"),
+	F_BOOL(containers_facts, gpu_resource,
+	       "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"),
 };
 const struct desc containers_facts_desc = DESC(containers_facts);
 

@@ -441,8 +441,17 @@ struct rdma_device {
 	struct fact_bool gdr;
 };
 
+/* What a network driver offers to the RDMA driver of the same NIC: a device of the auxiliary bus. */
+struct rdma_auxiliary {
+	struct fact_str name;	/* mlx5_core.rdma.0 */
+	struct fact_str bdf;	/* the PCI function that it belongs to; absent: none */
+	struct fact_str driver; /* mlx5_ib.rdma; absent: none is bound */
+};
+
 struct rdma_facts {
 	LIST(struct rdma_device) devices; /* devices of the RDMA stack */
+	/* devices of the auxiliary bus; absent: a kernel without it, or without one */
+	LIST(struct rdma_auxiliary) auxiliary;
 	struct fact_str netns_mode;	  /* shared, exclusive */
 	LIST(const char *) providers;	  /* user-space drivers that libibverbs would load */
 	LIST(const char *) memory_peers;  /* /sys/kernel/mm/memory_peers; absent: no such folder */
@@ -539,6 +548,10 @@ struct containers_facts {
 	struct fact_str kubelet;
 	/* Folders of its plugins, by their drivers' names: compute-domain.nvidia.com */
 	LIST(const char *) kubelet_plugins;
+	/* Sockets of its device plugins, and its own (kubelet.sock) */
+	LIST(const char *) device_plugins;
+	/* Its checkpoint has a resource whose name ends with gpu, or is NVIDIA's; absent: there is no checkpoint. */
+	struct fact_bool gpu_resource;
 };
 
 /* ---- limits ---- */

@@ -81,6 +81,7 @@ static const struct {
 	{ "nvidia-container-runtime-hook.path", REFERENCE_PROGRAM },
 	{ "nvidia-ctk.path", REFERENCE_PROGRAM },
 	{ TOOLKIT_LDCONFIG, REFERENCE_VALUE },
+	{ TOOLKIT_NO_CGROUPS, REFERENCE_VALUE },
 	{ TOOLKIT_MODE, REFERENCE_VALUE },
 	{ TOOLKIT_CAPABILITIES, REFERENCE_VALUE },
 	{ TOOLKIT_ENVIRONMENT, REFERENCE_VALUE },
@@ -203,6 +204,8 @@ static void take_engine(struct engine *e, const struct unit_assignment *a)
 		add_value(e->refs, ENGINE_VERSION, a->value, a->line);
 	if (!a->section.n && span_is(a->key, "disabled_plugins"))
 		add_each(e->refs, ENGINE_DISABLED, a);
+	if (a->section.n && span_is(a->key, "enable_cdi"))
+		add_value(e->refs, ENGINE_CDI, a->value, a->line);
 	if (span_is(a->key, "imports")) {
 		e->imports = true;
 		add_each(e->refs, ENGINE_IMPORTS, a);

@@ -154,8 +154,13 @@ static const char *const containerd_files[] = {
 	"/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
 	NULL,
 };
-static const char *const containerd_folders[] = { "/etc/containerd/conf.d", "/etc/crio/crio.conf.d",
-						  NULL };
+static const char *const containerd_folders[] = {
+	"/etc/containerd/conf.d",
+	"/etc/crio/crio.conf.d",
+	"/var/lib/rancher/k3s/agent/etc/containerd/config-v3.toml.d",
+	"/var/lib/rancher/rke2/agent/etc/containerd/config-v3.toml.d",
+	NULL,
+};
 /* Of a node without a file of its own slurmd keeps what slurmctld sent (slurm.conf(5), configless). */
 static const char *const gres_files[] = { "/etc/slurm/gres.conf", "/etc/slurm-llnl/gres.conf",
 					  "/run/slurm/conf/gres.conf",

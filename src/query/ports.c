@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "query/endpoints.h"
+#include "query/rdma-drivers.h"
 
 /* ---- devices ---- */
 
@@ -208,24 +209,12 @@ bool is_same_slot(const char *bdf, const char *other)
 	return strlen(other) == n + 1 && strncmp(bdf, other, n) == 0;
 }
 
-/* rdma-core 64: providers */
+/* An RDMA device can name the PCI function's driver, or the module of its own. */
 const char *verbs_provider_of(const char *driver)
 {
-	static const struct {
-		const char *driver, *provider;
-	} table[] = {
-		{ "mlx5_core", "mlx5" },  { "mlx4_core", "mlx4" },
-		{ "rdma_rxe", "rxe" },	  { "siw", "siw" },
-		{ "bnxt_re", "bnxt_re" }, { "bnxt_en", "bnxt_re" },
-		{ "irdma", "irdma" },	  { "ice", "irdma" },
-		{ "efa", "efa" },	  { "erdma", "erdma" },
-		{ "hns3", "hns" },	  { "cxgb4", "cxgb4" },
-		{ "qede", "qedr" },	  { "vmw_pvrdma", "vmw_pvrdma" },
-	};
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (strcmp(table[i].driver, driver) == 0)
-			return table[i].provider;
+	for (const struct rdma_driver *d = rdma_drivers; d->module; d++)
+		if ((d->driver && strcmp(d->driver, driver) == 0) || strcmp(d->module, driver) == 0)
+			return d->provider;
 	return NULL;
 }
 
