@@ -15,6 +15,7 @@ const struct preflight_omission preflight_omissions[] = {
 	    "modules/will-not-load", "modules/nvidia-versions-differ" } },
 	{ "versions of packages and libraries",
 	  { "software/*", "driver/too-old-for-cuda", "driver/compat-libcuda-older",
+	    "driver/libraries-missing",
 	    "driver/geforce-no-gpudirect", "rdma/userspace-provider-missing",
 	    "rdma/provider-other-release", "rdma/device-renamed-not-mlx5",
 	    "rdma/gdaki-kernel-floor", "services/fabricmanager-version-mismatch",

@@ -601,6 +601,7 @@ static const struct field software_facts_fields[] = {
 	F_LIST(software_facts, items, software_item_desc, "/usr"),
 	F_STR(software_facts, libcuda, "/etc/ld.so.cache"),
 	F_STR(software_facts, libcuda_version, "/etc/ld.so.cache"),
+	F_STR(software_facts, libnvidia_ml, "/etc/ld.so.cache"),
 	F_STRS(software_facts, programs, "/usr/sbin"),
 };
 const struct desc software_facts_desc = DESC(software_facts);
