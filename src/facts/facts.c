@@ -473,6 +473,7 @@ static const struct field net_interface_fields[] = {
 	F_STR(net_interface, state, "/sys/class/net/{0}/operstate"),
 	F_BOOL(net_interface, carrier, "/sys/class/net/{0}/carrier"),
 	F_U64(net_interface, mtu_bytes, "/sys/class/net/{0}/mtu"),
+	F_U64(net_interface, speed_mbps, "/sys/class/net/{0}/speed"),
 	F_STR(net_interface, bdf, "/sys/class/net/{0}/device"),
 	F_STR(net_interface, driver, "/sys/class/net/{0}/device/driver"),
 	F_STRS(net_interface, addresses, "/proc/net/fib_trie"),

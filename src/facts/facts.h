@@ -464,6 +464,7 @@ struct net_interface {
 	struct fact_str state;	      /* operstate */
 	struct fact_bool carrier;     /* a link partner is there; absent: switched off */
 	struct fact_u64 mtu_bytes;    /* the largest packet */
+	struct fact_u64 speed_mbps;   /* of a PCI function's link; absent: it is down, or its driver does not tell */
 	struct fact_str bdf;	      /* absent: not a PCI function */
 	struct fact_str driver;	      /* of the function; bonding, bridge over one; absent: none */
 	LIST(const char *) addresses; /* 192.0.2.1/24, fe80::1/64 */

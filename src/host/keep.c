@@ -127,6 +127,7 @@ static const struct {
 	{ "/sys/class/infiniband/*/ports/*/*/*/*", keep_plain_text },
 	{ "/sys/class/infiniband_verbs/*/ibdev", keep_plain_text },
 	{ "/sys/class/net/*/carrier", keep_plain_text },
+	{ "/sys/class/net/*/speed", keep_plain_text },
 	{ "/sys/class/net/*/mtu", keep_plain_text },
 	{ "/sys/class/net/*/operstate", keep_plain_text },
 	{ "/sys/devices/system/clocksource/*/available_clocksource", keep_plain_text },

@@ -107,9 +107,9 @@ def do_gids(node, statement):
 
 def do_net(node, statement):
     """net NAME [pci=BDF] [addr=10.0.0.1/24,...] [mtu=] [state=up|down|no-carrier] [mac=] [master=BOND] [as=bridge]
-    [vmbus=DRIVER];
+    [vmbus=DRIVER] [speed=MBPS];
     net NAME remove"""
-    keys = ("pci", "addr", "mtu", "state", "mac", "kind", "master", "as", "vmbus")
+    keys = ("pci", "addr", "mtu", "state", "mac", "kind", "master", "as", "vmbus", "speed")
     words, named = statement.take(*keys, least=1, most=2)
     if words[1:] == ["remove"]:
         del node.net[words[0]]
@@ -287,6 +287,8 @@ def _render_net(node, tree, number, name, dev):
             ("flags", "0x1003" if up else "0x1002"), ("ifindex", number), ("dev_id", "0x0"),
             ("dev_port", 0)):
         tree.line(path + "/" + attribute, value)
+    if "speed" in dev:
+        tree.line(path + "/speed", dev["speed"])
     # The kernel says nothing of the carrier of one that is switched off.
     if up:
         tree.line(path + "/carrier", int(dev["state"] == "up"))
