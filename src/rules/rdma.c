@@ -567,6 +567,23 @@ static void check_efa(struct rule_context *ctx, const struct rdma_device *d, boo
 		     .fix = { NULL }, .has_fix = true, .evidence = { fact, "driver.flavour" });
 }
 
+/* Linux's own efa has no file p2p and takes GPU memory by DMA-BUF alone (efa_verbs.c). */
+static void check_silent_efa(struct rule_context *ctx, const struct rdma_device *d)
+{
+	const char *fact = fact_path(ctx->arena, "rdma.devices", d->name.value, "p2p");
+
+	if (is_unknown(d->p2p))
+		UNKNOWN(ctx, .observed = "whether the EFA driver reaches GPU memory was not read",
+			.evidence = { fact });
+	else
+		FAIL(ctx, .subject = d->name.value,
+		     .observed = "Linux's own EFA driver reaches GPU memory through DMA-BUF alone, which "
+				 "the proprietary kernel modules do not export",
+		     .expected = "the open kernel modules, or Amazon's EFA driver",
+		     .remedy = "Install the open kernel modules, or the EFA driver of Amazon's installer.",
+		     .fix = { NULL }, .has_fix = true, .evidence = { fact, "driver.flavour" });
+}
+
 static void check_dmabuf(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -576,8 +593,19 @@ static void check_dmabuf(struct rule_context *ctx)
 
 	if (skip_without_rdma(ctx))
 		return;
+	if (node_is_efa_without_gpudirect(node) && !known_is(efa, true)) {
+		NOTE(ctx,
+		     .observed = text_printf(ctx, "%s has no GPUDirect RDMA: NCCL copies through host memory",
+					     node->os.product.value),
+		     .evidence = { "os.product", "rdma.devices" });
+		return;
+	}
 	if (is_known(efa)) {
 		check_efa(ctx, device, efa.value);
+		return;
+	}
+	if (node_efa_alone(node) && known_is(node->driver.flavour, FLAVOUR_PROPRIETARY)) {
+		check_silent_efa(ctx, node_efa_alone(node));
 		return;
 	}
 	if (was_read(node->modules.loaded) && !peermem)
