@@ -181,8 +181,10 @@ static const struct field driver_facts_fields[] = {
 	F_STR(driver_facts, banner, "/proc/driver/nvidia/version"),
 	F_LIST(driver_facts, params, driver_param_desc, "/proc/driver/nvidia/params"),
 	F_STRS(driver_facts, gsp_firmware, "/lib/firmware/nvidia"),
+	F_STR(driver_facts, installer_error, "/var/log/nvidia-installer.log"),
+	F_STR(driver_facts, installer_version, "/var/log/nvidia-installer.log"),
 };
-static const struct desc driver_facts_desc = DESC(driver_facts);
+const struct desc driver_facts_desc = DESC(driver_facts);
 
 static const struct field module_param_fields[] = {
 	F_STR(module_param, name, NULL),

@@ -137,6 +137,9 @@ struct driver_facts {
 	struct fact_str banner;		  /* the whole NVRM version line */
 	LIST(struct driver_param) params; /* in the driver's order */
 	LIST(const char *) gsp_firmware;  /* files found for the loaded version */
+	/* Of the installer's log: the line that tells why its last run failed; absent: no log, or it did not fail. */
+	struct fact_str installer_error;
+	struct fact_str installer_version; /* of the driver that it was to install; absent: no log */
 };
 
 /* ---- modules ---- */
@@ -707,6 +710,7 @@ struct node {
 /* The descriptions of sections and of what libraries are asked for. */
 extern const struct desc node_desc;
 extern const struct desc os_facts_desc;
+extern const struct desc driver_facts_desc;
 extern const struct desc pci_facts_desc;
 extern const struct desc topology_facts_desc;
 extern const struct desc initramfs_image_desc;
