@@ -165,6 +165,8 @@ static const struct {
 	{ "/usr/lib/os-release", keep_os_release },
 	{ "/etc/ld.so.conf.d/*", keep_path_lines },
 	{ "/etc/libibverbs.d/*", keep_path_lines },
+	{ "/usr/local/etc/libibverbs.d/*", keep_path_lines },
+	{ "/opt/*/etc/libibverbs.d/*", keep_path_lines },
 	{ "/etc/modules", keep_module_names },
 	{ "/etc/nvnodecheck.conf", keep_settings },
 	{ "/etc/nvnodecheck.conf.d/*", keep_settings },
