@@ -139,7 +139,8 @@ struct driver_facts {
 	LIST(const char *) gsp_firmware;  /* files found for the loaded version */
 	/* Of the installer's log: the line that tells why its last run failed; absent: no log, or it did not fail. */
 	struct fact_str installer_error;
-	struct fact_str installer_version; /* of the driver that it was to install; absent: no log */
+	/* The version of the driver that it was to install; absent: no log. */
+	struct fact_str installer_version;
 };
 
 /* ---- modules ---- */
@@ -455,19 +456,20 @@ struct rdma_facts {
 	LIST(struct rdma_device) devices; /* devices of the RDMA stack */
 	/* devices of the auxiliary bus; absent: a kernel without it, or without one */
 	LIST(struct rdma_auxiliary) auxiliary;
-	struct fact_str netns_mode;	  /* shared, exclusive */
-	LIST(const char *) providers;	  /* user-space drivers that libibverbs would load */
-	LIST(const char *) memory_peers;  /* /sys/kernel/mm/memory_peers; absent: no such folder */
+	struct fact_str netns_mode;	 /* shared, exclusive */
+	LIST(const char *) providers;	 /* user-space drivers that libibverbs would load */
+	LIST(const char *) memory_peers; /* /sys/kernel/mm/memory_peers; absent: no such folder */
 };
 
 /* ---- net ---- */
 
 struct net_interface {
-	struct fact_str name;	      /* as the kernel names it */
-	struct fact_str state;	      /* operstate */
-	struct fact_bool carrier;     /* a link partner is there; absent: switched off */
-	struct fact_u64 mtu_bytes;    /* the largest packet */
-	struct fact_u64 speed_mbps;   /* of a PCI function's link; absent: it is down, or its driver does not tell */
+	struct fact_str name;	   /* as the kernel names it */
+	struct fact_str state;	   /* operstate */
+	struct fact_bool carrier;  /* a link partner is there; absent: switched off */
+	struct fact_u64 mtu_bytes; /* the largest packet */
+	/* Of the link of a PCI function; absent: it is down, or its driver does not tell. */
+	struct fact_u64 speed_mbps;
 	struct fact_str bdf;	      /* absent: not a PCI function */
 	struct fact_str driver;	      /* of the function; bonding, bridge over one; absent: none */
 	LIST(const char *) addresses; /* 192.0.2.1/24, fe80::1/64 */

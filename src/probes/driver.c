@@ -144,8 +144,8 @@ static void take_installer_line(struct installer_log *log, struct span line)
 	snprintf(text, sizeof(text), "%.*s", SPAN_FMT(line));
 	word = service_word_find("nvidia-installer.service", text);
 	if (span_starts(line, version))
-		log->version = span_trim((struct span){ line.p + strlen(version),
-							line.n - strlen(version) });
+		log->version = span_trim(
+			(struct span){ line.p + strlen(version), line.n - strlen(version) });
 	if (span_search(line, failed)) {
 		log->failed = true;
 	} else if (word && (!log->word || word < log->word)) {

@@ -93,8 +93,8 @@ static void read_providers_of(struct probe_context *ctx, struct libraries *libra
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, name;
 
-	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s/%s",
-			   libraries->configuration, file);
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s/%s", libraries->configuration,
+			   file);
 
 	note_error(libraries, rc);
 	if (rc)
@@ -154,7 +154,8 @@ static void find_prefix(struct probe_context *ctx, struct libraries *libraries)
 	slash = strrchr(path, '/');
 	if (!lib || lib == slash)
 		return;
-	libraries->configuration = arena_printf(ctx->arena, "%.*s" PROVIDERS, (int)(lib - path), path);
+	libraries->configuration = arena_printf(ctx->arena, "%.*s" PROVIDERS, (int)(lib - path),
+						path);
 	libraries->own = arena_printf(ctx->arena, "%.*s/libibverbs", (int)(slash - path), path);
 }
 

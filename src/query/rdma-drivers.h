@@ -6,11 +6,12 @@
 #include "facts/facts.h"
 
 struct rdma_driver {
-	const char *driver; /* of the PCI function; NULL: none */
-	const char *module; /* that makes the RDMA device; the same where one module does both */
+	const char *driver;   /* of the PCI function; NULL: none */
+	const char *module;   /* that makes the RDMA device; the same where one module does both */
 	const char *provider; /* of libibverbs */
-	const char *option;	  /* of the kernel's configuration; NULL: not known */
-	const char *auxiliary;	  /* how the names of its auxiliary devices begin, separated by commas; NULL: none */
+	const char *option;   /* of the kernel's configuration; NULL: not known */
+	const char *
+		auxiliary; /* how the names of its auxiliary devices begin, separated by commas; NULL: none */
 };
 
 extern const struct rdma_driver rdma_drivers[]; /* ends with a NULL module */

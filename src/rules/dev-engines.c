@@ -231,7 +231,7 @@ static void check_cgroups(struct rule_context *ctx, const char *file)
 
 	if (!runc || !table || !str_is(runc->name, "true") || (own && str_is(own->name, "true")))
 		return;
-	/* k3s and RKE2 write the option for runc alone, and nobody can edit the file. */
+	/* k3s and RKE2 write the option for runc alone, and overwrite the file at each start. */
 	if (!own && strncmp(file, RANCHER, strlen(RANCHER)) == 0)
 		return;
 	fail_at(ctx, SEVERITY_WARN, own ? own : table,
@@ -276,20 +276,21 @@ static void check_cdi(struct rule_context *ctx, const char *file)
 	    (r && !off && !none))
 		return;
 	FAIL_AS(ctx, SEVERITY_ERR, .subject = file,
-		.observed = none ? text_printf(ctx, "containerd %s has no CDI, which %s uses",
-					       node_software(node, "containerd")->version.value, user)
-			    : off ? text_printf(ctx, "%s: enable_cdi = false; %s uses CDI",
-						reference_place(ctx->arena, r), user)
-				  : text_printf(ctx,
-						"no enable_cdi = true, without which containerd %s "
-						"leaves CDI off; %s uses it",
-						node_software(node, "containerd")->version.value,
-						user),
+		.observed =
+			none  ? text_printf(ctx, "containerd %s has no CDI, which %s uses",
+					    node_software(node, "containerd")->version.value, user)
+			: off ? text_printf(ctx, "%s: enable_cdi = false; %s uses CDI",
+					    reference_place(ctx->arena, r), user)
+			      : text_printf(ctx,
+					    "no enable_cdi = true, without which containerd %s "
+					    "leaves CDI off; %s uses it",
+					    node_software(node, "containerd")->version.value, user),
 		.expected = none ? "containerd 1.7 or later" : "enable_cdi = true",
 		.impact = "Pods with GPUs stay in ContainerCreating, or start without the devices.",
-		.remedy = none ? "Update containerd to 1.7 or later, and set enable_cdi = true."
-			       : "Set enable_cdi = true and cdi_spec_dirs = [\"/etc/cdi\", \"/var/run/cdi\"] "
-				 "in the plugin cri. Then restart containerd.",
+		.remedy =
+			none ? "Update containerd to 1.7 or later, and set enable_cdi = true."
+			     : "Set enable_cdi = true and cdi_spec_dirs = [\"/etc/cdi\", \"/var/run/cdi\"] "
+			       "in the plugin cri. Then restart containerd.",
 		.evidence = { r ? reference_fact(ctx->arena, node, r, "name") : "software.items",
 			      fact });
 }

@@ -36,7 +36,7 @@ static bool is_meant(const struct node *node)
 	return is_known(node->containers.toolkit);
 }
 
-/* The default runtime of the engine whose file names NVIDIA's, and is another one; NULL: not known. */
+/* The default runtime of the engine whose file names NVIDIA's, if that differs; NULL: not known. */
 static const struct reference *other_default(const struct node *node)
 {
 	const struct reference *r = NULL;
@@ -63,8 +63,10 @@ static const char *runtime_text(struct rule_context *ctx)
 
 	if (nvidia_is_default(ctx->node) || !is_meant(ctx->node))
 		return "";
-	return r ? text_printf(ctx, "; the default runtime is %s (%s), so a device plugin without runtimeClassName nvidia finds no GPU",
-			       r->name.value, reference_place(ctx->arena, r))
+	return r ? text_printf(
+			   ctx,
+			   "; the default runtime is %s (%s), so a device plugin without runtimeClassName nvidia finds no GPU",
+			   r->name.value, reference_place(ctx->arena, r))
 		 : "; NVIDIA's runtime is not the default one, so a device plugin without runtimeClassName nvidia finds no GPU";
 }
 
@@ -92,7 +94,8 @@ static void check_plugin(struct rule_context *ctx)
 		     .evidence = { dra.fact });
 	else if (!has_sockets(node) && !known_is(containers->gpu_resource, false))
 		UNKNOWN(ctx,
-			.observed = "neither the sockets of device plugins nor the kubelet's checkpoint were read",
+			.observed =
+				"neither the sockets of device plugins nor the kubelet's checkpoint were read",
 			.evidence = { "containers.device_plugins" });
 	else
 		FAIL_AS(ctx, is_meant(node) ? SEVERITY_WARN : SEVERITY_INFO,
@@ -132,7 +135,8 @@ static const struct rule dev_plugin_rules[] = {
 		       "own container has them, and gets them through NVIDIA's runtime: as the default runtime, or by a "
 		       "RuntimeClass, which is not a file of the node. Where neither the toolkit nor a runtime of NVIDIA's is "
 		       "set up, pods may not need the GPUs: a note.",
-		.check = "ls /var/lib/kubelet/device-plugins; kubectl describe node | grep nvidia.com",
+		.check =
+			"ls /var/lib/kubelet/device-plugins; kubectl describe node | grep nvidia.com",
 		.sources =
 			"Kubernetes 1.33: pkg/kubelet/cm/devicemanager (plugin/v1beta1/server.go, checkpoint)\n"
 			"NVIDIA k8s-device-plugin v0.20.0: README.md, internal/plugin/server.go\n"

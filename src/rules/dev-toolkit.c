@@ -176,10 +176,11 @@ static void check_no_cgroups(struct rule_context *ctx, const struct reference *r
 {
 	if (!is_on(r) || !strstr(r->file.value, "/toolkit/"))
 		return;
-	fail_value(ctx, SEVERITY_WARN, r, "false",
-		   "nvidia-smi in a container reports \"Failed to initialize NVML: Unknown Error\": the "
-		   "hook does not allow the GPUs in the container's cgroup.",
-		   "Set no-cgroups = false, in the values of the operator's toolkit.");
+	fail_value(
+		ctx, SEVERITY_WARN, r, "false",
+		"nvidia-smi in a container reports \"Failed to initialize NVML: Unknown Error\": the "
+		"hook does not allow the GPUs in the container's cgroup.",
+		"Set no-cgroups = false, in the values of the operator's toolkit.");
 }
 
 static const struct {

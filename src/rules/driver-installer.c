@@ -53,12 +53,14 @@ static const struct rule driver_installer_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_installer,
 		.impact = "The driver of the .run file is not installed, or not for this kernel.",
-		.remedy = "Read the lines before the error in /var/log/nvidia-installer.log, then run the installer "
-			  "again.",
+		.remedy =
+			"Read the lines before the error in /var/log/nvidia-installer.log, then run the installer "
+			"again.",
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/nouveau-loaded", "modules/dkms-failed" },
-		.reads = "/var/log/nvidia-installer.log, which the installer writes anew at each run, and whether the "
-			 "driver is loaded.",
+		.reads =
+			"/var/log/nvidia-installer.log, which the installer replaces at each run, and whether the "
+			"driver is loaded.",
 		.why = "The installer stops at the first error and removes what it installed. data/service-words.tsv has "
 		       "the causes. Where a driver is loaded, the failed run changed nothing: a note.",
 		.check = "grep -E 'ERROR|installer version' /var/log/nvidia-installer.log",

@@ -83,8 +83,7 @@ static bool is_without_on_purpose(const struct node *node)
 
 	for_each(n, &node->dev.nodes)
 		gpu |= str_is(n->path, "/dev/nvidiactl");
-	return is_known(node->os.container) ? !gpu
-					    : distribution_of(node) == DISTRIBUTION_UNKNOWN;
+	return is_known(node->os.container) ? !gpu : distribution_of(node) == DISTRIBUTION_UNKNOWN;
 }
 
 static const char *how_to_install(struct rule_context *ctx, const struct software_item *item)
@@ -92,7 +91,8 @@ static const char *how_to_install(struct rule_context *ctx, const struct softwar
 	const char *version = ctx->node->driver.version.value;
 
 	if (item)
-		return text_printf(ctx, "Add the folder of %s to /etc/ld.so.conf.d, then run ldconfig.",
+		return text_printf(ctx,
+				   "Add the folder of %s to /etc/ld.so.conf.d, then run ldconfig.",
 				   item->path.value);
 	if (is_known(ctx->node->os.container))
 		return "Start the container with GPUs (--gpus, a CDI device, nvidia.com/gpu) and with "
@@ -111,7 +111,8 @@ static void fail_library(struct rule_context *ctx, const char *soname, const cha
 	const struct software_item *item = misplaced(ctx->node, name);
 	bool purpose = is_without_on_purpose(ctx->node);
 	const char *observed =
-		item ? text_printf(ctx, "the dynamic loader finds no %s; %s is in none of its folders",
+		item ? text_printf(ctx,
+				   "the dynamic loader finds no %s; %s is in none of its folders",
 				   soname, item->path.value)
 		     : text_printf(ctx, "the driver %s is loaded, and there is no %s",
 				   ctx->node->driver.version.value, soname);
@@ -134,9 +135,9 @@ static void check_libraries(struct rule_context *ctx)
 	if (skip_without_own_gpu(ctx) || skip_without_driver(ctx))
 		return;
 	if (is_unknown(software->libcuda) || is_unknown(software->libnvidia_ml))
-		UNKNOWN(ctx, .evidence = { is_unknown(software->libcuda)
-						   ? "software.libcuda"
-						   : "software.libnvidia_ml" });
+		UNKNOWN(ctx,
+			.evidence = { is_unknown(software->libcuda) ? "software.libcuda"
+								    : "software.libnvidia_ml" });
 	else if (is_known(software->libcuda) && is_known(software->libnvidia_ml))
 		PASS(ctx, .evidence = { "software.libcuda", "software.libnvidia_ml" });
 	else if (is_known(node->services.driver_container))
@@ -166,7 +167,8 @@ static const struct rule driver_loader_rules[] = {
 		.impact =
 			"CUDA programs report \"no CUDA-capable device\" or \"libcuda.so.1: cannot open shared object "
 			"file\". nvidia-smi, NCCL and containers fail without libnvidia-ml.so.1.",
-		.remedy = "Install the driver's compute libraries in the version of the loaded driver.",
+		.remedy =
+			"Install the driver's compute libraries in the version of the loaded driver.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
 			"What the dynamic loader finds for libcuda.so.1 and libnvidia-ml.so.1: LD_LIBRARY_PATH, "

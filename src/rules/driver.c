@@ -184,12 +184,16 @@ static void check_flavour(struct rule_context *ctx)
 				 "without DMA-BUF",
 		     .evidence = { "driver.banner", "rdma.devices" });
 	else if (efa && node_is_efa_without_gpudirect(ctx->node))
-		NOTE(ctx, .observed = "proprietary kernel modules; this instance type has no GPUDirect RDMA",
+		NOTE(ctx,
+		     .observed =
+			     "proprietary kernel modules; this instance type has no GPUDirect RDMA",
 		     .evidence = { "driver.banner", "os.product" });
 	else if (efa && is_unknown(efa->p2p) && !is_known(efa->gdr))
 		UNKNOWN(ctx,
-			.observed = "proprietary kernel modules; whether the EFA driver reaches their memory was not read",
-			.evidence = { fact_path(ctx->arena, "rdma.devices", efa->name.value, "p2p") });
+			.observed =
+				"proprietary kernel modules; whether the EFA driver reaches their memory was not read",
+			.evidence = {
+				fact_path(ctx->arena, "rdma.devices", efa->name.value, "p2p") });
 	else if (!was_read(ctx->node->modules.loaded))
 		UNKNOWN(ctx, .evidence = { "modules.loaded" });
 	else if (peer_memory_module(ctx->node))

@@ -14,7 +14,7 @@ struct lacking {
 	const struct rdma_driver *driver;
 	const struct pci_device *first;
 	size_t count, all;
-	const char *wish; /* what shows that somebody wants RDMA of them; or NULL */
+	const char *wish; /* what shows that jobs need RDMA of them; or NULL */
 	const char *wish_fact;
 	bool offered; /* a function has an auxiliary device for it */
 };
@@ -65,7 +65,7 @@ static const struct reference *named_for_boot(const struct node *node, const cha
 	return NULL;
 }
 
-/* Why RDMA is wanted of this NIC. */
+/* What shows that jobs need RDMA of this NIC. */
 static void find_wish(struct rule_context *ctx, struct lacking *l, const struct pci_device *nic)
 {
 	const struct node *node = ctx->node;
@@ -119,9 +119,9 @@ static const char *remedy_of(struct rule_context *ctx, const struct lacking *l,
 			     const struct module_load *load)
 {
 	if (option_is_unset(ctx->node, l->driver))
-		return text_printf(ctx,
-				   "Boot a kernel with %s, or install the driver of the NIC's maker.",
-				   l->driver->option);
+		return text_printf(
+			ctx, "Boot a kernel with %s, or install the driver of the NIC's maker.",
+			l->driver->option);
 	return load->remedy;
 }
 
@@ -135,8 +135,7 @@ static void fail_module(struct rule_context *ctx, const struct lacking *l)
 		ctx, "%s (driver %s)%s no RDMA device; %s is not loaded%s%s%s", l->first->bdf.value,
 		l->driver->driver,
 		l->count > 1 ? text_printf(ctx, " and %zu more have", l->count - 1) : " has",
-		module,
-		unset ? text_printf(ctx, ": this kernel has no %s", l->driver->option) : "",
+		module, unset ? text_printf(ctx, ": this kernel has no %s", l->driver->option) : "",
 		l->wish ? ", although " : "", l->wish ? l->wish : "");
 
 	if (!l->wish && !is_asked_for(ctx, PROFILE_RDMA_ANY))
@@ -162,8 +161,7 @@ static void fail_unbound(struct rule_context *ctx, const struct lacking *l)
 					   module, l->first->bdf.value, l->driver->driver);
 
 	if (!l->wish && !l->offered && !is_asked_for(ctx, PROFILE_RDMA_ANY))
-		NOTE(ctx, .subject = module, .observed = observed,
-		     .evidence = { "rdma.devices" });
+		NOTE(ctx, .subject = module, .observed = observed, .evidence = { "rdma.devices" });
 	else
 		FAIL_AS(ctx,
 			ctx->node->rdma.devices.count || !is_asked_for(ctx, PROFILE_RDMA_ANY)
@@ -214,9 +212,10 @@ static void check_nics(struct rule_context *ctx)
 	if (!was_read(node->pci.devices) || (!nics && unread))
 		UNKNOWN(ctx, .evidence = { "pci.devices" });
 	else if (!nics)
-		NOT_APPLICABLE(ctx,
-			       .observed = "no NIC whose RDMA device another module makes, but NVIDIA's",
-			       .evidence = { "pci.devices" });
+		NOT_APPLICABLE(
+			ctx,
+			.observed = "no NIC whose RDMA device another module makes, but NVIDIA's",
+			.evidence = { "pci.devices" });
 	else if (!was_read(node->rdma.devices) || is_unplaced(node))
 		UNKNOWN(ctx, .evidence = { "rdma.devices" });
 	else if (!skip_without_modules(ctx)) {
@@ -254,10 +253,11 @@ static const struct rule modules_nic_rules[] = {
 			"/sys/bus/auxiliary/devices, modules-load.d and the kernel's configuration.",
 		.why = "A NIC's driver makes a network interface. The RDMA device comes from a second module, which "
 		       "rdma-core's udev rules load, or the kernel does. data/rdma-drivers.tsv has both names. Without a "
-		       "profile that uses RDMA this is a note, unless a file names the module, another NIC of the model "
-		       "has its device, or the NIC shares a switch with a GPU. A function without an auxiliary device, where "
+		       "profile that uses RDMA this is a note. It is a warning if a file names the module, if another NIC "
+		       "of the model has its device, or if the NIC shares a switch with a GPU. A function without an auxiliary device, where "
 		       "others have one, offers no RDMA.",
-		.check = "lspci -nnk | grep -A3 Ethernet; ls /sys/class/infiniband /sys/bus/auxiliary/devices",
+		.check =
+			"lspci -nnk | grep -A3 Ethernet; ls /sys/class/infiniband /sys/bus/auxiliary/devices",
 		.sources = "Linux 6.12: drivers/infiniband/hw (Kconfig, auxiliary device tables)\n"
 			   "rdma-core 64: kernel-boot/rdma-description.rules, providers\n"
 			   "github.com/siderolabs/pkgs issue 1557 (bnxt_re)",

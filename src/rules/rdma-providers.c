@@ -102,14 +102,16 @@ static void check_missing(struct rule_context *ctx, const struct rdma_device *d,
 	FAIL_AS(ctx, containers ? SEVERITY_WARN : SEVERITY_ERR, .subject = d->name.value,
 		.observed =
 			is_absent(ctx->node->rdma.providers)
-				? text_printf(ctx,
-					      "%s/etc/libibverbs.d does not exist: no provider is installed%s",
-					      prefix, *prefix ? " there" : "")
-				: text_printf(ctx,
-					      "no provider \"%s\" for a device with the driver %s%s%s",
-					      provider, d->driver.value, *prefix ? ", in " : "",
-					      *prefix ? text_printf(ctx, "%s/etc/libibverbs.d", prefix)
-						      : ""),
+				? text_printf(
+					  ctx,
+					  "%s/etc/libibverbs.d does not exist: no provider is installed%s",
+					  prefix, *prefix ? " there" : "")
+				: text_printf(
+					  ctx,
+					  "no provider \"%s\" for a device with the driver %s%s%s",
+					  provider, d->driver.value, *prefix ? ", in " : "",
+					  *prefix ? text_printf(ctx, "%s/etc/libibverbs.d", prefix)
+						  : ""),
 		.expected =
 			containers
 				? text_printf(

@@ -26,8 +26,9 @@ static const struct net_interface *own_interface(const struct node *node,
 						 const struct rdma_port *p)
 {
 	for_each(g, &p->gids) {
-		const struct net_interface *i =
-			is_known(g->netdev) ? node_interface(node, g->netdev.value) : NULL;
+		const struct net_interface *i = is_known(g->netdev)
+							? node_interface(node, g->netdev.value)
+							: NULL;
 
 		if (i && is_known(i->bdf) && is_known(d->bdf) && str_is(i->bdf, d->bdf.value))
 			return i;
@@ -63,20 +64,20 @@ static bool check_interface(struct rule_context *ctx, const struct rdma_device *
 static bool check_pcie(struct rule_context *ctx, const struct rdma_device *d,
 		       const struct rdma_port *p)
 {
-	const struct pci_device *function =
-		is_known(d->bdf) ? node_pci(ctx->node, d->bdf.value) : NULL;
+	const struct pci_device *function = is_known(d->bdf) ? node_pci(ctx->node, d->bdf.value)
+							     : NULL;
 
 	if (!function || !is_link_known(&function->link) ||
-	    node_is(ctx->node, KIND_VIRTUAL_MACHINE) ||
-	    endpoints_are_integrated(ctx->endpoints) ||
+	    node_is(ctx->node, KIND_VIRTUAL_MACHINE) || endpoints_are_integrated(ctx->endpoints) ||
 	    pcie_mbps(&function->link) >= p->rate_mbps.value - p->rate_mbps.value / 10)
 		return false;
 	NOTE(ctx, .subject = port_name(ctx->arena, d, p),
-	     .observed = text_printf(
-		     ctx, "the port has %s, the PCIe link of %s carries %s (x%" PRIu64 " at %" PRIu64 " MT/s)",
-		     rate_text(ctx, p->rate_mbps.value), d->bdf.value,
-		     rate_text(ctx, pcie_mbps(&function->link)), function->link.width.value,
-		     function->link.speed_mts.value),
+	     .observed = text_printf(ctx,
+				     "the port has %s, the PCIe link of %s carries %s (x%" PRIu64
+				     " at %" PRIu64 " MT/s)",
+				     rate_text(ctx, p->rate_mbps.value), d->bdf.value,
+				     rate_text(ctx, pcie_mbps(&function->link)),
+				     function->link.width.value, function->link.speed_mts.value),
 	     .evidence = { port_fact(ctx->arena, d, p, "rate_mbps"),
 			   fact_path(ctx->arena, "pci.devices", d->bdf.value, "link.speed_mts") });
 	return true;
@@ -115,7 +116,8 @@ static void check_rates(struct rule_context *ctx)
 static const struct rule rdma_rate_rules[] = {
 	{
 		.id = "rdma/rate-below-link",
-		.title = "NCCL plans with too little bandwidth: an RDMA device reports a wrong rate",
+		.title =
+			"NCCL plans with too little bandwidth: an RDMA device reports a wrong rate",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_rates,

@@ -33,7 +33,7 @@ static void fail_mtu(struct rule_context *ctx, const struct rdma_device *d,
 	struct known_cause cause = known_cause(ctx, observed);
 	enum severity severity = SEVERITY_INFO;
 
-	/* Nothing that routes, or other traffic: nobody sends RDMA here. */
+	/* Nothing that routes, or other traffic: no job sends RDMA here. */
 	if (port_is_ethernet(p) &&
 	    (!port_usable_gid(p) || port_other_purpose(ctx->arena, ctx->endpoints, d, p)))
 		severity = SEVERITY_INFO;

@@ -110,11 +110,11 @@ static void check_no_devices(struct rule_context *ctx)
 		     .evidence = { "rdma.devices" });
 	else
 		FAIL(ctx,
-		     .observed = text_printf(
-			     ctx, "%zu NVIDIA NIC%s, no RDMA device%s%s%s", nics,
-			     nics == 1 ? "" : "s", node_module(node, module) ? "" : "; ",
-			     node_module(node, module) ? "" : module,
-			     node_module(node, module) ? "" : " is not loaded"),
+		     .observed = text_printf(ctx, "%zu NVIDIA NIC%s, no RDMA device%s%s%s", nics,
+					     nics == 1 ? "" : "s",
+					     node_module(node, module) ? "" : "; ",
+					     node_module(node, module) ? "" : module,
+					     node_module(node, module) ? "" : " is not loaded"),
 		     .needs_module = node_module(node, module) ? NULL : module,
 		     .remedy = text_printf(
 			     ctx,
@@ -577,10 +577,12 @@ static void check_silent_efa(struct rule_context *ctx, const struct rdma_device 
 			.evidence = { fact });
 	else
 		FAIL(ctx, .subject = d->name.value,
-		     .observed = "Linux's own EFA driver reaches GPU memory through DMA-BUF alone, which "
-				 "the proprietary kernel modules do not export",
+		     .observed =
+			     "Linux's own EFA driver reaches GPU memory through DMA-BUF alone, which "
+			     "the proprietary kernel modules do not export",
 		     .expected = "the open kernel modules, or Amazon's EFA driver",
-		     .remedy = "Install the open kernel modules, or the EFA driver of Amazon's installer.",
+		     .remedy =
+			     "Install the open kernel modules, or the EFA driver of Amazon's installer.",
 		     .fix = { NULL }, .has_fix = true, .evidence = { fact, "driver.flavour" });
 }
 
@@ -595,8 +597,9 @@ static void check_dmabuf(struct rule_context *ctx)
 		return;
 	if (node_is_efa_without_gpudirect(node) && !known_is(efa, true)) {
 		NOTE(ctx,
-		     .observed = text_printf(ctx, "%s has no GPUDirect RDMA: NCCL copies through host memory",
-					     node->os.product.value),
+		     .observed = text_printf(
+			     ctx, "%s has no GPUDirect RDMA: NCCL copies through host memory",
+			     node->os.product.value),
 		     .evidence = { "os.product", "rdma.devices" });
 		return;
 	}

@@ -109,27 +109,35 @@ static void check_copies(struct rule_context *ctx, uint64_t scope, const char *f
 		UNKNOWN(ctx, .subject = "UCX", .evidence = { "env.capabilities", fact });
 	else if (scope && !may_trace(ctx->node) && ucx)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "UCX",
-			.observed = text_printf(ctx, "%" PRIu64 ", and UCX %s does not ask for the permission",
-						scope, ucx->version.value),
+			.observed = text_printf(
+				ctx, "%" PRIu64 ", and UCX %s does not ask for the permission",
+				scope, ucx->version.value),
 			.expected = "0, or UCX " UCX_ASKS " or later",
-			.impact = "Jobs of UCX fail within a node: \"process_vm_readv delivered 0 instead of ..., "
-				  "error message Operation not permitted\".",
-			.remedy = "Set kernel.yama.ptrace_scope=0 in a file of /etc/sysctl.d, or update UCX.",
-			.evidence = { fact, fact_path(ctx->arena, "software.items",
-						      ucx->path.value, "version") });
+			.impact =
+				"Jobs of UCX fail within a node: \"process_vm_readv delivered 0 instead of ..., "
+				"error message Operation not permitted\".",
+			.remedy =
+				"Set kernel.yama.ptrace_scope=0 in a file of /etc/sysctl.d, or update UCX.",
+			.evidence = { fact, fact_path(ctx->arena, "software.items", ucx->path.value,
+						      "version") });
 	else if (scope && !may_trace(ctx->node) && efa)
 		NOTE(ctx, .subject = "EFA",
 		     .observed = text_printf(
-			     ctx, "%" PRIu64 ": libfabric's EFA provider does not copy within the node directly "
-				  "(\"SHM transfer will be disabled because of ptrace protection\")", scope),
+			     ctx,
+			     "%" PRIu64
+			     ": libfabric's EFA provider does not copy within the node directly "
+			     "(\"SHM transfer will be disabled because of ptrace protection\")",
+			     scope),
 		     .evidence = { fact });
 	else if (is_asked_for(ctx, PROFILE_DEEPEP))
 		return;
 	else if (ucx || efa)
 		PASS(ctx, .evidence = { fact });
 	else
-		NOT_APPLICABLE(ctx, .observed = "nothing that needs it was found (DeepEP: --profile deepep)",
-			       .evidence = { "software.items" });
+		NOT_APPLICABLE(
+			ctx,
+			.observed = "nothing that needs it was found (DeepEP: --profile deepep)",
+			.evidence = { "software.items" });
 }
 
 static void check_ptrace(struct rule_context *ctx)
@@ -177,7 +185,8 @@ static const struct rule sysctl_rules[] = {
 	},
 	{
 		.id = "sysctl/ptrace-scope",
-		.title = "A process may not reach the memory or file descriptors of another of its job",
+		.title =
+			"A process may not reach the memory or file descriptors of another of its job",
 		.profiles = PROFILE_BASE | PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
 		.gravest = SEVERITY_WARN,
@@ -194,7 +203,7 @@ static const struct rule sysctl_rules[] = {
 		.why = "pidfd_getfd(2) needs the permission of a debugger. Yama refuses it between processes of which neither "
 		       "started the other. CUDA's older IPC handles, NCCL and NVSHMEM do not use it. 1 is Ubuntu's default. "
 		       "process_vm_readv(2) needs the same permission: UCX before 1.6 fails without it, later ones ask the other "
-		       "process for it, and libfabric's EFA provider does without.",
+		       "process for it, and libfabric's EFA provider switches shared memory off.",
 		.check = "sysctl kernel.yama.ptrace_scope; grep CapEff /proc/self/status",
 		.cost = "With 0 each process can read the memory of all other processes of its user.",
 		.sources =
