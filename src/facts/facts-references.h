@@ -42,6 +42,7 @@
 #define ENGINE_IMPORTS "imports"
 #define ENGINE_DISABLED "disabled_plugins"
 #define ENGINE_CDI "enable_cdi"
+#define ENGINE_HOOK "hook.path" /* of a hook of OCI */
 #define ENGINE_EXEC_OPTS "exec-opts"
 /* A table of NVIDIA's runtime: the plugin whose table it is. */
 #define ENGINE_NVIDIA "plugin of NVIDIA's runtime"

@@ -306,3 +306,24 @@ void reference_read_docker(struct references *refs, struct span text)
 		add_docker_default(refs, runtimes, json_string(document, "default-runtime"));
 	json_object_put(document);
 }
+
+/* ---- hooks of OCI ---- */
+
+/* {"version": "1.0.0", "hook": {"path": "/usr/bin/nvidia-container-runtime-hook", "args": [...]}, ...} */
+void reference_read_hook(struct references *refs, struct span text)
+{
+	struct json_error error;
+	struct json_object *document = json_parse(text.p, text.n, &error), *hook;
+	const char *path;
+
+	if (!document) {
+		refs->complete = false;
+		return;
+	}
+	hook = json_member(document, "hook");
+	path = hook && json_object_is_type(hook, json_type_object) ? json_string(hook, "path")
+								   : NULL;
+	if (path)
+		add_path(refs, REFERENCE_PROGRAM, ENGINE_HOOK, span_of(path), 0);
+	json_object_put(document);
+}
