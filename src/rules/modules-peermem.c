@@ -20,7 +20,9 @@ static bool skip_for_efa(struct rule_context *ctx)
 {
 	const struct rdma_device *device = node_efa_alone(ctx->node);
 
-	if (!device)
+	/* A driver without these files leaves it open, as where libfabric takes the GPU's word for it. */
+	if (!device || (is_absent(device->p2p) && !is_known(device->gdr) &&
+			!str_starts(ctx->node->os.product, "p3dn.")))
 		return false;
 	NOT_APPLICABLE(ctx,
 		       .observed = "EFA does not use nvidia_peermem: see rdma/dmabuf-unsupported",
