@@ -149,6 +149,7 @@ static void fail_module(struct rule_context *ctx, const struct lacking *l)
 			.subject = module, .needs_module = module, .observed = observed,
 			.expected = text_printf(ctx, "%s loaded", module),
 			.remedy = remedy_of(ctx, l, &load), .command = unset ? NULL : load.command,
+			.has_fix = unset || load.no_file,
 			.evidence = { "modules.loaded", "rdma.devices",
 				      unset ? "os.kernel_config" : l->wish_fact });
 }
