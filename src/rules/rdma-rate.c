@@ -4,7 +4,6 @@
 
 #include "evaluate/skip.h"
 #include "query/ports.h"
-#include "query/selection.h"
 
 /* PCIe 6.0, 4.2: 8b/10b up to 5 GT/s, 128b/130b to 32 GT/s; FLITs above lose about as much. */
 static uint64_t pcie_mbps(const struct pci_link *link)
@@ -89,7 +88,13 @@ static void check_port(struct rule_context *ctx, const struct rdma_device *d,
 	if (!is_known(p->rate_mbps) || !p->rate_mbps.value)
 		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
 			.evidence = { port_fact(ctx->arena, d, p, "rate_mbps") });
-	else if (!check_interface(ctx, d, p) && !check_pcie(ctx, d, p))
+	else if (check_interface(ctx, d, p) || check_pcie(ctx, d, p))
+		return;
+	else if (!was_read(ctx->node->pci.devices) || !was_read(ctx->node->net.interfaces))
+		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
+			.evidence = { was_read(ctx->node->pci.devices) ? "net.interfaces"
+								       : "pci.devices" });
+	else
 		PASS(ctx, .subject = port_name(ctx->arena, d, p),
 		     .evidence = { port_fact(ctx->arena, d, p, "rate_mbps") });
 }
@@ -100,14 +105,10 @@ static void check_rates(struct rule_context *ctx)
 
 	if (skip_without_rdma_device(ctx))
 		return;
-	for_each_port(d, p, ctx->node) {
-		const char *fact = NULL;
-
+	for_each_port(d, p, ctx->node)
 		if (port_is_active(p) && is_job_nic(ctx->endpoints, d) &&
-		    !is_virtual_function(ctx->endpoints, d) &&
-		    !port_left_out(ctx->arena, ctx->endpoints, d, p, &fact))
+		    !is_virtual_function(ctx->endpoints, d))
 			check_port(ctx, d, p);
-	}
 	if (ctx->findings->count == before)
 		NOT_APPLICABLE(ctx, .observed = "no active port of a physical NIC that jobs use",
 			       .evidence = { "rdma.devices" });
