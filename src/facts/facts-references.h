@@ -12,6 +12,7 @@
 /* Keys of the container toolkit's config.toml (NVIDIA Container Toolkit 1.20: api/config/v1). */
 #define TOOLKIT_ROOT "nvidia-container-cli.root"
 #define TOOLKIT_LDCONFIG "nvidia-container-cli.ldconfig"
+#define TOOLKIT_NO_CGROUPS "nvidia-container-cli.no-cgroups"
 #define TOOLKIT_MODE "nvidia-container-runtime.mode"
 #define TOOLKIT_SKIP_MODE "nvidia-container-runtime-hook.skip-mode-detection"
 #define TOOLKIT_CAPABILITIES "supported-driver-capabilities"
@@ -40,6 +41,8 @@
 #define ENGINE_VERSION "version"
 #define ENGINE_IMPORTS "imports"
 #define ENGINE_DISABLED "disabled_plugins"
+#define ENGINE_CDI "enable_cdi"
+#define ENGINE_HOOK "hook.path" /* of a hook of OCI */
 #define ENGINE_EXEC_OPTS "exec-opts"
 /* A table of NVIDIA's runtime: the plugin whose table it is. */
 #define ENGINE_NVIDIA "plugin of NVIDIA's runtime"

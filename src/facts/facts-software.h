@@ -25,6 +25,7 @@ struct software_facts {
 	/* That the dynamic loader gives a program of the process that was asked about for libcuda.so.1; absent: none. */
 	struct fact_str libcuda;
 	struct fact_str libcuda_version; /* of that one; absent: its name does not tell */
+	struct fact_str libnvidia_ml;	 /* the same for libnvidia-ml.so.1 */
 	LIST(const char *) programs; /* that others start by their name: paths of ibstat, nvcc */
 };
 

@@ -181,8 +181,10 @@ static const struct field driver_facts_fields[] = {
 	F_STR(driver_facts, banner, "/proc/driver/nvidia/version"),
 	F_LIST(driver_facts, params, driver_param_desc, "/proc/driver/nvidia/params"),
 	F_STRS(driver_facts, gsp_firmware, "/lib/firmware/nvidia"),
+	F_STR(driver_facts, installer_error, "/var/log/nvidia-installer.log"),
+	F_STR(driver_facts, installer_version, "/var/log/nvidia-installer.log"),
 };
-static const struct desc driver_facts_desc = DESC(driver_facts);
+const struct desc driver_facts_desc = DESC(driver_facts);
 
 static const struct field module_param_fields[] = {
 	F_STR(module_param, name, NULL),
@@ -450,8 +452,18 @@ static const struct field rdma_device_fields[] = {
 };
 const struct desc rdma_device_desc = DESC(rdma_device);
 
+#define AUXILIARY "/sys/bus/auxiliary/devices"
+
+static const struct field rdma_auxiliary_fields[] = {
+	F_STR(rdma_auxiliary, name, NULL),
+	F_STR(rdma_auxiliary, bdf, AUXILIARY "/{0}"),
+	F_STR(rdma_auxiliary, driver, AUXILIARY "/{0}/driver"),
+};
+static const struct desc rdma_auxiliary_desc = DESC(rdma_auxiliary);
+
 static const struct field rdma_facts_fields[] = {
 	F_LIST(rdma_facts, devices, rdma_device_desc, "/sys/class/infiniband"),
+	F_LIST(rdma_facts, auxiliary, rdma_auxiliary_desc, AUXILIARY),
 	F_STR(rdma_facts, netns_mode, "/sys/module/ib_core/parameters/netns_mode"),
 	F_STRS(rdma_facts, providers, "/etc/libibverbs.d"),
 	F_STRS(rdma_facts, memory_peers, "/sys/kernel/mm/memory_peers"),
@@ -463,6 +475,7 @@ static const struct field net_interface_fields[] = {
 	F_STR(net_interface, state, "/sys/class/net/{0}/operstate"),
 	F_BOOL(net_interface, carrier, "/sys/class/net/{0}/carrier"),
 	F_U64(net_interface, mtu_bytes, "/sys/class/net/{0}/mtu"),
+	F_U64(net_interface, speed_mbps, "/sys/class/net/{0}/speed"),
 	F_STR(net_interface, bdf, "/sys/class/net/{0}/device"),
 	F_STR(net_interface, driver, "/sys/class/net/{0}/device/driver"),
 	F_STRS(net_interface, addresses, "/proc/net/fib_trie"),
@@ -538,6 +551,9 @@ static const struct field containers_facts_fields[] = {
 	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),
 	F_STR(containers_facts, kubelet, "/var/lib/kubelet"),
 	F_STRS(containers_facts, kubelet_plugins, "/var/lib/kubelet/plugins"),
+	F_STRS(containers_facts, device_plugins, "/var/lib/kubelet/device-plugins"),
+	F_BOOL(containers_facts, gpu_resource,
+	       "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"),
 };
 const struct desc containers_facts_desc = DESC(containers_facts);
 
@@ -588,6 +604,7 @@ static const struct field software_facts_fields[] = {
 	F_LIST(software_facts, items, software_item_desc, "/usr"),
 	F_STR(software_facts, libcuda, "/etc/ld.so.cache"),
 	F_STR(software_facts, libcuda_version, "/etc/ld.so.cache"),
+	F_STR(software_facts, libnvidia_ml, "/etc/ld.so.cache"),
 	F_STRS(software_facts, programs, "/usr/sbin"),
 };
 const struct desc software_facts_desc = DESC(software_facts);

@@ -137,6 +137,10 @@ struct driver_facts {
 	struct fact_str banner;		  /* the whole NVRM version line */
 	LIST(struct driver_param) params; /* in the driver's order */
 	LIST(const char *) gsp_firmware;  /* files found for the loaded version */
+	/* Of the installer's log: the line that tells why its last run failed; absent: no log, or it did not fail. */
+	struct fact_str installer_error;
+	/* The version of the driver that it was to install; absent: no log. */
+	struct fact_str installer_version;
 };
 
 /* ---- modules ---- */
@@ -441,20 +445,31 @@ struct rdma_device {
 	struct fact_bool gdr;
 };
 
+/* What a network driver offers to the RDMA driver of the same NIC: a device of the auxiliary bus. */
+struct rdma_auxiliary {
+	struct fact_str name;	/* mlx5_core.rdma.0 */
+	struct fact_str bdf;	/* the PCI function that it belongs to; absent: none */
+	struct fact_str driver; /* mlx5_ib.rdma; absent: none is bound */
+};
+
 struct rdma_facts {
 	LIST(struct rdma_device) devices; /* devices of the RDMA stack */
-	struct fact_str netns_mode;	  /* shared, exclusive */
-	LIST(const char *) providers;	  /* user-space drivers that libibverbs would load */
-	LIST(const char *) memory_peers;  /* /sys/kernel/mm/memory_peers; absent: no such folder */
+	/* devices of the auxiliary bus; absent: a kernel without it, or without one */
+	LIST(struct rdma_auxiliary) auxiliary;
+	struct fact_str netns_mode;	 /* shared, exclusive */
+	LIST(const char *) providers;	 /* user-space drivers that libibverbs would load */
+	LIST(const char *) memory_peers; /* /sys/kernel/mm/memory_peers; absent: no such folder */
 };
 
 /* ---- net ---- */
 
 struct net_interface {
-	struct fact_str name;	      /* as the kernel names it */
-	struct fact_str state;	      /* operstate */
-	struct fact_bool carrier;     /* a link partner is there; absent: switched off */
-	struct fact_u64 mtu_bytes;    /* the largest packet */
+	struct fact_str name;	   /* as the kernel names it */
+	struct fact_str state;	   /* operstate */
+	struct fact_bool carrier;  /* a link partner is there; absent: switched off */
+	struct fact_u64 mtu_bytes; /* the largest packet */
+	/* Of the link of a PCI function; absent: it is down, or its driver does not tell. */
+	struct fact_u64 speed_mbps;
 	struct fact_str bdf;	      /* absent: not a PCI function */
 	struct fact_str driver;	      /* of the function; bonding, bridge over one; absent: none */
 	LIST(const char *) addresses; /* 192.0.2.1/24, fe80::1/64 */
@@ -539,6 +554,10 @@ struct containers_facts {
 	struct fact_str kubelet;
 	/* Folders of its plugins, by their drivers' names: compute-domain.nvidia.com */
 	LIST(const char *) kubelet_plugins;
+	/* Sockets of its device plugins, and its own (kubelet.sock) */
+	LIST(const char *) device_plugins;
+	/* Its checkpoint has a resource whose name ends with gpu, or is NVIDIA's; absent: there is no checkpoint. */
+	struct fact_bool gpu_resource;
 };
 
 /* ---- limits ---- */
@@ -693,6 +712,7 @@ struct node {
 /* The descriptions of sections and of what libraries are asked for. */
 extern const struct desc node_desc;
 extern const struct desc os_facts_desc;
+extern const struct desc driver_facts_desc;
 extern const struct desc pci_facts_desc;
 extern const struct desc topology_facts_desc;
 extern const struct desc initramfs_image_desc;

@@ -7,12 +7,14 @@
 
 /* clang-format off */
 const char *const modules_of_interest[] = {
-	"bnxt_re",     "efa",		 "erdma",	   "gdrdrv",	   "ib_cm",
-	"ib_core",     "ib_ipoib",	 "ib_umad",	   "ib_uverbs",	   "irdma",
-	"mlx4_core",   "mlx4_ib",	 "mlx5_core",	   "mlx5_ib",	   "nouveau",
-	"nova_core",   "nv_p2p_dummy",	 "nv_peer_mem",	   "nvidia",	   "nvidia_drm",
-	"nvidia_fs",   "nvidia_modeset", "nvidia_peermem", "nvidia_uvm",   "pci_stub",
+	"bnxt_re",     "efa",		 "erdma",	   "gdrdrv",	   "hns_roce_hw_v2",
+	"ib_cm",       "ib_core",	 "ib_ipoib",	   "ib_umad",	   "ib_uverbs",
+	"ionic_rdma",  "irdma",		 "iw_cxgb4",	   "mana_ib",	   "mlx4_core",
+	"mlx4_ib",     "mlx5_core",	 "mlx5_ib",	   "nouveau",	   "nova_core",
+	"nv_p2p_dummy", "nv_peer_mem",	 "nvidia",	   "nvidia_drm",   "nvidia_fs",
+	"nvidia_modeset", "nvidia_peermem", "nvidia_uvm",  "pci_stub",	   "qedr",
 	"rdma_cm",     "rdma_rxe",	 "rdma_ucm",	   "siw",	   "vfio_pci",
+	"vmw_pvrdma",
 	NULL,
 };
 /* clang-format on */

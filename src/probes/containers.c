@@ -281,6 +281,66 @@ static int read_config_folder(struct probe_context *ctx, const char *folder)
  * below "plugins" (k8s.io/dynamic-resource-allocation/kubeletplugin). */
 #define KUBELET_FOLDER "/var/lib/kubelet"
 
+#define DEVICE_PLUGINS KUBELET_FOLDER "/device-plugins"
+
+/* "nvidia.com/gpu":["GPU-..."]: a resource of GPUs that has a device. AT is after its name. */
+static bool is_gpu_resource(const char *begin, const char *at)
+{
+	const char *name = at;
+	struct span word;
+
+	while (name > begin && name[-1] != '"')
+		name--;
+	word = (struct span){ name, (size_t)(at - name) };
+	return span_search(word, "gpu") || span_starts(word, "nvidia.com/");
+}
+
+/* {"Data":{"PodDeviceEntries":null,"RegisteredDevices":{"nvidia.com/gpu":["GPU-..."]}},"Checksum":...}
+ * (pkg/kubelet/cm/devicemanager/checkpoint): a resource without a healthy device has an empty list. */
+static int ask_checkpoint(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	static const char key[] = "\"RegisteredDevices\":";
+	struct containers_facts *answer = facts;
+	_cleanup_text_ struct text text = { 0 };
+	int rc = host_read(host, &text, CONFIG_MAX, "%s", (const char *)user);
+	struct span all = text_span(&text);
+	const char *at;
+
+	(void)arena;
+	if (rc)
+		return rc;
+	at = span_search(all, key);
+	if (!at)
+		return -EBADMSG;
+	at += strlen(key);
+	answer->gpu_resource = fact_bool(false);
+	for (const char *end = all.p + all.n, *begin = at;
+	     (at = span_search((struct span){ at, (size_t)(end - at) }, "\":[\"")); at++)
+		if (is_gpu_resource(begin, at))
+			answer->gpu_resource = fact_bool(true);
+	return 0;
+}
+
+static void read_device_plugins(struct probe_context *ctx)
+{
+	static char checkpoint[] = DEVICE_PLUGINS "/kubelet_internal_checkpoint";
+	struct containers_facts *containers = &ctx->node->containers, answer = { 0 };
+	_cleanup_names_ struct names names = { 0 };
+	int rc = host_list(ctx->host, &names, DEVICE_PLUGINS);
+
+	containers->device_plugins.state = probe_state(rc);
+	for (size_t i = 0; rc == 0 && i < names.count; i++)
+		if (span_ends(span_of(names.items[i]), ".sock"))
+			*LIST_ADD(ctx->arena, &containers->device_plugins) =
+				fact_str(ctx->arena, names.items[i]).value;
+	containers->gpu_resource.state = rc == -ENOENT ? FACT_ABSENT : FACT_UNKNOWN;
+	if (rc == 0 && !names_have(&names, "kubelet_internal_checkpoint"))
+		containers->gpu_resource.state = FACT_ABSENT;
+	else if (rc == 0 && host_query(ctx->host, checkpoint, &containers_facts_desc, &answer,
+				       ctx->arena, ask_checkpoint, checkpoint) == 0)
+		containers->gpu_resource = answer.gpu_resource;
+}
+
 static void read_kubelet(struct probe_context *ctx)
 {
 	struct containers_facts *containers = &ctx->node->containers;
@@ -347,6 +407,7 @@ static void run(struct probe_context *ctx)
 	if (!rc && etc != -ENODATA)
 		containers->configs.state = FACT_KNOWN;
 	read_kubelet(ctx);
+	read_device_plugins(ctx);
 	fact_list_sort(&containers->cdi, sizeof(containers->cdi.items[0]), compare_specs);
 	fact_list_sort(&containers->configs, sizeof(containers->configs.items[0]), compare_configs);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "parse/process.h"
+#include "parse/service-words.h"
 #include "parse/syslog.h"
 #include "probes/loader.h"
 #include "probes/log-journal.h"
@@ -24,7 +25,7 @@
 #define OWN_LINES_KEPT 4     /* of its own log file */
 #define LINE_BYTES 300	     /* of each */
 #define SYSLOG_MAX (4 << 20) /* of a longer file the end is read */
-#define OWN_LOG_MAX 8192
+#define OWN_LOG_MAX 65536
 
 struct question {
 	const struct unit_of_interest *row; /* NULL: a unit that is known by its name alone */
@@ -219,18 +220,47 @@ static void take_outcome(struct messages *m, struct service *answer)
 		answer->restarts = fact_u64(m->outcome.restarts);
 }
 
+/* Its own log: the last lines, and the last one that tells why it cannot start, which often stands before them. */
+struct own_log {
+	struct messages *last;
+	const char *telling;
+	size_t at; /* which line that was */
+};
+
 static bool own_line(void *user, struct span line)
 {
-	if (span_trim(line).n)
-		keep(user, false, line);
+	struct own_log *own = user;
+	const char *kept;
+
+	if (!span_trim(line).n)
+		return true;
+	keep(own->last, false, line);
+	kept = own->last->kept[(own->last->count - 1) % MESSAGES_MAX].text;
+	if (service_word_find(own->last->unit, kept)) {
+		own->telling = kept;
+		own->at = own->last->count;
+	}
 	return true;
+}
+
+/* Where packages have slurmd write, for a pattern in slurm.conf and for nodes without that file. */
+static const char *usual_slurmd_log(struct host *host)
+{
+	static const char *const files[] = { "/var/log/slurm/slurmd.log", "/var/log/slurmd.log",
+					     "/var/log/slurm-llnl/slurmd.log" };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (host_exists(host, files[i]))
+			return files[i];
+	return NULL;
 }
 
 /* slurmd's log is where slurm.conf says; a pattern in it, for the node's name, is not resolved. */
 static const char *slurmd_log(struct host *host, struct arena *arena)
 {
-	static const char *const files[] = { "/etc/slurm/slurm.conf",
-					     "/etc/slurm-llnl/slurm.conf" };
+	static const char *const files[] = { "/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
+					     "/run/slurm/conf/slurm.conf",
+					     "/var/spool/slurmd/conf-cache/slurm.conf" };
 	static const char key[] = "SlurmdLogFile=";
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -247,13 +277,14 @@ static const char *slurmd_log(struct host *host, struct arena *arena)
 						     line.n - strlen(key));
 		}
 	}
-	return NULL;
+	return usual_slurmd_log(host);
 }
 
 static void read_own_log(struct host *host, struct arena *arena, const struct question *q,
 			 struct service *answer)
 {
 	const char *path = q->row ? q->row->log : NULL;
+	struct own_log own = { .telling = NULL };
 	struct messages *m;
 
 	if (strcmp(q->unit, "slurmd.service") == 0)
@@ -262,8 +293,13 @@ static void read_own_log(struct host *host, struct arena *arena, const struct qu
 		return;
 	m = arena_alloc(arena, sizeof(*m));
 	m->arena = arena;
-	if (read_end(host, path, OWN_LOG_MAX, own_line, m) == 0)
-		add_messages(arena, m, path, OWN_LINES_KEPT, answer);
+	m->unit = q->unit;
+	own.last = m;
+	if (read_end(host, path, OWN_LOG_MAX, own_line, &own))
+		return;
+	if (own.telling && own.at + OWN_LINES_KEPT <= m->count)
+		add_line(arena, answer, own.telling, path);
+	add_messages(arena, m, path, OWN_LINES_KEPT, answer);
 }
 
 static const char *last_part(const char *path)

@@ -4,7 +4,11 @@
  * permission 0, so /sys/module/nvidia/parameters does not exist and the params file is the only
  * view of the running values (open-gpu-kernel-modules: kernel-open/nvidia/nv-procfs.c).
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "parse/nvidia.h"
+#include "parse/service-words.h"
 #include "probes/probe.h"
 #include "query/node-find.h"
 
@@ -117,8 +121,87 @@ static void find_loaded(struct probe_context *ctx)
 		driver->params.state = FACT_UNKNOWN;
 }
 
+/* ---- its installer ---- */
+
+#define INSTALLER_LOG "/var/log/nvidia-installer.log"
+#define INSTALLER_LOG_MAX (8u << 20) /* the compiler's output is in it */
+#define INSTALLER_LINE 300
+
+struct installer_log {
+	struct span version, error;
+	const struct service_word *word; /* of the error; NULL: a line that begins with ERROR */
+	bool failed;
+};
+
+/* The words are in the order in which they count. */
+static void take_installer_line(struct installer_log *log, struct span line)
+{
+	static const char version[] = "installer version:", error[] = "ERROR:";
+	static const char failed[] = "Installation has failed.";
+	const struct service_word *word;
+	char text[INSTALLER_LINE + 1];
+
+	snprintf(text, sizeof(text), "%.*s", SPAN_FMT(line));
+	word = service_word_find("nvidia-installer.service", text);
+	if (span_starts(line, version))
+		log->version = span_trim(
+			(struct span){ line.p + strlen(version), line.n - strlen(version) });
+	if (span_search(line, failed)) {
+		log->failed = true;
+	} else if (word && (!log->word || word < log->word)) {
+		log->word = word;
+		log->error = line;
+	} else if (!log->error.n && span_starts(line, error)) {
+		log->error = line;
+	}
+}
+
+static int ask_installer(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct driver_facts *answer = facts;
+	_cleanup_text_ struct text text = { 0 };
+	struct installer_log log = { .failed = false };
+	int rc = host_read(host, &text, INSTALLER_LOG_MAX, "%s", (const char *)user);
+	struct span rest = text_span(&text), line;
+
+	if (rc)
+		return rc;
+	while (span_cut(&rest, '\n', &line)) {
+		line = span_trim(line);
+		line.n = line.n < INSTALLER_LINE ? line.n : INSTALLER_LINE;
+		if (line.n)
+			take_installer_line(&log, line);
+	}
+	answer->installer_error.state = FACT_ABSENT;
+	answer->installer_version.state = FACT_ABSENT;
+	if (log.version.n)
+		answer->installer_version = fact_strn(arena, log.version.p, log.version.n);
+	if (log.failed)
+		answer->installer_error = log.error.n ? fact_strn(arena, log.error.p, log.error.n)
+						      : fact_str(arena, "Installation has failed.");
+	return 0;
+}
+
+static void read_installer_log(struct probe_context *ctx)
+{
+	static char path[] = INSTALLER_LOG;
+	struct driver_facts *driver = &ctx->node->driver, answer = { 0 };
+	struct host_stat stat;
+	int rc = host_stat(ctx->host, &stat, "%s", path);
+
+	driver->installer_error.state = driver->installer_version.state = probe_state(rc);
+	if (rc == 0) {
+		host_query(ctx->host, path, &driver_facts_desc, &answer, ctx->arena, ask_installer,
+			   path);
+		driver->installer_error = answer.installer_error;
+		driver->installer_version = answer.installer_version;
+	}
+}
+
 static void run(struct probe_context *ctx)
 {
+	if (!ctx->brief)
+		read_installer_log(ctx);
 	read_version(ctx);
 	read_params(ctx);
 	probe_find_gsp_firmware(ctx);

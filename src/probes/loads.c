@@ -103,9 +103,19 @@ static const struct {
 	const char *module;
 	uint64_t vendor;
 } drivers[] = {
-	{ "mlx5_core", 0x15b3 }, { "mlx5_ib", 0x15b3 }, { "mlx4_core", 0x15b3 },
-	{ "mlx4_ib", 0x15b3 },	 { "irdma", 0x8086 },	{ "bnxt_re", 0x14e4 },
-	{ "efa", 0x1d0f },	 { "erdma", 0x1ded },
+	{ "mlx5_core", 0x15b3 },
+	{ "mlx5_ib", 0x15b3 },
+	{ "mlx4_core", 0x15b3 },
+	{ "mlx4_ib", 0x15b3 },
+	{ "irdma", 0x8086 },
+	{ "bnxt_re", 0x14e4 },
+	{ "efa", 0x1d0f },
+	{ "erdma", 0x1ded },
+	{ "qedr", 0x1077 },
+	{ "iw_cxgb4", 0x1425 },
+	{ "mana_ib", 0x1414 },
+	{ "ionic_rdma", 0x1dd8 },
+	{ "hns_roce_hw_v2", 0x19e5 },
 };
 
 static bool has_vendor(const struct node *node, uint64_t vendor)

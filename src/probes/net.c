@@ -119,6 +119,24 @@ static void read_carrier(struct probe_context *ctx, struct net_interface *interf
 	interface->carrier.value = span_is(span_trim(text_span(&text)), "1");
 }
 
+/* Refused (-EINVAL) while the interface is down, and -1 where the driver does not know (net/core/net-sysfs.c,
+ * speed_show()). */
+static void read_speed(struct probe_context *ctx, struct net_interface *interface)
+{
+	_cleanup_text_ struct text text = { 0 };
+	int rc = host_read_entry(ctx->host, &text, HOST_FILE_MAX, INTERFACES "/%s/speed",
+				 interface->name.value);
+	uint64_t mbps;
+
+	interface->speed_mbps.state = rc == -EINVAL ? FACT_ABSENT : probe_state(rc);
+	if (rc)
+		return;
+	if (span_u64(span_trim(text_span(&text)), 10, &mbps) == 0 && mbps && mbps < UINT32_MAX)
+		interface->speed_mbps = fact_u64(mbps);
+	else
+		interface->speed_mbps.state = FACT_ABSENT;
+}
+
 /* The folder has files too: bonding_masters. */
 static bool is_interface(struct probe_context *ctx, const char *name)
 {
@@ -156,6 +174,9 @@ static void read_interfaces(struct probe_context *ctx)
 		probe_str(ctx, &interface->state, INTERFACES "/%s/operstate", names.items[i]);
 		read_carrier(ctx, interface);
 		find_function(ctx, interface);
+		interface->speed_mbps.state = interface->bdf.state;
+		if (is_known(interface->bdf))
+			read_speed(ctx, interface);
 		if (is_known(interface->bdf))
 			find_uppers(ctx, interface, interface->name.value, 0);
 		else

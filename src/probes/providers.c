@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * providers.c - the user-space drivers that libibverbs would load. One takes two things: a line in
- * /etc/libibverbs.d that names it, and its library (rdma-core, libibverbs/dynamic_driver.c).
+ * /etc/libibverbs.d that names it, and its library (rdma-core, libibverbs/dynamic_driver.c). A libibverbs that was
+ * installed below another prefix looks for both there (CMakeLists.txt, IBV_CONFIG_DIR and VERBS_PROVIDER_DIR).
  */
 #include <string.h>
 
 #include "parse/rdma.h"
+#include "probes/loader.h"
 #include "probes/probe.h"
+#include "query/node-find.h"
 
 #define PROVIDERS "/etc/libibverbs.d"
 
@@ -17,9 +20,12 @@ static const char *const library_folders[] = {
 	"/usr/lib64/libibverbs",
 	"/usr/lib/libibverbs",
 };
-#define LIBRARY_FOLDERS (sizeof(library_folders) / sizeof(library_folders[0]))
+#define USUAL_FOLDERS (sizeof(library_folders) / sizeof(library_folders[0]))
+#define LIBRARY_FOLDERS (USUAL_FOLDERS + 1) /* and that of another prefix */
 
 struct libraries {
+	const char *configuration; /* the folder with the names */
+	const char *own;	   /* folder of the other prefix, or NULL */
 	struct names files[LIBRARY_FOLDERS];
 	bool any;    /* one of the folders is there */
 	bool unread; /* something could not be read: a provider may be missing from the list */
@@ -87,7 +93,8 @@ static void read_providers_of(struct probe_context *ctx, struct libraries *libra
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, name;
 
-	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, PROVIDERS "/%s", file);
+	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s/%s", libraries->configuration,
+			   file);
 
 	note_error(libraries, rc);
 	if (rc)
@@ -101,11 +108,55 @@ static void read_providers_of(struct probe_context *ctx, struct libraries *libra
 static void list_libraries(struct probe_context *ctx, struct libraries *libraries)
 {
 	for (size_t i = 0; i < LIBRARY_FOLDERS; i++) {
-		int rc = host_list(ctx->host, &libraries->files[i], "%s", library_folders[i]);
+		const char *folder = i < USUAL_FOLDERS ? library_folders[i] : libraries->own;
+		int rc;
+
+		/* A libibverbs of another prefix does not look into the usual ones. */
+		if (!folder || (libraries->own && folder != libraries->own))
+			continue;
+		rc = host_list(ctx->host, &libraries->files[i], "%s", folder);
 
 		note_error(libraries, rc);
 		libraries->any |= rc == 0;
 	}
+}
+
+static int ask_verbs(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	struct libraries_facts *answer = facts;
+	_cleanup_loader_ struct loader loader = { 0 };
+	const char *path = NULL;
+	int rc;
+
+	loader_open(&loader, host, arena, user);
+	rc = loader_find(&loader, "libibverbs.so.1", &path);
+	if (rc && rc != -ENOENT)
+		return rc;
+	answer->verbs = rc ? FACT_NONE(fact_str) : fact_str(arena, path);
+	return 0;
+}
+
+/* /opt/rdma of /opt/rdma/lib64/libibverbs.so.1, /usr/local of /usr/local/lib/libibverbs.so.1. */
+static void find_prefix(struct probe_context *ctx, struct libraries *libraries)
+{
+	struct libraries_facts answer = { 0 };
+	const char *path, *lib, *slash;
+
+	libraries->configuration = PROVIDERS;
+	if (host_query(ctx->host, "prefix of libibverbs.so.1", &libraries_facts_desc, &answer,
+		       ctx->arena, ask_verbs, (void *)node_env(ctx->node, "LD_LIBRARY_PATH")) ||
+	    !is_known(answer.verbs))
+		return;
+	path = answer.verbs.value;
+	if (strncmp(path, "/usr/local/", 11) != 0 && strncmp(path, "/opt/", 5) != 0)
+		return;
+	lib = strstr(path, "/lib");
+	slash = strrchr(path, '/');
+	if (!lib || lib == slash)
+		return;
+	libraries->configuration = arena_printf(ctx->arena, "%.*s" PROVIDERS, (int)(lib - path),
+						path);
+	libraries->own = arena_printf(ctx->arena, "%.*s/libibverbs", (int)(slash - path), path);
 }
 
 static void run(struct probe_context *ctx)
@@ -113,15 +164,17 @@ static void run(struct probe_context *ctx)
 	struct rdma_facts *rdma = &ctx->node->rdma;
 	_cleanup_(free_libraries) struct libraries libraries = { 0 };
 	_cleanup_names_ struct names names = { 0 };
-	int rc = host_list(ctx->host, &names, PROVIDERS);
+	int rc;
 
+	find_prefix(ctx, &libraries);
+	rc = host_list(ctx->host, &names, "%s", libraries.configuration);
 	if (rc) {
 		rdma->providers.state = probe_state(rc);
 		return;
 	}
 	list_libraries(ctx, &libraries);
 	if (!libraries.any) {
-		host_gap_note(ctx->host, PROVIDERS, -ENODATA,
+		host_gap_note(ctx->host, libraries.configuration, -ENODATA,
 			      "the provider libraries are in none of the usual folders");
 		return;
 	}

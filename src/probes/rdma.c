@@ -484,6 +484,55 @@ static void read_uverbs(struct probe_context *ctx)
 	}
 }
 
+/* ---- what network drivers offer ---- */
+
+#define AUXILIARY "/sys/bus/auxiliary/devices"
+
+static bool is_for_rdma(const char *name)
+{
+	static const char *const kinds[] = { ".rdma.", ".roce.", ".iwarp.", ".ib." };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strstr(name, kinds[i]))
+			return true;
+	return false;
+}
+
+/* ../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0/mlx5_core.rdma.0 */
+static void find_parent(struct probe_context *ctx, struct rdma_auxiliary *auxiliary)
+{
+	char target[PATH_MAX];
+	struct span bdf;
+	int rc = host_link(ctx->host, target, AUXILIARY "/%s", auxiliary->name.value);
+
+	auxiliary->bdf.state = rc ? probe_state(rc) : FACT_ABSENT;
+	if (rc)
+		return;
+	if (bdf_in_path(span_of(target), &bdf))
+		auxiliary->bdf = fact_strn(ctx->arena, bdf.p, bdf.n);
+}
+
+static void read_auxiliary(struct probe_context *ctx)
+{
+	struct rdma_facts *rdma = &ctx->node->rdma;
+	_cleanup_names_ struct names names = { 0 };
+	int rc = host_list(ctx->host, &names, AUXILIARY);
+
+	rdma->auxiliary.state = probe_state(rc);
+	for (size_t i = 0; i < names.count && rdma->auxiliary.count < RDMA_DEVICES_MAX; i++) {
+		struct rdma_auxiliary *auxiliary;
+
+		if (!is_for_rdma(names.items[i]))
+			continue;
+		auxiliary = LIST_ADD(ctx->arena, &rdma->auxiliary);
+		auxiliary->name = fact_str(ctx->arena, names.items[i]);
+		find_parent(ctx, auxiliary);
+		probe_link(ctx, &auxiliary->driver, AUXILIARY "/%s/driver", names.items[i]);
+	}
+	if (rdma->auxiliary.count == RDMA_DEVICES_MAX)
+		rdma->auxiliary.state = FACT_UNKNOWN;
+}
+
 /* ---- of all devices ---- */
 
 static void read_memory_peers(struct probe_context *ctx)
@@ -515,6 +564,7 @@ static void run(struct probe_context *ctx)
 {
 	read_devices(ctx);
 	read_uverbs(ctx);
+	read_auxiliary(ctx);
 	read_netns_mode(ctx);
 	read_memory_peers(ctx);
 }

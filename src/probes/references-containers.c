@@ -81,6 +81,7 @@ static const struct {
 	{ "nvidia-container-runtime-hook.path", REFERENCE_PROGRAM },
 	{ "nvidia-ctk.path", REFERENCE_PROGRAM },
 	{ TOOLKIT_LDCONFIG, REFERENCE_VALUE },
+	{ TOOLKIT_NO_CGROUPS, REFERENCE_VALUE },
 	{ TOOLKIT_MODE, REFERENCE_VALUE },
 	{ TOOLKIT_CAPABILITIES, REFERENCE_VALUE },
 	{ TOOLKIT_ENVIRONMENT, REFERENCE_VALUE },
@@ -203,6 +204,8 @@ static void take_engine(struct engine *e, const struct unit_assignment *a)
 		add_value(e->refs, ENGINE_VERSION, a->value, a->line);
 	if (!a->section.n && span_is(a->key, "disabled_plugins"))
 		add_each(e->refs, ENGINE_DISABLED, a);
+	if (a->section.n && span_is(a->key, "enable_cdi"))
+		add_value(e->refs, ENGINE_CDI, a->value, a->line);
 	if (span_is(a->key, "imports")) {
 		e->imports = true;
 		add_each(e->refs, ENGINE_IMPORTS, a);
@@ -301,5 +304,26 @@ void reference_read_docker(struct references *refs, struct span text)
 	add_docker_options(refs, json_member(document, "exec-opts"));
 	if (json_string(document, "default-runtime"))
 		add_docker_default(refs, runtimes, json_string(document, "default-runtime"));
+	json_object_put(document);
+}
+
+/* ---- hooks of OCI ---- */
+
+/* {"version": "1.0.0", "hook": {"path": "/usr/bin/nvidia-container-runtime-hook", "args": [...]}, ...} */
+void reference_read_hook(struct references *refs, struct span text)
+{
+	struct json_error error;
+	struct json_object *document = json_parse(text.p, text.n, &error), *hook;
+	const char *path;
+
+	if (!document) {
+		refs->complete = false;
+		return;
+	}
+	hook = json_member(document, "hook");
+	path = hook && json_object_is_type(hook, json_type_object) ? json_string(hook, "path")
+								   : NULL;
+	if (path)
+		add_path(refs, REFERENCE_PROGRAM, ENGINE_HOOK, span_of(path), 0);
 	json_object_put(document);
 }

@@ -144,7 +144,13 @@ static const char *const cdi_folders[] = { "/etc/cdi", "/run/cdi", NULL };
 static const char *const toolkit_files[] = { "/etc/nvidia-container-runtime/config.toml",
 					     "/usr/local/nvidia/toolkit/.config/"
 					     "nvidia-container-runtime/config.toml",
+					     "/run/nvidia/toolkit/.config/"
+					     "nvidia-container-runtime/config.toml",
+					     "/usr/local/etc/nvidia-container-runtime/config.toml",
 					     NULL };
+/* Hooks that CRI-O and Podman run (containers/common: pkg/hooks/docs/oci-hooks.5.md). */
+static const char *const hook_folders[] = { "/usr/share/containers/oci/hooks.d",
+					    "/etc/containers/oci/hooks.d", NULL };
 static const char *const docker_files[] = { "/etc/docker/daemon.json", NULL };
 /* k3s and RKE2 bring a containerd of their own. */
 static const char *const containerd_files[] = {
@@ -154,8 +160,13 @@ static const char *const containerd_files[] = {
 	"/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
 	NULL,
 };
-static const char *const containerd_folders[] = { "/etc/containerd/conf.d", "/etc/crio/crio.conf.d",
-						  NULL };
+static const char *const containerd_folders[] = {
+	"/etc/containerd/conf.d",
+	"/etc/crio/crio.conf.d",
+	"/var/lib/rancher/k3s/agent/etc/containerd/config-v3.toml.d",
+	"/var/lib/rancher/rke2/agent/etc/containerd/config-v3.toml.d",
+	NULL,
+};
 /* Of a node without a file of its own slurmd keeps what slurmctld sent (slurm.conf(5), configless). */
 static const char *const gres_files[] = { "/etc/slurm/gres.conf", "/etc/slurm-llnl/gres.conf",
 					  "/run/slurm/conf/gres.conf",
@@ -186,6 +197,7 @@ const struct reference_source reference_sources[] = {
 	{ REFERENCE_CDI, cdi_folders, ".json", reference_read_cdi, NULL, NULL },
 	{ REFERENCE_TOOLKIT, toolkit_files, NULL, reference_read_toolkit, NULL, NULL },
 	{ REFERENCE_ENGINE, docker_files, NULL, reference_read_docker, NULL, NULL },
+	{ REFERENCE_ENGINE, hook_folders, ".json", reference_read_hook, NULL, NULL },
 	{ REFERENCE_ENGINE, containerd_files, NULL, reference_read_containerd, NULL, NULL },
 	{ REFERENCE_ENGINE, containerd_folders, ".toml", reference_read_containerd, NULL, NULL },
 	{ REFERENCE_ENGINE, containerd_folders, ".conf", reference_read_containerd, NULL, NULL },

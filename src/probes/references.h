@@ -50,7 +50,7 @@ extern const struct reference_source
 /* references-cdi.c, references-containers.c, references-slurm.c, references-udev.c,
  * references-topology.c, references-lxc.c */
 reference_read reference_read_cdi, reference_read_toolkit, reference_read_docker,
-	reference_read_containerd, reference_read_gres, reference_read_slurm,
+	reference_read_containerd, reference_read_hook, reference_read_gres, reference_read_slurm,
 	reference_read_slurm_settings, reference_read_spank, reference_read_udev,
 	reference_read_topology, reference_read_lxc;
 /* References that no file of their own has: from facts that are there already, and from units. */

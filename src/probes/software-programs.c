@@ -39,6 +39,11 @@ static const struct program programs[] = {
 	  .name = "container-toolkit",
 	  .packages = { "nvidia-container-toolkit-base", "nvidia-container-toolkit" },
 	  .mark = "/internal/info.version=" },
+	/* As the GPU operator installs it, behind a script. */
+	{ .path = "/usr/local/nvidia/toolkit/nvidia-ctk.real",
+	  .name = "container-toolkit",
+	  .packages = { NULL },
+	  .mark = "/internal/info.version=" },
 	{ .path = "/usr/bin/containerd",
 	  .name = "containerd",
 	  .packages = { "containerd.io", "containerd" } },

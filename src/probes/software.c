@@ -322,16 +322,21 @@ static int ask_libcuda(struct host *host, void *facts, struct arena *arena, void
 {
 	struct software_facts *answer = facts;
 	_cleanup_loader_ struct loader loader;
-	const char *path = NULL;
+	const char *path = NULL, *ml = NULL;
 	char target[PATH_MAX];
 	struct span version;
-	int rc;
+	int rc, other;
 
 	loader_open(&loader, host, arena, user);
 	rc = loader_find(&loader, "libcuda.so.1", &path);
 	if (rc && rc != -ENOENT)
 		return rc;
 	answer->libcuda = rc ? FACT_NONE(fact_str) : fact_str(arena, path);
+	other = loader_find(&loader, "libnvidia-ml.so.1", &ml);
+	if (other == 0)
+		answer->libnvidia_ml = fact_str(arena, ml);
+	else if (other == -ENOENT)
+		answer->libnvidia_ml.state = FACT_ABSENT;
 	answer->libcuda_version.state = FACT_ABSENT;
 	for (int i = 0; rc == 0 && i < LINKS_MAX; i++) {
 		const char *slash = strrchr(path, '/');
@@ -362,6 +367,7 @@ static void read_libcuda(struct probe_context *ctx)
 		return;
 	software->libcuda = answer.libcuda;
 	software->libcuda_version = answer.libcuda_version;
+	software->libnvidia_ml = answer.libnvidia_ml;
 }
 
 /* What the environment of the checked process selects. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "query/endpoints.h"
+#include "query/rdma-drivers.h"
 
 /* ---- devices ---- */
 
@@ -62,6 +63,29 @@ struct fact_bool node_efa_reaches_gpus(const struct node *node, const struct rdm
 		all = one;
 	}
 	return all;
+}
+
+const struct rdma_device *node_efa_alone(const struct node *node)
+{
+	const struct rdma_device *first = NULL;
+
+	for_each(d, &node->rdma.devices) {
+		if (!is_efa(d))
+			return NULL;
+		/* The one that tells least. */
+		if (!first || (is_unknown(d->p2p) && !is_unknown(first->p2p)) ||
+		    (is_absent(d->p2p) && is_known(first->p2p)))
+			first = d;
+	}
+	return first;
+}
+
+bool node_is_efa_without_gpudirect(const struct node *node)
+{
+	const char *type = is_known(node->os.product) ? node->os.product.value : "";
+
+	return node_efa_alone(node) && (strncmp(type, "p3dn.", 5) == 0 || type[0] == 'g') &&
+	       strchr(type, '.');
 }
 
 bool is_iwarp(const struct rdma_device *device)
@@ -201,6 +225,38 @@ const struct net_interface *port_leg_down(const struct node *node, const struct 
 	return NULL;
 }
 
+/* A bridge of the kernel's, or of Open vSwitch, that the function's interface is a port of; or NULL. */
+static const char *bridge_over(const struct node *node, const struct rdma_device *d)
+{
+	for_each(i, &node->net.interfaces) {
+		if (!is_known(d->bdf) || !str_is(i->bdf, d->bdf.value))
+			continue;
+		for_each(name, &i->uppers) {
+			const struct net_interface *upper = node_interface(node, *name);
+
+			if (strcmp(*name, "ovs-system") == 0 ||
+			    (upper && str_is(upper->driver, "bridge")))
+				return *name;
+		}
+	}
+	return NULL;
+}
+
+const char *port_other_purpose(struct arena *arena, const struct endpoints *endpoints,
+			       const struct rdma_device *d, const struct rdma_port *p)
+{
+	const char *bridge = bridge_over(endpoints->node, d);
+
+	if (!port_is_ethernet(p))
+		return NULL;
+	if (bridge)
+		return arena_printf(arena, "its interface is a port of the bridge %s", bridge);
+	for_each_port(other, q, endpoints->node)
+		if (port_is_infiniband(q) && port_is_active(q) && is_job_nic(endpoints, other))
+			return arena_printf(arena, "jobs have InfiniBand (%s)", other->name.value);
+	return NULL;
+}
+
 bool is_same_slot(const char *bdf, const char *other)
 {
 	size_t n = strlen(bdf) - 1;
@@ -208,24 +264,12 @@ bool is_same_slot(const char *bdf, const char *other)
 	return strlen(other) == n + 1 && strncmp(bdf, other, n) == 0;
 }
 
-/* rdma-core 64: providers */
+/* An RDMA device can name the PCI function's driver, or the module of its own. */
 const char *verbs_provider_of(const char *driver)
 {
-	static const struct {
-		const char *driver, *provider;
-	} table[] = {
-		{ "mlx5_core", "mlx5" },  { "mlx4_core", "mlx4" },
-		{ "rdma_rxe", "rxe" },	  { "siw", "siw" },
-		{ "bnxt_re", "bnxt_re" }, { "bnxt_en", "bnxt_re" },
-		{ "irdma", "irdma" },	  { "ice", "irdma" },
-		{ "efa", "efa" },	  { "erdma", "erdma" },
-		{ "hns3", "hns" },	  { "cxgb4", "cxgb4" },
-		{ "qede", "qedr" },	  { "vmw_pvrdma", "vmw_pvrdma" },
-	};
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (strcmp(table[i].driver, driver) == 0)
-			return table[i].provider;
+	for (const struct rdma_driver *d = rdma_drivers; d->module; d++)
+		if ((d->driver && strcmp(d->driver, driver) == 0) || strcmp(d->module, driver) == 0)
+			return d->provider;
 	return NULL;
 }
 

@@ -28,6 +28,13 @@ struct fact_bool efa_reaches_gpus(const struct rdma_device *device);
  * is EFA and does not. DEVICE, if not NULL, is the one that decides. */
 struct fact_bool node_efa_reaches_gpus(const struct node *node, const struct rdma_device **device);
 
+/* RDMA here is EFA and nothing else, so that no peer-memory module matters: of its devices the one whose driver says
+ * least. NULL: it is not. */
+const struct rdma_device *node_efa_alone(const struct node *node);
+/* An instance type of EC2 that has EFA and GPUs, and no GPUDirect RDMA: all but the P series from p4d on
+ * (github.com/aws/aws-ofi-nccl issues 104 and 547). */
+bool node_is_efa_without_gpudirect(const struct node *node);
+
 /* iWARP instead of RoCE or InfiniBand. */
 bool is_iwarp(const struct rdma_device *device);
 
@@ -37,6 +44,11 @@ const char *port_fact(struct arena *arena, const struct rdma_device *d, const st
 		      const char *member);
 const char *gid_fact(struct arena *arena, const struct rdma_device *d, const struct rdma_port *p,
 		     const struct rdma_gid *g, const char *member);
+
+/* Why an Ethernet port carries other traffic than that of jobs: it belongs to a bridge, or jobs have InfiniBand.
+ * NULL: nothing says so. */
+const char *port_other_purpose(struct arena *arena, const struct endpoints *endpoints,
+			       const struct rdma_device *d, const struct rdma_port *p);
 
 /* RoCE v2 with an address that is not confined to the link. */
 bool gid_is_usable(const struct rdma_gid *gid);

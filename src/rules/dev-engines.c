@@ -7,6 +7,7 @@
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/kind.h"
 
 #define CONTAINERD_CONFIG "/etc/containerd/config.toml"
 #define DROP_INS "/etc/containerd/conf.d/"
@@ -230,6 +231,9 @@ static void check_cgroups(struct rule_context *ctx, const char *file)
 
 	if (!runc || !table || !str_is(runc->name, "true") || (own && str_is(own->name, "true")))
 		return;
+	/* k3s and RKE2 write the option for runc alone, and overwrite the file at each start. */
+	if (!own && strncmp(file, RANCHER, strlen(RANCHER)) == 0)
+		return;
 	fail_at(ctx, SEVERITY_WARN, own ? own : table,
 		own ? "sets SystemdCgroup = false for nvidia, and runc has true"
 		    : "begins the table of nvidia, which lacks the SystemdCgroup = true of runc",
@@ -237,6 +241,58 @@ static void check_cgroups(struct rule_context *ctx, const char *file)
 		"systemd and the runtime manage the same cgroups. Pods of the runtime nvidia fail to start, or "
 		"lose their limits and devices.",
 		"Set SystemdCgroup = true in the options of the runtime nvidia. Then restart containerd.");
+}
+
+/* ---- devices by CDI ---- */
+
+/* What gives pods their GPUs by CDI here; or NULL. */
+static const char *cdi_user(struct rule_context *ctx, const char **fact)
+{
+	struct kind_answer dra = kind_of(ctx->node, KIND_DRA, ctx->arena);
+
+	if (known_is(dra.is, true)) {
+		*fact = dra.fact;
+		return "NVIDIA's DRA driver";
+	}
+	for_each(spec, &ctx->node->containers.cdi)
+		if (str_starts(spec->path, "/run/cdi/k8s.")) {
+			*fact = fact_path(ctx->arena, "containers.cdi", spec->path.value, "path");
+			return strstr(spec->path.value, "device-plugin") ? "the device plugin"
+									 : "a plugin of Kubernetes";
+		}
+	return NULL;
+}
+
+/* internal/cri/config/config.go: off in 1.7, on from 2.0 on; 1.6 does not know the key. */
+static void check_cdi(struct rule_context *ctx, const char *file)
+{
+	const struct node *node = ctx->node;
+	const struct reference *r = value_in(node, file, ENGINE_CDI);
+	const char *fact = NULL, *user = cdi_user(ctx, &fact);
+	bool off = r && str_is(r->name, "false"), old = is_containerd_older(node, file, "2.0");
+	bool none = is_containerd_older(node, file, "1.7");
+
+	if (!user || (strcmp(file, CONTAINERD_CONFIG) != 0 && !off) || (!off && !old) ||
+	    (r && !off && !none))
+		return;
+	FAIL_AS(ctx, SEVERITY_ERR, .subject = file,
+		.observed =
+			none  ? text_printf(ctx, "containerd %s has no CDI, which %s uses",
+					    node_software(node, "containerd")->version.value, user)
+			: off ? text_printf(ctx, "%s: enable_cdi = false; %s uses CDI",
+					    reference_place(ctx->arena, r), user)
+			      : text_printf(ctx,
+					    "no enable_cdi = true, without which containerd %s "
+					    "leaves CDI off; %s uses it",
+					    node_software(node, "containerd")->version.value, user),
+		.expected = none ? "containerd 1.7 or later" : "enable_cdi = true",
+		.impact = "Pods with GPUs stay in ContainerCreating, or start without the devices.",
+		.remedy =
+			none ? "Update containerd to 1.7 or later, and set enable_cdi = true."
+			     : "Set enable_cdi = true and cdi_spec_dirs = [\"/etc/cdi\", \"/var/run/cdi\"] "
+			       "in the plugin cri. Then restart containerd.",
+		.evidence = { r ? reference_fact(ctx->arena, node, r, "name") : "software.items",
+			      fact });
 }
 
 /* ---- k3s and RKE2 ---- */
@@ -328,6 +384,7 @@ static void check_file(struct rule_context *ctx, const struct reference_file *fi
 	check_import(ctx, path);
 	check_disabled(ctx, path);
 	check_cgroups(ctx, path);
+	check_cdi(ctx, path);
 	for_each(c, &ctx->node->containers.configs)
 		if (str_is(c->path, path) && str_starts(c->path, RANCHER))
 			check_generated(ctx, c);
@@ -364,12 +421,13 @@ static const struct rule dev_engines_rules[] = {
 		.remedy = "Correct containerd's configuration, then restart containerd.",
 		.activation = ACTIVATION_RESTART,
 		.reads =
-			"version, imports, disabled_plugins and the runtimes in containerd's config.toml and "
-			"conf.d; config.toml of k3s and RKE2 with their templates; the version of containerd; the "
-			"kubelet's engine.",
+			"version, imports, disabled_plugins, enable_cdi and the runtimes in containerd's config.toml "
+			"and conf.d; config.toml of k3s and RKE2 with their templates; the version of containerd; the "
+			"kubelet's engine; whether the device plugin or NVIDIA's DRA driver uses CDI.",
 		.why = "containerd says nothing of the table of a plugin that it does not have. The plugin of the runtimes has another name "
 		       "from version 3 of the file on. A drop-in counts only if config.toml imports it. k3s and "
-		       "RKE2 write their config.toml at each start, from a template if there is one.",
+		       "RKE2 write their config.toml at each start, from a template if there is one. CDI is off in "
+		       "containerd 1.7 until enable_cdi switches it on, and on from 2.0.",
 		.check = "containerd config dump | grep -A8 runtimes.nvidia",
 		.cost = "A restart of containerd does not stop running containers. A restart of k3s or RKE2 stops "
 			"its control plane for seconds.",

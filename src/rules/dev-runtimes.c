@@ -40,6 +40,8 @@ static enum severity grade_engine(const struct rule_context *ctx, const struct r
 
 static const char *engine_impact(struct rule_context *ctx, const struct reference *r)
 {
+	if (str_is(r->role, ENGINE_HOOK))
+		return "CRI-O and Podman start no container that the hook is for: \"error executing hook\".";
 	if (known_is(r->kind, REFERENCE_RUNTIME))
 		return "The engine, or its part for Kubernetes, does not start.";
 	if (is_default(ctx->node, r))
@@ -53,6 +55,11 @@ static const char *engine_remedy(struct rule_context *ctx, const struct referenc
 			     : strstr(r->file.value, "crio") ? "crio"
 							     : "containerd";
 
+	if (str_is(r->role, ENGINE_HOOK))
+		return text_printf(
+			ctx,
+			"Install the package that has %s. Where containers get GPUs by CDI, remove %s.",
+			r->name.value, r->file.value);
 	return text_printf(
 		ctx,
 		"Install the NVIDIA Container Toolkit and run nvidia-ctk runtime configure "
@@ -207,15 +214,16 @@ static const struct rule dev_runtimes_rules[] = {
 		.activation = ACTIVATION_RESTART,
 		.reads =
 			"The runtimes in /etc/docker/daemon.json, in containerd's config.toml and conf.d, in "
-			"those of k3s and RKE2, and in crio.conf; the default runtime; and the named "
-			"programs.",
+			"those of k3s and RKE2, and in crio.conf; the default runtime; NVIDIA's hooks in "
+			"containers/oci/hooks.d; and the named programs.",
 		.why = "The GPU operator and package removals leave entries for missing programs behind. A "
 		       "missing default runtime stops every container. Another missing runtime stops only "
 		       "containers that request it.",
 		.check = "grep -rn nvidia /etc/docker/daemon.json /etc/containerd /etc/crio",
 		.sources = "NVIDIA Container Toolkit 1.20.0: pkg/config/engine\n"
 			   "containerd 2.1: internal/cri/config/config.go\n"
-			   "moby 28: daemon/runtime_unix.go",
+			   "moby 28: daemon/runtime_unix.go\n"
+			   "containers/common main (2026): pkg/hooks/docs/oci-hooks.5.md",
 	},
 	{
 		.id = "dev/toolkit-path-missing",

@@ -171,6 +171,18 @@ static void check_ldconfig(struct rule_context *ctx, const struct reference *r)
 		"Run nvidia-ctk config --set nvidia-container-cli.ldconfig=@/sbin/ldconfig --in-place.");
 }
 
+/* dev/cdi-wiring has the file of the host; the operator's is for engines that run as root. */
+static void check_no_cgroups(struct rule_context *ctx, const struct reference *r)
+{
+	if (!is_on(r) || !strstr(r->file.value, "/toolkit/"))
+		return;
+	fail_value(
+		ctx, SEVERITY_WARN, r, "false",
+		"nvidia-smi in a container reports \"Failed to initialize NVML: Unknown Error\": the "
+		"hook does not allow the GPUs in the container's cgroup.",
+		"Set no-cgroups = false, in the values of the operator's toolkit.");
+}
+
 static const struct {
 	const char *key;
 	void (*check)(struct rule_context *ctx, const struct reference *r);
@@ -179,6 +191,7 @@ static const struct {
 	{ TOOLKIT_CAPABILITIES, check_capabilities },
 	{ TOOLKIT_ENVIRONMENT, check_environment },
 	{ TOOLKIT_LDCONFIG, check_ldconfig },
+	{ TOOLKIT_NO_CGROUPS, check_no_cgroups },
 };
 
 static void check_file(struct rule_context *ctx, const struct reference_file *file,

@@ -160,6 +160,7 @@ static const char *peer_memory_module(const struct node *node)
 static void check_flavour(struct rule_context *ctx)
 {
 	const struct driver_facts *driver = &ctx->node->driver;
+	const struct rdma_device *efa = node_efa_alone(ctx->node);
 	bool old;
 
 	if (skip_without_driver(ctx))
@@ -182,6 +183,17 @@ static void check_flavour(struct rule_context *ctx)
 		     .observed = "proprietary kernel modules; the EFA driver reaches their memory "
 				 "without DMA-BUF",
 		     .evidence = { "driver.banner", "rdma.devices" });
+	else if (efa && node_is_efa_without_gpudirect(ctx->node))
+		NOTE(ctx,
+		     .observed =
+			     "proprietary kernel modules; this instance type has no GPUDirect RDMA",
+		     .evidence = { "driver.banner", "os.product" });
+	else if (efa && is_unknown(efa->p2p) && !is_known(efa->gdr))
+		UNKNOWN(ctx,
+			.observed =
+				"proprietary kernel modules; whether the EFA driver reaches their memory was not read",
+			.evidence = {
+				fact_path(ctx->arena, "rdma.devices", efa->name.value, "p2p") });
 	else if (!was_read(ctx->node->modules.loaded))
 		UNKNOWN(ctx, .evidence = { "modules.loaded" });
 	else if (peer_memory_module(ctx->node))
@@ -435,19 +447,19 @@ static void check_proprietary_no_dmabuf(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 
-	const struct rdma_device *efa = NULL;
+	const struct rdma_device *efa = node_efa_alone(node);
 
 	if (skip_without_driver(ctx))
 		return;
 	if (known_is(node->driver.flavour, FLAVOUR_OPEN))
 		NOT_APPLICABLE(ctx, .observed = "open kernel modules",
 			       .evidence = { "driver.flavour" });
-	else if (is_known(node_efa_reaches_gpus(node, &efa)))
+	else if (efa)
 		NOT_APPLICABLE(
 			ctx,
 			.observed = "the EFA driver decides: rdma/dmabuf-unsupported reports it",
 			.evidence = { fact_path(ctx->arena, "rdma.devices", efa->name.value,
-						is_known(efa->p2p) ? "p2p" : "gdr") });
+						is_known(efa->gdr) ? "gdr" : "p2p") });
 	else if (!is_known(node->driver.flavour) || !was_read(node->modules.loaded))
 		UNKNOWN(ctx, .evidence = { is_known(node->driver.flavour) ? "modules.loaded"
 									  : "driver.flavour" });

@@ -41,6 +41,30 @@ static void fail_transport(struct rule_context *ctx, const struct job_value *v,
 		.evidence = { v->fact });
 }
 
+/* These copy memory and carry no active messages, which every connection begins with. */
+static bool copies_alone(struct span transport)
+{
+	static const char *const names[] = { "cuda",	"cuda_copy", "cuda_ipc", "gdr_copy",
+					     "gdrcopy", "cma",	     "knem" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (span_is(transport, names[i]))
+			return true;
+	return transport.n == 0;
+}
+
+static bool carries_messages(const char *value)
+{
+	struct span list = span_of(value), item;
+
+	if (value[0] == '^')
+		return true;
+	while (span_cut(&list, ',', &item))
+		if (!copies_alone(span_trim(item)))
+			return true;
+	return false;
+}
+
 static void check_gpu_transports(struct rule_context *ctx)
 {
 	struct job_value v;
@@ -51,6 +75,15 @@ static void check_gpu_transports(struct rule_context *ctx)
 	if (!v.value)
 		NOT_APPLICABLE(ctx, .observed = "UCX_TLS is not set",
 			       .evidence = { "env.variables" });
+	else if (!carries_messages(v.value))
+		FAIL_AS(ctx, SEVERITY_ERR, .subject = v.name,
+			.observed = text_printf(ctx, "%s has no transport that connects processes",
+						job_value_text(ctx->arena, ctx->node, &v)),
+			.expected = "rc, tcp or sm beside those of CUDA",
+			.impact = "UCX makes no connection: \"no active messages transport\".",
+			.remedy =
+				"Unset UCX_TLS, or add rc (InfiniBand, RoCE), tcp and sm to the list.",
+			.evidence = { v.fact });
 	else if (!leaves(v.value, "cuda_copy"))
 		fail_transport(ctx, &v, "cuda_copy",
 			       "UCX does not recognize GPU memory: transfers of GPU buffers fail.");
@@ -69,6 +102,7 @@ static const struct rule env_ucx_rules[] = {
 			"UCX fails with GPU memory, or is slow: UCX_TLS leaves out its GPU transports",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
+		.gravest = SEVERITY_ERR,
 		.evaluate = check_gpu_transports,
 		.impact =
 			"Programs on UCX (MPI, NIXL, Mooncake) fail with GPU buffers, or are slow.",
@@ -77,12 +111,13 @@ static const struct rule env_ucx_rules[] = {
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "UCX_TLS of the job; the GPUs.",
 		.why = "UCX_TLS names the only transports that UCX uses, or after ^ those that it does not. cuda_copy "
-		       "recognizes GPU memory. cuda_ipc copies between GPUs of one node. cuda means both. A list "
-		       "without them is a note, because MPI often only starts a job whose data NCCL carries.",
+		       "recognizes GPU memory. cuda_ipc copies between GPUs of one node. cuda means both. They "
+		       "copy memory only: a list needs rc, tcp or sm too, to connect processes. A list without those of "
+		       "CUDA is a note, because MPI often only starts a job whose data NCCL carries.",
 		.check = "env | grep UCX_TLS; ucx_info -d | grep Transport",
 		.sources =
 			"UCX (2026-08-21): src/ucp/core/ucp_context.c, ucp_tl_aliases\n"
-			"github.com/ai-dynamo/nixl issue 1097; github.com/vllm-project/vllm issue 26382",
+			"github.com/openucx/ucx issue 4742; github.com/ai-dynamo/nixl issues 1097, 1413; github.com/vllm-project/vllm issue 26382",
 	},
 };
 

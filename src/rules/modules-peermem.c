@@ -18,14 +18,16 @@
 /* EFA asks the NVIDIA driver itself, or through efa_nv_peermem (amzn-drivers: efa_nvmem_impl.h). */
 static bool skip_for_efa(struct rule_context *ctx)
 {
-	const struct rdma_device *device = NULL;
+	const struct rdma_device *device = node_efa_alone(ctx->node);
 
-	if (!is_known(node_efa_reaches_gpus(ctx->node, &device)))
+	/* A driver without these files leaves it open, as where libfabric takes the GPU's word for it. */
+	if (!device || (is_absent(device->p2p) && !is_known(device->gdr) &&
+			!str_starts(ctx->node->os.product, "p3dn.")))
 		return false;
 	NOT_APPLICABLE(ctx,
 		       .observed = "EFA does not use nvidia_peermem: see rdma/dmabuf-unsupported",
 		       .evidence = { fact_path(ctx->arena, "rdma.devices", device->name.value,
-					       is_known(device->p2p) ? "p2p" : "gdr") });
+					       "driver") });
 	return true;
 }
 
@@ -424,7 +426,7 @@ static void check_not_persistent(struct rule_context *ctx)
 	const char *name = right_module(node), *why;
 
 	if (skip_without_peermem(ctx) || skip_unless_modules_count(ctx) ||
-	    answer_for_image(ctx, name))
+	    answer_for_image(ctx, name) || skip_for_efa(ctx))
 		return;
 	if (!node_module(node, "nvidia_peermem") && !waits_to_be_loaded(ctx))
 		NOT_APPLICABLE(

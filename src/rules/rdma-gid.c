@@ -149,7 +149,8 @@ static void check_no_rocev2(struct rule_context *ctx)
 	any = any_usable_gid(ctx);
 	for_each_port(d, p, ctx->node) {
 		const struct rdma_gid *gid = best_gid(p);
-		bool idle = any && !is_job_nic(ctx->endpoints, d);
+		const char *purpose = port_other_purpose(ctx->arena, ctx->endpoints, d, p);
+		bool idle = purpose || (any && !is_job_nic(ctx->endpoints, d));
 
 		if (!is_active_roce(ctx, d, p) || skip_left_out(ctx, d, p))
 			continue;
@@ -165,7 +166,10 @@ static void check_no_rocev2(struct rule_context *ctx)
 			/* A storage or management port without address is not meant for RDMA. */
 			FAIL_AS(ctx, idle ? SEVERITY_INFO : SEVERITY_ERR,
 				.subject = port_name(ctx->arena, d, p),
-				.observed = gids_found(d, p), .remedy = remedy_gids(ctx, d, p),
+				.observed = purpose ? text_printf(ctx, "%s; %s", gids_found(d, p),
+								  purpose)
+						    : gids_found(d, p),
+				.remedy = remedy_gids(ctx, d, p),
 				.expected = "a RoCE v2 GID of an IPv4 or a global IPv6 address",
 				.evidence = { port_fact(ctx->arena, d, p, "gids") });
 	}

@@ -3,10 +3,12 @@
  * firmware. */
 #include <string.h>
 
+#include "base/command.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/kind.h"
 #include "query/ports.h"
+#include "query/rdma-drivers.h"
 #include "query/topology.h"
 
 /* ---- rdma/device-missing ---- */
@@ -104,8 +106,24 @@ static void check_nic(struct rule_context *ctx, const struct pci_device *nic, si
 			.evidence = { "net.interfaces", fact });
 	else if (bound)
 		FAIL(ctx, .subject = nic->bdf.value,
-		     .observed = "it has the driver mlx5_core and no RDMA device",
-		     .expected = "an entry in /sys/class/infiniband", .evidence = { fact });
+		     .observed = text_printf(
+			     ctx, "it has the driver mlx5_core and no RDMA device%s",
+			     rdma_is_not_offered(ctx->node, nic)
+				     ? "; mlx5_core offers none for it, so RDMA is switched off there"
+				     : ""),
+		     .expected = "an entry in /sys/class/infiniband",
+		     .remedy =
+			     rdma_is_not_offered(ctx->node, nic)
+				     ? text_printf(
+					       ctx,
+					       "Switch RDMA on: devlink dev param set pci/%s name enable_roce value "
+					       "true cmode driverinit (enable_rdma for a sub-function), then devlink "
+					       "dev reload pci/%s.",
+					       command_name(nic->bdf.value, "BDF"),
+					       command_name(nic->bdf.value, "BDF"))
+				     : NULL,
+		     .evidence = { fact,
+				   rdma_is_not_offered(ctx->node, nic) ? "rdma.auxiliary" : NULL });
 	else if (is_absent(nic->driver) && has_working_peer(ctx->node, nic))
 		FAIL(ctx, .subject = nic->bdf.value,
 		     .observed = "it has no driver; NICs of the same model have RDMA devices",
@@ -437,8 +455,9 @@ static const struct rule rdma_nics_rules[] = {
 			"or reset the NIC. If devlink dev param show pci/BDF name enable_rdma says false, switch it on.",
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/mlx5-not-loaded" },
-		.reads = "NVIDIA network functions on the PCI bus, their drivers, and "
-			 "/sys/class/infiniband.",
+		.reads =
+			"NVIDIA network functions on the PCI bus, their drivers, their devices of the auxiliary bus, and "
+			"/sys/class/infiniband.",
 		.why = "mlx5_ib makes one RDMA device for every function with the driver mlx5_core. If one is missing, "
 		       "it failed to start or failed later. The second function of a bond, idle virtual functions and "
 		       "functions with another driver are no fault. A function that has left the PCI bus is not "

@@ -80,21 +80,38 @@ static void check_version(struct rule_context *ctx)
 		PASS(ctx, .evidence = { "rdma.providers", evidence });
 }
 
+/* The libibverbs that programs get reads PREFIX/etc/libibverbs.d: "", or that of a build below /usr/local or /opt. */
+static const char *prefix_of_verbs(struct rule_context *ctx)
+{
+	const struct fact_str *verbs = &ctx->node->libraries.verbs;
+	const char *lib = is_known(*verbs) ? strstr(verbs->value, "/lib") : NULL;
+
+	return lib && (str_starts(*verbs, "/usr/local/") || str_starts(*verbs, "/opt/"))
+		       ? text_printf(ctx, "%.*s", (int)(lib - verbs->value), verbs->value)
+		       : "";
+}
+
 static void check_missing(struct rule_context *ctx, const struct rdma_device *d,
 			  const char *provider)
 {
 	static const struct package_names package = { "ibverbs-providers", "libibverbs",
 						      "rdma-core", "rdma-core" };
-	const char *runtime = NULL;
+	const char *runtime = NULL, *prefix = prefix_of_verbs(ctx);
 	bool containers = node_runs_containers(ctx->node, &runtime);
 
 	FAIL_AS(ctx, containers ? SEVERITY_WARN : SEVERITY_ERR, .subject = d->name.value,
 		.observed =
 			is_absent(ctx->node->rdma.providers)
-				? "/etc/libibverbs.d does not exist: no provider is installed"
-				: text_printf(ctx,
-					      "no provider \"%s\" for a device with the driver %s",
-					      provider, d->driver.value),
+				? text_printf(
+					  ctx,
+					  "%s/etc/libibverbs.d does not exist: no provider is installed%s",
+					  prefix, *prefix ? " there" : "")
+				: text_printf(
+					  ctx,
+					  "no provider \"%s\" for a device with the driver %s%s%s",
+					  provider, d->driver.value, *prefix ? ", in " : "",
+					  *prefix ? text_printf(ctx, "%s/etc/libibverbs.d", prefix)
+						  : ""),
 		.expected =
 			containers
 				? text_printf(

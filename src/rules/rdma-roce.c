@@ -33,7 +33,11 @@ static void fail_mtu(struct rule_context *ctx, const struct rdma_device *d,
 	struct known_cause cause = known_cause(ctx, observed);
 	enum severity severity = SEVERITY_INFO;
 
-	if (is_job_nic(ctx->endpoints, d) && cause.source)
+	/* Nothing that routes, or other traffic: no job sends RDMA here. */
+	if (port_is_ethernet(p) &&
+	    (!port_usable_gid(p) || port_other_purpose(ctx->arena, ctx->endpoints, d, p)))
+		severity = SEVERITY_INFO;
+	else if (is_job_nic(ctx->endpoints, d) && cause.source)
 		severity = SEVERITY_ERR;
 	else if (is_job_nic(ctx->endpoints, d) && port_is_ethernet(p) &&
 		 is_asked_for(ctx, PROFILE_RDMA_ANY))

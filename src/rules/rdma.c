@@ -11,33 +11,37 @@
 #include "query/job-env.h"
 #include "query/peermem.h"
 #include "query/ports.h"
+#include "query/rdma-drivers.h"
 #include "query/selection.h"
 
-static size_t count_nics(const struct node *node, const char *driver)
+static size_t count_nics(const struct node *node)
 {
 	size_t n = 0;
 
 	for_each(d, &node->pci.devices)
-		n += pci_is_mlx(d) && !is_known(d->physical_function) &&
-		     (!driver || str_is(d->driver, driver));
+		n += pci_is_mlx(d) && !is_known(d->physical_function);
 	return n;
 }
 
-/* The module that makes RDMA devices of other makers' network functions, by the driver of these (Linux:
- * drivers/infiniband/hw). Of mlx5 the vendor's id alone tells, since its driver may be missing too. */
+/* The module that makes RDMA devices of NVIDIA's NICs: of mlx5, unless all are older. */
+static const char *module_of_nics(const struct node *node)
+{
+	const char *module = NULL;
+
+	for_each(d, &node->pci.devices)
+		if (pci_is_mlx(d) && !is_known(d->physical_function) &&
+		    !(module && strcmp(module, "mlx5_ib") == 0))
+			module = str_is(d->driver, "mlx4_core") ? "mlx4_ib" : "mlx5_ib";
+	return module;
+}
+
+/* The module that makes RDMA devices of other makers' network functions, by the driver of these. Of NVIDIA's the
+ * vendor's id tells too, since the driver may be missing. */
 static const char *rdma_half(const struct pci_device *function)
 {
-	static const struct {
-		const char *driver, *module;
-	} halves[] = {
-		{ "bnxt_en", "bnxt_re" }, { "ice", "irdma" },		{ "qede", "qedr" },
-		{ "cxgb4", "iw_cxgb4" },  { "hns3", "hns_roce_hw_v2" },
-	};
+	const struct rdma_driver *driver = rdma_driver_of(function);
 
-	for (size_t i = 0; i < sizeof(halves) / sizeof(halves[0]); i++)
-		if (str_is(function->driver, halves[i].driver))
-			return halves[i].module;
-	return NULL;
+	return driver ? driver->module : NULL;
 }
 
 static const struct pci_device *first_other_nic(const struct node *node)
@@ -89,13 +93,14 @@ static void check_other_nic(struct rule_context *ctx, const struct pci_device *n
 static void check_no_devices(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
+	const char *module = module_of_nics(node);
 	size_t nics;
 
 	if (!was_read(node->pci.devices)) {
 		UNKNOWN(ctx, .evidence = { "pci.devices" });
 		return;
 	}
-	nics = count_nics(node, NULL);
+	nics = count_nics(node);
 	if (nics == 0)
 		check_other_nic(ctx, first_other_nic(node));
 	else if (!was_read(node->rdma.devices))
@@ -105,10 +110,17 @@ static void check_no_devices(struct rule_context *ctx)
 		     .evidence = { "rdma.devices" });
 	else
 		FAIL(ctx,
-		     .observed = text_printf(
-			     ctx, "%zu NVIDIA NIC%s, no RDMA device%s", nics, nics == 1 ? "" : "s",
-			     node_module(node, "mlx5_ib") ? "" : "; mlx5_ib is not loaded"),
-		     .needs_module = node_module(node, "mlx5_ib") ? NULL : "mlx5_ib",
+		     .observed = text_printf(ctx, "%zu NVIDIA NIC%s, no RDMA device%s%s%s", nics,
+					     nics == 1 ? "" : "s",
+					     node_module(node, module) ? "" : "; ",
+					     node_module(node, module) ? "" : module,
+					     node_module(node, module) ? "" : " is not loaded"),
+		     .needs_module = node_module(node, module) ? NULL : module,
+		     .remedy = text_printf(
+			     ctx,
+			     "Load %s (with MLNX_OFED: start openibd), and have it loaded at boot.",
+			     module),
+		     .command = command_printf(ctx->arena, "modprobe %s", module),
 		     .expected = "an RDMA device for each NIC",
 		     .evidence = { "rdma.devices", "modules.loaded" });
 }
@@ -566,6 +578,25 @@ static void check_efa(struct rule_context *ctx, const struct rdma_device *d, boo
 		     .fix = { NULL }, .has_fix = true, .evidence = { fact, "driver.flavour" });
 }
 
+/* Linux's own efa has no file p2p and takes GPU memory by DMA-BUF alone (efa_verbs.c). */
+static void check_silent_efa(struct rule_context *ctx, const struct rdma_device *d)
+{
+	const char *fact = fact_path(ctx->arena, "rdma.devices", d->name.value, "p2p");
+
+	if (is_unknown(d->p2p))
+		UNKNOWN(ctx, .observed = "whether the EFA driver reaches GPU memory was not read",
+			.evidence = { fact });
+	else
+		FAIL(ctx, .subject = d->name.value,
+		     .observed =
+			     "Linux's own EFA driver reaches GPU memory through DMA-BUF alone, which "
+			     "the proprietary kernel modules do not export",
+		     .expected = "the open kernel modules, or Amazon's EFA driver",
+		     .remedy =
+			     "Install the open kernel modules, or the EFA driver of Amazon's installer.",
+		     .fix = { NULL }, .has_fix = true, .evidence = { fact, "driver.flavour" });
+}
+
 static void check_dmabuf(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -575,8 +606,20 @@ static void check_dmabuf(struct rule_context *ctx)
 
 	if (skip_without_rdma(ctx))
 		return;
+	if (node_is_efa_without_gpudirect(node) && !known_is(efa, true)) {
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx, "%s has no GPUDirect RDMA: NCCL copies through host memory",
+			     node->os.product.value),
+		     .evidence = { "os.product", "rdma.devices" });
+		return;
+	}
 	if (is_known(efa)) {
 		check_efa(ctx, device, efa.value);
+		return;
+	}
+	if (node_efa_alone(node) && known_is(node->driver.flavour, FLAVOUR_PROPRIETARY)) {
+		check_silent_efa(ctx, node_efa_alone(node));
 		return;
 	}
 	if (was_read(node->modules.loaded) && !peermem)
@@ -603,10 +646,10 @@ static const struct rule rdma_rules[] = {
 		.command = "modprobe mlx5_ib",
 		.fix = { "load-module", { "mlx5_ib" } },
 		.activation = ACTIVATION_NOW,
-		.follows = { "modules/mlx5-not-loaded" },
+		.follows = { "modules/mlx5-not-loaded", "modules/nic-rdma-not-loaded" },
 		.reads =
 			"NVIDIA (15b3) network functions on the PCI bus; NICs of other makers by their driver "
-			"(bnxt_en, ice, qede, cxgb4, hns3); /sys/class/infiniband.",
+			"(bnxt_en, ice, qede, cxgb4, hns3, mana, ionic, efa, erdma); /sys/class/infiniband.",
 		.why = "mlx5_core alone makes a network interface. mlx5_ib adds the RDMA device. Broadcom's NICs need "
 		       "bnxt_re for it, and Intel's need irdma.",
 		.check = "ls /sys/class/infiniband; lsmod | grep mlx5_ib",

@@ -4,6 +4,7 @@
 
 #include "base/span.h"
 #include "evaluate/skip.h"
+#include "parse/nvidia.h"
 
 /* Documentation/admin-guide/sysctl/kernel.rst, numa_balancing: bit 0 balances, bit 1 moves pages
  * between tiers of memory only. */
@@ -84,6 +85,61 @@ static void check_scope(struct rule_context *ctx, uint64_t scope, const char *fa
 		     .expected = "0, or CAP_SYS_PTRACE", .evidence = { fact, "env.capabilities" });
 }
 
+/* UCX 1.6 asks for the permission itself (prctl(PR_SET_PTRACER), uct/sm/cma/cma_md.c); before, its copies fail. */
+#define UCX_ASKS "1.6"
+
+/* What copies between processes of one node with process_vm_readv(2), and what then happens. */
+static const struct software_item *old_ucx(const struct node *node)
+{
+	const struct software_item *ucx = node_software(node, "ucx");
+
+	return ucx && is_known(ucx->version) && version_compare(ucx->version.value, UCX_ASKS) < 0
+		       ? ucx
+		       : NULL;
+}
+
+static void check_copies(struct rule_context *ctx, uint64_t scope, const char *fact)
+{
+	const struct software_item *ucx = old_ucx(ctx->node);
+	bool efa = known_is(kind_of(ctx->node, KIND_EFA, ctx->arena).is, true);
+
+	if (!was_read(ctx->node->software.items) && !is_asked_for(ctx, PROFILE_DEEPEP))
+		UNKNOWN(ctx, .evidence = { "software.items" });
+	else if (scope && ucx && !is_known(ctx->node->env.capabilities))
+		UNKNOWN(ctx, .subject = "UCX", .evidence = { "env.capabilities", fact });
+	else if (scope && !may_trace(ctx->node) && ucx)
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = "UCX",
+			.observed = text_printf(
+				ctx, "%" PRIu64 ", and UCX %s does not ask for the permission",
+				scope, ucx->version.value),
+			.expected = "0, or UCX " UCX_ASKS " or later",
+			.impact =
+				"Jobs of UCX fail within a node: \"process_vm_readv delivered 0 instead of ..., "
+				"error message Operation not permitted\".",
+			.remedy =
+				"Set kernel.yama.ptrace_scope=0 in a file of /etc/sysctl.d, or update UCX.",
+			.evidence = { fact, fact_path(ctx->arena, "software.items", ucx->path.value,
+						      "version") });
+	else if (scope && !may_trace(ctx->node) && efa)
+		NOTE(ctx, .subject = "EFA",
+		     .observed = text_printf(
+			     ctx,
+			     "%" PRIu64
+			     ": libfabric's EFA provider does not copy within the node directly "
+			     "(\"SHM transfer will be disabled because of ptrace protection\")",
+			     scope),
+		     .evidence = { fact });
+	else if (is_asked_for(ctx, PROFILE_DEEPEP))
+		return;
+	else if (ucx || efa)
+		PASS(ctx, .evidence = { fact });
+	else
+		NOT_APPLICABLE(
+			ctx,
+			.observed = "nothing that needs it was found (DeepEP: --profile deepep)",
+			.evidence = { "software.items" });
+}
+
 static void check_ptrace(struct rule_context *ctx)
 {
 	static const char fact[] = "os.sysctls[kernel.yama.ptrace_scope].value";
@@ -98,8 +154,11 @@ static void check_ptrace(struct rule_context *ctx)
 		UNKNOWN(ctx,
 			.observed = text_printf(ctx, "\"%s\" is not a number", sysctl->value.value),
 			.evidence = { fact });
-	else
-		check_scope(ctx, scope, fact);
+	else {
+		check_copies(ctx, scope, fact);
+		if (is_asked_for(ctx, PROFILE_DEEPEP))
+			check_scope(ctx, scope, fact);
+	}
 }
 
 static const struct rule sysctl_rules[] = {
@@ -127,9 +186,10 @@ static const struct rule sysctl_rules[] = {
 	{
 		.id = "sysctl/ptrace-scope",
 		.title =
-			"Sharing GPU memory between processes can fail: kernel.yama.ptrace_scope is set",
-		.profiles = PROFILE_DEEPEP,
+			"A process may not reach the memory or file descriptors of another of its job: kernel.yama.ptrace_scope is set",
+		.profiles = PROFILE_BASE | PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
+		.gravest = SEVERITY_WARN,
 		.evaluate = check_ptrace,
 		.impact =
 			"\"pidfd_getfd: Operation not permitted\" from PyTorch with expandable_segments where tensors go to another "
@@ -138,15 +198,19 @@ static const struct rule sysctl_rules[] = {
 			"Give the container the capability SYS_PTRACE, or on the host set kernel.yama.ptrace_scope=0.",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"/proc/sys/kernel/yama/ptrace_scope, and the capabilities of the process that was asked about.",
+			"/proc/sys/kernel/yama/ptrace_scope, the capabilities of the process that was asked about, the version of "
+			"UCX, and whether this is a node with EFA.",
 		.why = "pidfd_getfd(2) needs the permission of a debugger. Yama refuses it between processes of which neither "
-		       "started the other. CUDA's older IPC handles, NCCL and NVSHMEM do not use it. 1 is Ubuntu's default.",
+		       "started the other. CUDA's older IPC handles, NCCL and NVSHMEM do not use it. 1 is Ubuntu's default. "
+		       "process_vm_readv(2) needs the same permission: UCX before 1.6 fails without it, later ones ask the other "
+		       "process for it, and libfabric's EFA provider switches shared memory off.",
 		.check = "sysctl kernel.yama.ptrace_scope; grep CapEff /proc/self/status",
 		.cost = "With 0 each process can read the memory of all other processes of its user.",
 		.sources =
 			"Linux 6.1.192: Documentation/admin-guide/LSM/Yama.rst\nman-pages 6.03: pidfd_getfd(2)\n"
 			"github.com/deepseek-ai/DeepEP 2: csrc/kernels/backend/symmetric.hpp\n"
-			"github.com/verl-project/verl issue 2846, github.com/flashinfer-ai/flashinfer issue 2394",
+			"github.com/verl-project/verl issue 2846, github.com/flashinfer-ai/flashinfer issue 2394\n"
+			"github.com/openucx/ucx issues 3046, 3545, pull 3205; github.com/aws/aws-ofi-nccl issue 44",
 	},
 };
 

@@ -32,6 +32,7 @@ def init(node):
     node.providers = ["mlx5"]
     node.providers_abi = None	# that of libibverbs
     node.memory_peers = None
+    node.auxiliary = []
 
 
 def do_rdma(node, statement):
@@ -106,9 +107,9 @@ def do_gids(node, statement):
 
 def do_net(node, statement):
     """net NAME [pci=BDF] [addr=10.0.0.1/24,...] [mtu=] [state=up|down|no-carrier] [mac=] [master=BOND] [as=bridge]
-    [vmbus=DRIVER];
+    [vmbus=DRIVER] [speed=MBPS];
     net NAME remove"""
-    keys = ("pci", "addr", "mtu", "state", "mac", "kind", "master", "as", "vmbus")
+    keys = ("pci", "addr", "mtu", "state", "mac", "kind", "master", "as", "vmbus", "speed")
     words, named = statement.take(*keys, least=1, most=2)
     if words[1:] == ["remove"]:
         del node.net[words[0]]
@@ -142,13 +143,20 @@ def do_netns(node, statement):
     node.netns_mode = {"shared": "Y", "exclusive": "N"}[word]
 
 
+def do_auxiliary(node, statement):
+    """auxiliary NAME pci=BDF [driver=NAME]: what a network driver offers to the RDMA driver"""
+    (name,), named = statement.take("pci", "driver", least=1)
+    node.auxiliary.append((name, pci.parse_bdf(statement, named["pci"]), named.get("driver")))
+
+
 def do_memory_peers(node, statement):
     """memory-peers NAME...: the folder is there, with these clients"""
     node.memory_peers = statement.words
 
 
 VERBS = {"rdma": do_rdma, "gid": do_gid, "gids": do_gids, "net": do_net, "route": do_route,
-         "rdma-providers": do_providers, "rdma-netns": do_netns, "memory-peers": do_memory_peers}
+         "rdma-providers": do_providers, "rdma-netns": do_netns, "memory-peers": do_memory_peers,
+         "auxiliary": do_auxiliary}
 
 
 # ---- GIDs ----
@@ -279,6 +287,8 @@ def _render_net(node, tree, number, name, dev):
             ("flags", "0x1003" if up else "0x1002"), ("ifindex", number), ("dev_id", "0x0"),
             ("dev_port", 0)):
         tree.line(path + "/" + attribute, value)
+    if "speed" in dev:
+        tree.line(path + "/speed", dev["speed"])
     # The kernel says nothing of the carrier of one that is switched off.
     if up:
         tree.line(path + "/carrier", int(dev["state"] == "up"))
@@ -384,6 +394,14 @@ def render(node, tree):
         _render_device(node, tree, number, name, dev)
     if "rdma_ucm" in node.loaded:
         tree.file("/dev/infiniband/rdma_cm")
+    for name, bdf, driver in node.auxiliary:
+        path = pci.path_of(node, bdf) + "/" + name
+        if driver:
+            tree.folder("/sys/bus/auxiliary/drivers/" + driver)
+            tree.link_between(path + "/driver", "/sys/bus/auxiliary/drivers/" + driver)
+        else:
+            tree.folder(path)
+        tree.link_between("/sys/bus/auxiliary/devices/" + name, path)
     _add_ipoib(node)
     tree.folder("/sys/class/net")
     for number, (name, dev) in enumerate(node.net.items(), 1):
