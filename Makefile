@@ -11,7 +11,7 @@
 #   make check-reboot          repairs, a reboot, undo, another reboot, as root
 #   make check-loads           modules of a real kernel, some of them damaged: the dry run against the kernel
 #   make check-cycle           the same, also through GRUB, systemd and dracut: some minutes more
-#   make check-power           a repair whose disk loses its power at 200 moments, as root: some minutes
+#   make check-power           a repair and its undo whose disk loses its power at 200 moments, as root: some minutes
 #   make check-units           the units of the Debian package in a machine that systemd boots
 #   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
 #   make check-mutants         whether the tests can fail: 300 changes of src/, one at a time; hours

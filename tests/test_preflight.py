@@ -175,6 +175,24 @@ def test_mute_configuration_costs_one_deadline(wedged, scratch):
         file.release()
 
 
+@pytest.mark.parametrize("args, status, said", [
+    (["capture", "-o", "-"], 0, '{"read":"/proc/sys/kernel/osrelease"'),
+    (["fix"], 4, "no repair without the configuration: /etc/nvnodecheck.conf: no answer"),
+], ids=["capture", "fix"])
+def test_mute_configuration(args, status, said, wedged, scratch):
+    """It may say what fix is to leave alone. A capture has the rest, and its pipe comes to an end although the child
+    that has it open does not."""
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    tree.file("/etc/nvnodecheck.conf", "[check]\n")
+    scratch.put(tree)
+    file = Mute(scratch.directory + "/etc/nvnodecheck.conf")
+    try:
+        result = program.run(*args, "--root", scratch.directory)
+    finally:
+        file.release()
+    assert result.status == status and said in result.out + result.err, str(result)
+
+
 def test_timeout_bounds_the_whole_run(wedged):
     directory, _ = wedged("hgx-h100-ib", "/proc/driver/nvidia/version")
 

@@ -45,7 +45,7 @@ int child_fork(struct child *c)
 static int *inherited;
 static size_t inherited_count;
 
-static void note_inherited(int fd)
+void child_note(int fd)
 {
 	int *more;
 
@@ -69,7 +69,7 @@ static void note_listed(int listing)
 			int fd = atoi(entry->d_name); /* of "." and "..": 0 */
 
 			if (fd != listing)
-				note_inherited(fd);
+				child_note(fd);
 			at += entry->d_reclen;
 		}
 }
@@ -85,7 +85,7 @@ void child_note_inherited(void)
 	}
 	for (int fd = 0; fd < BLIND_MAX; fd++)
 		if (fcntl(fd, F_GETFD) >= 0)
-			note_inherited(fd);
+			child_note(fd);
 }
 
 static void leave_inherited(void)

@@ -15,6 +15,8 @@ struct child {
 int child_fork(struct child *child);
 /* Before anything is opened: what is open now is the caller's, and children do not hold it. */
 void child_note_inherited(void);
+/* FD too, which stays open for as long as children are begun. */
+void child_note(int fd);
 /* In the child: it ends with PARENT and holds none of the caller's descriptors, so no pipe that the caller reads to
  * its end. (A sanitizer's words about a child: ASAN_OPTIONS=log_path=FILE.) */
 void child_begin(pid_t parent);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/message.h"
 #include "base/open-file.h"
 
@@ -85,6 +86,8 @@ int output_begin(struct output *output, const char *file, mode_t mode)
 	output->file = file;
 	rc = lstat(file, &st) == 0 && !S_ISREG(st.st_mode) ? open_special(output)
 							   : make_temporary(output, mode);
+	if (rc == 0)
+		child_note(output->fd);
 	if (rc == 0 && (fflush(stdout) || dup2(output->fd, STDOUT_FILENO) < 0))
 		rc = -errno;
 	return rc ? failed(output, -rc) : 0;

@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/output.h"
 #include "cli/cmd.h"
 #include "probes/probe.h"
@@ -12,41 +14,69 @@ static enum exit_status check_recorded(const struct host *host, const char *file
 {
 	int rc = host_record_error(host);
 
-	if (rc == 0)
-		return EXIT_WELL;
-	/* As in finish_output(): the reader may close the pipe early. */
-	if (rc != -EPIPE)
+	if (rc)
 		complain("%s: %s", file, strerror(-rc));
-	return EXIT_CANNOT;
+	return rc ? EXIT_CANNOT : EXIT_WELL;
 }
 
-/* Probing children leave standard output alone, so what they record goes to a descriptor of its own. */
-static enum exit_status record(struct source *source, const struct options *options, int told)
+/* The configuration belongs to the node: a report from the capture is then the same. */
+static enum exit_status record(struct source *source, const struct options *options, int fd,
+			       int told)
 {
-	_cleanup_close_ int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	struct options asked = *options;
-	struct settings settings;
+	const struct settings *settings;
 	enum exit_status status;
-	int rc;
+	int rc = host_record(source->host, fd, !options->no_redact, told);
 
-	if (fd < 0) {
-		complain("%s: %s", options->output, strerror(errno));
-		return EXIT_CANNOT;
-	}
-	rc = host_record(source->host, fd, !options->no_redact,
-			 options->show_redactions ? told : -1);
 	if (rc) {
 		complain("cannot read the host name, which must not be in a capture: %s",
 			 strerror(-rc));
 		return EXIT_CANNOT;
 	}
-	/* The configuration belongs to the node: a report from the capture is then the same. */
-	status = source_settings(source, options, &settings);
-	if (settings.nvml && !asked.nvml)
-		asked.nvml = PROBE_NVML_YES;
-	if (!status)
-		status = source_observe(source, &asked);
+	status = source_look(source, options, false, &settings);
 	return status ? status : check_recorded(source->host, options->output);
+}
+
+static int pass_on(int from, int to)
+{
+	char buffer[64 << 10];
+	ssize_t n, written;
+
+	if (lseek(from, 0, SEEK_SET) < 0)
+		return -errno;
+	while ((n = read(from, buffer, sizeof(buffer))) > 0)
+		for (ssize_t done = 0; done < n; done += written) {
+			written = write(to, buffer + done, (size_t)(n - done));
+			if (written < 0)
+				return -errno;
+		}
+	return n < 0 ? -errno : 0;
+}
+
+/* What children write goes to a file first. One that is stuck in the kernel keeps what it has open, and a pipe of the
+ * caller would not end. LISTING is where replacements are listed. */
+static enum exit_status record_aside(struct source *source, const struct options *options,
+				     int listing)
+{
+	_cleanup_close_ int capture = memfd_create("capture", MFD_CLOEXEC);
+	_cleanup_close_ int told = options->show_redactions ? memfd_create("told", MFD_CLOEXEC)
+							    : -1;
+	enum exit_status status;
+	int rc;
+
+	if (capture < 0 || (options->show_redactions && told < 0)) {
+		complain("%s: %s", options->output, strerror(errno));
+		return EXIT_CANNOT;
+	}
+	status = record(source, options, capture, told);
+	rc = pass_on(capture, STDOUT_FILENO);
+	if (rc == 0 && told >= 0)
+		rc = pass_on(told, listing);
+	if (rc == 0)
+		return status;
+	/* As in finish_output(): the reader may close the pipe early. */
+	if (rc != -EPIPE)
+		complain("%s: %s", options->output, strerror(-rc));
+	return EXIT_CANNOT;
 }
 
 enum exit_status cmd_capture(const struct options *options)
@@ -54,7 +84,7 @@ enum exit_status cmd_capture(const struct options *options)
 	_cleanup_source_ struct source source = { 0 };
 	enum exit_status status;
 	/* What is listed of it goes where the capture does not. */
-	_cleanup_close_ int told = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	_cleanup_close_ int listing = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	struct output output;
 
 	if (!options->output) {
@@ -67,6 +97,7 @@ enum exit_status cmd_capture(const struct options *options)
 	/* It is for sending to others; until then it is the owner's. */
 	if (output_begin(&output, options->output, OUTPUT_OWN_MODE))
 		return EXIT_CANNOT;
-	status = record(&source, options, told);
+	child_note(listing);
+	status = record_aside(&source, options, listing);
 	return output_end(&output, !status) ? EXIT_CANNOT : status;
 }

@@ -61,23 +61,38 @@ static enum exit_status plan_and_apply(const struct source *source, const struct
 			      : show(plan, report, options);
 }
 
+/* It may say what is to be left alone. */
+static enum exit_status need_settings(const struct source *source, const struct options *options)
+{
+	if (options->from)
+		return EXIT_WELL;
+	for_each(gap, &source->node->gaps)
+		if (str_is(gap->probe, "configuration")) {
+			complain("no repair without the configuration: %s: %s", gap->path.value,
+				 gap->why.value);
+			return EXIT_CANNOT;
+		}
+	return EXIT_WELL;
+}
+
 enum exit_status cmd_fix(const struct options *options)
 {
 	_cleanup_source_ struct source source = { 0 };
-	struct settings settings;
+	const struct settings *settings;
 	bool changed = false;
 	enum exit_status status = check_use(options);
 
 	if (!status)
 		status = source_open(&source, options);
-	if (!status)
-		status = source_settings(&source, options, &settings);
 	if (!status && options->apply)
 		status = fix_prepare(&source, options, &changed);
 	if (!status)
-		status = source_observe(&source, options);
+		status = source_look(&source, options, false, &settings);
 	if (!status)
-		status = plan_and_apply(&source, &settings, options);
+		status = need_settings(&source, options);
+	if (!status)
+		status = plan_and_apply(&source, settings, options);
 	/* What was interrupted has been taken back: that is a change. */
-	return status == EXIT_CANNOT && changed ? EXIT_UNCONFIRMED : status;
+	return (status == EXIT_CANNOT || status == EXIT_USAGE) && changed ? EXIT_UNCONFIRMED
+									  : status;
 }

@@ -386,7 +386,8 @@ static enum probe_nvml nvml_of_reading(const void *user)
 
 	if (r->options->nvml)
 		return (enum probe_nvml)r->options->nvml;
-	return r->settings.nvml && r->options->verb->bit & (VERB_DOCTOR | VERB_PREFLIGHT)
+	return r->settings.nvml &&
+			       r->options->verb->bit & (VERB_DOCTOR | VERB_PREFLIGHT | VERB_CAPTURE)
 		       ? PROBE_NVML_YES
 		       : PROBE_NVML_NO;
 }

@@ -7,10 +7,12 @@
 #include "render/render.h"
 #include "render/text.h"
 
-static const char *how_to_check(const struct gap *gap)
+static const char *how_to_check(const struct report *report, const struct gap *gap)
 {
 	if (str_is(gap->error, "EACCES") || str_is(gap->error, "EPERM"))
-		return "run as root";
+		return known_is(report->node->os.observed_uid, 0)
+			       ? "find in the audit log what denied root: SELinux, AppArmor or a missing capability"
+			       : "run as root";
 	if (str_is(gap->error, "ELIBACC"))
 		return "install the library";
 	/* probe_hides_host() */
@@ -35,7 +37,7 @@ struct unknown render_unknown(const struct report *report, const struct finding 
 							     f->answer.evidence[0])
 					      : "it was not read";
 	if (!u.to_check && gap)
-		u.to_check = how_to_check(gap);
+		u.to_check = how_to_check(report, gap);
 	return u;
 }
 

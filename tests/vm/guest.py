@@ -20,7 +20,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # What runs in the guest, besides busybox: all copied from this machine with its libraries. The
 # shell is not busybox's, which takes its own modprobe before the one that is under test.
-TOOLS = ("dash", "ibv_devices", "ibv_devinfo", "ip", "kmod", "lspci", "rdma", "setpci")
+TOOLS = ("dash", "dmsetup", "getfattr", "ibv_devices", "ibv_devinfo", "ip", "kmod", "lspci", "rdma", "secilc",
+         "setfattr", "setpci")
 KMOD_NAMES = ("depmod", "insmod", "lsmod", "modinfo", "modprobe", "rmmod")
 PROVIDERS = ("mlx5", "rxe")
 
@@ -28,7 +29,7 @@ PROVIDERS = ("mlx5", "rxe")
 # layer for by name, crc32c_generic what ext4 does.
 MODULES = ("virtio_pci", "virtio_net", "9pnet_virtio", "9p", "rdma_rxe", "ib_uverbs", "ib_umad",
            "rdma_ucm", "crc32_generic", "dummy", "veth", "bridge", "8021q", "vfio-pci",
-           "virtio_blk", "ext4", "crc32c_generic")
+           "virtio_blk", "ext4", "crc32c_generic", "brd", "dm-mod")
 
 STANDINS = ("fakepci", "ib_peer_mem", "mlx5_core", "mlx5_ib", "nouveau", "nvidia", "nvidia-uvm",
             "nvidia-peermem")
@@ -280,13 +281,13 @@ def program_image(program):
 
 
 def add_opened(archive, program):
-    """What fix opens at run time: it changes nothing without."""
-    for folder in {os.path.dirname(path) for path in libraries(str(program))}:
-        library = os.path.join(folder, "libgcrypt.so.20")
-        if os.path.exists(library):
-            add_binary(archive, library)
-            return
-    raise GuestError("libgcrypt.so.20 is not installed; tests/vm/packages names what is needed")
+    """What fix opens at run time: hashes, without which it changes nothing, and SELinux' labels."""
+    folders = {os.path.dirname(path) for path in libraries(str(program))}
+    for name in ("libgcrypt.so.20", "libselinux.so.1"):
+        found = [path for path in (os.path.join(f, name) for f in folders) if os.path.exists(path)]
+        if not found:
+            raise GuestError("%s is not installed; tests/vm/packages names what is needed" % name)
+        add_binary(archive, found[0])
 
 
 def add_cuda(archive):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Power loss: a real apply in a virtual machine, whose disk then loses its power at many moments of it.
+"""Power loss: a real apply and its undo in a virtual machine, whose disk then loses its power at many moments of them.
 
     power.py [--program FILE] [--build DIR] [--count N] [--boots N] [--seed N] [--keep] [--again]
 
-fix --apply runs once in a guest with a real initramfs generator, GRUB menu and ext4; QEMU keeps a log of
+fix --apply and undo run once in a guest with a real initramfs generator, GRUB menu and ext4; QEMU keeps a log of
 all that the disk is written (writelog.py). From that log disks are made as they are when the power goes:
 what was flushed is there, of what was written since each page is or is not. On each of them
 
@@ -33,14 +33,13 @@ from machine import Machine
 from run import TOP, Failure, load
 from writelog import LogError, Replay, WriteLog
 
-BEGIN, END = "power.py: the apply begins", "power.py: the apply has ended"
+BEGIN, APPLIED, END = ("power.py: the apply begins", "power.py: the apply has ended",
+                       "power.py: the undo has ended")
 OURS = ".nvnodecheck."
 CASE = cycle.Case("power", "", cycle.stale_image, cycle.OPTIONS)
-APPLY = """
-echo '%s' > /cycle/mark; sync
-%s
-echo '%s' > /cycle/mark; sync
-""" % (BEGIN, CASE.repair(), END)
+MARK = "sync; echo '%s' > /cycle/mark; sync\n"
+CHANGES = (MARK % BEGIN + CASE.repair() + MARK % APPLIED + cycle.step("undo", "undo --yes") +
+           MARK % END)
 
 
 class Mounted:
@@ -91,7 +90,7 @@ def check_restored(now, before):
             yield "%s is not as it was" % path
 
 
-# ---- the apply ----
+# ---- the changes ----
 
 def drive(image, log):
     """The guest is told of a write cache, and flushes it; what that comes to is for the log to say."""
@@ -102,22 +101,23 @@ def drive(image, log):
             "log-super-update-interval=1", "-device", "virtio-blk-pci,drive=logged"]
 
 
-def apply_once(guest, folder, again):
-    """The disk before, the disk after, and the log of all that was written between."""
+def change_once(guest, folder, again):
+    """The disk before, and the log of all that was written since."""
     before, log = folder / "before", folder / "log"
     if again and log.exists():
-        return before, folder / "disk", WriteLog(log)
+        return before, WriteLog(log)
     disk.clear(folder)
     folder.mkdir(parents=True)
     image = cycle.make_disk(guest, CASE, folder)
     shutil.copyfile(image, before)
     log.touch()
-    machine = Machine(guest, folder, image, [APPLY], drive=drive(image, log))
+    machine = Machine(guest, folder, image, [CHANGES], drive=drive(image, log))
     machine.run(False)
-    outcome = load(machine.step(1), "fix")["outcome"]
-    if outcome["result"] != "applied":
-        raise Failure("fix: %s" % json.dumps(outcome))
-    return before, image, WriteLog(log)
+    for name, result in ("fix", "applied"), ("undo", "undone"):
+        outcome = load(machine.step(1), name)["outcome"]
+        if outcome["result"] != result:
+            raise Failure("%s: %s" % (name, json.dumps(outcome)))
+    return before, WriteLog(log)
 
 
 # ---- one disk that lost its power ----
@@ -151,7 +151,7 @@ class Trial:
             return "failed", problems
         if outcome["result"] == "undone":
             return "applied", problems
-        return ("interrupted" if outcome["recovered"] else "not begun"), problems
+        return ("interrupted" if outcome["recovered"] else "not begun, or undone"), problems
 
     def boot(self, number):
         """The same on the host itself, once it has started from what is there."""
@@ -177,19 +177,28 @@ def report(number, entry, found, problems):
         print("FAIL power loss %d (write %d, %s): %s" % (number, entry, found, problem), flush=True)
 
 
+def look_at(image, place, options="rw"):
+    with Mounted(image, place, options) as root:
+        return look(root)
+
+
 def trials(guest, folder, options):
-    before, image, log = apply_once(guest, folder, options.again)
-    first, last = log.find(BEGIN.encode()), log.find(END.encode())
+    before, log = change_once(guest, folder, options.again)
+    first, applied, last = (log.find(mark.encode()) for mark in (BEGIN, APPLIED, END))
     flushes = sum(entry.flush for entry in log.entries[first:last])
-    print("power: %d writes and flushes while fix was applied, %d of them flushes" % (
-        last - first, flushes), flush=True)
+    print("power: %d writes and flushes while fix was applied, %d "
+          "while it was undone, %d of them flushes" % (
+        applied - first, last - applied, flushes), flush=True)
     chance = random.Random(options.seed)
-    numbers = sorted(chance.randrange(first, last + 1) for _ in range(options.count))
+    # An undo is a tenth of the writes.
+    spans = [(applied, last) if n % 3 == 0 else (first, applied) for n in range(options.count)]
+    numbers = sorted(chance.randrange(begin, end + 1) for begin, end in spans)
     booted = set(chance.sample(range(options.count), min(options.boots, options.count)))
-    with Mounted(before, folder / "mounted", "ro,noload") as root:
-        was = look(root)
-    with Mounted(image, folder / "mounted", "ro,noload") as root:
-        trial = Trial(guest, folder, was, look(root))
+    Replay(log, before, folder / "flushed").write_all(applied, folder / "applied")
+    trial = Trial(guest, folder, look_at(before, folder / "mounted", "ro,noload"),
+                  look_at(folder / "applied", folder / "mounted"))
+    if trial.before == trial.after:
+        raise Failure("fix changed nothing")
     replay = Replay(log, before, folder / "flushed")
     found, failed = collections.Counter(), 0
     for number, entry in enumerate(numbers):

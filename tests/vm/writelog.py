@@ -68,6 +68,13 @@ class Replay:
                 file.write(self.log.data[entry.offset + start:
                                          entry.offset + min(start + BLOCK, entry.size)])
 
+    def write_all(self, number, target):
+        """TARGET is the disk with all that was written up to NUMBER."""
+        copy(self.path, target)
+        with open(target, "r+b") as file:
+            for entry in self.log.entries[self.at:number + 1]:
+                self._write(file, entry)
+
     def lose_power(self, number, random, target):
         """TARGET is the disk when the write NUMBER was the last that was begun. What was flushed is there;
         of what was written since each page is, or is not. Numbers only go up."""
