@@ -134,19 +134,21 @@ static void put_comment(FILE *out, const struct fleet_view *view, const struct m
 		put_others(out, view, m, "");
 }
 
-/* No longer than a configuration may be wide. */
+/* No longer than a configuration may be wide. Its text is escaped already. */
 static void print_comment(const struct fleet_view *view, const struct majority *m)
 {
-	static const char more[] = "...";
 	char *text = NULL;
 	size_t size = 0, shown;
 	FILE *out = memory_need(open_memstream(&text, &size));
+	bool cut;
 
 	put_comment(out, view, m);
 	fclose(out);
 	memory_need(text);
-	shown = size > EXPECT_LINE_MAX ? utf8_cut(text, EXPECT_LINE_MAX - strlen(more)) : size;
-	printf("%.*s%s\n", (int)shown, text, shown < size ? more : "");
+	cut = size > EXPECT_LINE_MAX;
+	shown = cut ? utf8_cut(text, EXPECT_LINE_MAX - strlen("...")) : size;
+	fwrite(text, 1, shown, stdout);
+	printf(cut ? "...\n" : "\n");
 	free(text);
 }
 
