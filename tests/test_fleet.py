@@ -339,6 +339,93 @@ def test_a_month_of_one_node(fleet):
     assert text.startswith("30 nodes, 1 fact differs") and re.search(r"^  550\.1 +13 ", text, re.M), text
 
 
+# ---- what most nodes have ----
+
+def expected(text):
+    """{key: (value, the comment above)} and {key: why it was left out} of what expect printed."""
+    lines = text.splitlines()
+    agreed = {line.partition(" = ")[0]: (line.partition(" = ")[2], lines[i - 1])
+              for i, line in enumerate(lines) if " = " in line and line[0] != "#"}
+    return agreed, dict(re.findall(r"^#([^ #:]+): (.*)$", text, re.M))
+
+
+def test_what_most_nodes_have(fleet, tmp_path):
+    def edit(i, document):
+        system = document["os"]
+        system["memory_bytes"] = ((2015 if i % 2 else 2016) << 30) + i
+        if i == 3:
+            document["driver"]["version"] = "550.1"
+        if i == 5:
+            del document["gpu"]
+        system["kernel"] = "6.8.1" if i < 10 else "6.8.2"
+        if i in (7, 8):
+            system["mounts"].append({"point": "/scratch.line", "type": "xfs", "source": "x", "options": "rw"})
+        if i == 9:
+            system["memory_bytes"] = 1000 << 30
+    folder = fleet(20, edit)
+    result = program.run("expect", "--from", folder)
+    assert result.status == 0 and result.err == "", str(result)
+    agreed, left_out = expected(result.out)
+    assert agreed["gpu-count"] == ("8", "# 20 of 20 nodes")
+    assert agreed["driver-version"] == ("550.90.07", "# 19 of 20 nodes; others: 550.1 (1)")
+    assert agreed["gpu-vbios"][1] == "# 19 of 20 nodes; others: not known (1)"
+    # Alike nodes that lie on both sides of a whole GiB.
+    assert agreed["memory-gib"] == ("2015", "# 19 of 20 nodes; others: 1000 (1)")
+    assert left_out["kernel"] == "6.8.1 (10), 6.8.2 (10)"
+    assert left_out["mount./scratch.line"] == "xfs rw (2), none or not known (18)"
+    assert left_out["gpu-ecc"] == "not known (20)"
+    assert not set(agreed) & set(left_out)
+
+    document = program.run("expect", "--json", *sorted(folder.iterdir())).json()
+    check("expect", document)
+    assert document["nodes"] == 20
+    assert {k["key"]: k["value"] for k in document["keys"]} == dict(
+        {key: value for key, (value, _) in agreed.items()}, **{key: None for key in left_out})
+    version = next(k for k in document["keys"] if k["key"] == "driver-version")
+    assert version["nodes"] == 19 and version["values"] == [
+        {"value": "550.90.07", "reason": None, "nodes": 19}, {"value": "550.1", "reason": None, "nodes": 1}]
+
+
+def test_drift_from_what_most_nodes_have(fleet, tmp_path_factory):
+    def edit(i, document):
+        if i == 3:
+            document["driver"]["version"] = "550.1"
+    folder, config = fleet(12, edit), tmp_path_factory.mktemp("config") / "expect.conf"
+    assert program.run("expect", "--from", folder, "-o", config).status == 0
+    check_drift = ("doctor", "--only", "node/expectation", "--config", config, "--from", folder)
+    result = program.run(*check_drift)
+    assert result.status == 1 and re.search(r"node/expectation.*\n +node03\n", result.out), str(result)
+    reports = [json.loads(line) for line in program.run(*check_drift, "--json").out.splitlines()[:-1]]
+    assert [{f["subject"] for f in report["findings"] if f["verdict"] != "pass"} for report in reports] == \
+        [{"driver-version"} if i == 3 else set() for i in range(12)]
+
+
+def test_what_a_file_says_writes_no_line_of_the_configuration(fleet, tmp_path_factory):
+    """The lines are as long as a configuration may have them, and none is a stranger's."""
+    def edit(i, document):
+        document["os"]["product"] = "x%d\nkernel = y" % i + "\u00e9" * 150
+        document["os"]["mounts"].append({"point": "/" + "\u00e9" * 150 + "%d\n[check]\nstrict=yes" % i, "type": "xfs",
+                                         "source": "s", "options": "rw"})
+        if i > 2:
+            document["os"]["kernel"] = "k%d" % i
+    folder, config = fleet(40, edit), tmp_path_factory.mktemp("config") / "expect.conf"
+    result = program.run("expect", "--from", folder, "-o", config)
+    assert result.status == 0, str(result)
+    lines = config.read_bytes().splitlines()
+    assert max(len(line) for line in lines) <= 199
+    assert not [line for line in lines if line.startswith((b"kernel", b"strict", b"[check"))]
+    assert b"#kernel: more than 32 values" in lines
+    assert program.run("doctor", "--only", "node/expectation", "--config", config, "--from", folder).status == 0
+
+
+def test_a_file_that_is_none_is_said(fleet):
+    folder = fleet(4)
+    (folder / "node01.json").write_text("{")
+    result = program.run("expect", folder)
+    assert result.status == 4 and "node01.json" in result.err, str(result)
+    assert expected(result.out)[0]["gpu-count"] == ("8", "# 3 of 3 nodes")
+
+
 def test_a_node_is_like_itself(tmp_path):
     """Also one whose lists have a name twice."""
     twice = [{"name": "a", "value": "1"}, {"name": "a", "value": "2"}]

@@ -129,8 +129,8 @@ def test_the_initramfs_counts(image):
 
 def test_modules_that_do_not_load(image):
     report = program.report(image("hgx-h100-ib", "file /etc/modprobe.d/off.conf\n\tinstall nvidia /bin/false\n"))
-    assert {f["subject"] for f in report["findings"] if f["rule"] == "modules/will-not-load" and
-            f["verdict"] == "fail"} == {"nvidia", "nvidia_uvm", "nvidia_peermem"}
+    assert {(f["subject"], f["severity"]) for f in report["findings"] if f["rule"] == "modules/will-not-load" and
+            f["verdict"] == "fail"} == {("nvidia", "err"), ("nvidia_uvm", "err"), ("nvidia_peermem", "warn")}
 
 
 def test_what_is_not_here_is_one_line(image):

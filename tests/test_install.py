@@ -67,7 +67,7 @@ def test_what_starts_the_program_knows_where_it_is(tmp_path):
         with open(os.path.join(contrib, name), encoding="utf-8") as file:
             named[name] = set(re.findall(r"/[\w/]*/sbin/nvnodecheck\b", file.read())) or None
     started = {name: paths for name, paths in named.items() if paths}
-    assert {"slurm/prolog", "systemd/nvnodecheck.service", "nhc/nvnodecheck.nhc",
+    assert {"slurm/prolog", "slurm/epilog", "systemd/nvnodecheck.service", "nhc/nvnodecheck.nhc",
             "node-problem-detector/nvnodecheck.json", "ansible/playbook.yml"} <= set(started)
     for name, paths in started.items():
         image = name.startswith("kubernetes/")

@@ -22,7 +22,7 @@ MAY_INCLUDE = {
     "txn": "base facts parse host probes evaluate",
     "fixes": "base facts parse query host probes evaluate txn",
     "provers": "base facts query probes",
-    "fleet": "base facts",
+    "fleet": "base facts evaluate",
     "render": "base facts query evaluate why fleet fixes txn",
     "cli": "base facts query host evaluate why probes fixes txn provers fleet render",
     "main.c": "base cli render",

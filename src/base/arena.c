@@ -44,6 +44,12 @@ void arena_free(struct arena *arena)
 		munmap(arena, arena->size);
 }
 
+void arena_make_ready(struct arena *arena, size_t bytes)
+{
+	if (bytes <= arena->size - arena->used)
+		memory_make_ready((char *)arena + arena->used, bytes);
+}
+
 void arena_reset(struct arena *arena)
 {
 	arena_rewind(arena, 0);

@@ -24,6 +24,8 @@ struct arena *arena_new_shared(size_t bytes);
 struct arena *arena_part(struct arena *arena, size_t bytes);
 void arena_free(struct arena *arena);
 void arena_reset(struct arena *arena);
+/* memory_make_ready() for the next BYTES. */
+void arena_make_ready(struct arena *arena, size_t bytes);
 size_t arena_used(const struct arena *arena); /* bytes */
 /* Gives back what was taken since arena_used() was USED. */
 void arena_rewind(struct arena *arena, size_t used);

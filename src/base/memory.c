@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/memory.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+#define PAGE_BYTES 4096 /* of larger pages the kernel refuses an address within one */
+
+/* Since Linux 5.14 (include/uapi/asm-generic/mman-common.h); an older kernel refuses it, and faults come one by one. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 static enum exit_status end_status = EXIT_CANNOT;
 static const char *end_text;
@@ -26,4 +35,11 @@ void *memory_need(void *memory)
 	if (!memory)
 		memory_end("out of memory");
 	return memory;
+}
+
+void memory_make_ready(void *memory, size_t bytes)
+{
+	size_t inside = (uintptr_t)memory % PAGE_BYTES;
+
+	madvise((char *)memory - inside, bytes + inside, MADV_POPULATE_WRITE);
 }

@@ -6,10 +6,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/memory.h"
+
 int window_open(struct window *window, size_t bytes)
 {
 	*window = (struct window){ .arena = arena_new_shared(bytes), .bytes = bytes };
 	return window->arena ? 0 : -ENOMEM;
+}
+
+void window_make_ready(const struct window *window, size_t bytes)
+{
+	memory_make_ready(window->arena, bytes < window->bytes ? bytes : window->bytes);
 }
 
 /* What the arena says of its size may be the child's word. */

@@ -21,6 +21,8 @@ struct window {
 
 /* 0 or -ENOMEM. */
 int window_open(struct window *window, size_t bytes);
+/* memory_make_ready() for the first BYTES; what the child says of its arena plays no part. */
+void window_make_ready(const struct window *window, size_t bytes);
 void window_close(struct window *window);
 
 /* COUNT items of SIZE bytes, at an address that is right for each type. */

@@ -61,8 +61,9 @@ const struct verb verbs[] = {
 	{ "topo", VERB_TOPO, "", 0, "text, json, svg",
 	  "show the PCI tree of GPUs and NICs with links and ACS, and the paths between them",
 	  cmd_topo },
-	{ "expect", VERB_EXPECT, "", 0, "text, json",
-	  "print an [expect] section made from this node, to keep as the site's baseline",
+	{ "expect", VERB_EXPECT, "[FILE...]", SIZE_MAX, "text, json",
+	  "print an [expect] section made from this node, or from what most of the nodes of several "
+	  "FILEs have, to keep as the site's baseline",
 	  cmd_expect },
 	{ "diff", VERB_DIFF, "FILE...", SIZE_MAX, "text, json, html",
 	  "show what differs between the facts files of nodes, and which node is unlike the others",
@@ -88,8 +89,8 @@ const struct option_row option_rows[] = {
 	  "read all files below DIR: a mounted image, a host mounted into a container, a copied "
 	  "tree" },
 	{ "from", 0, AT(STRING, from), "FILE", NULL, NODE & ~VERB_CAPTURE,
-	  "read a capture or facts file instead of this machine; - is standard input. doctor also "
-	  "takes a folder of them, and several FILEs" },
+	  "read a capture or facts file instead of this machine; - is standard input. doctor and expect "
+	  "also take a folder of them, and several FILEs" },
 	{ "kernel", 0, AT(STRING, kernel), "RELEASE", NULL, IMAGE,
 	  "with the --root of an image: the kernel that it is to boot, in place of the boot loader's choice" },
 	{ "hardware", 0, AT(STRING, hardware), "FILE", NULL, IMAGE,
@@ -468,7 +469,7 @@ static int check_format(const struct options *o)
 /* "doctor FILE" is "doctor --from FILE". */
 static void take_file(struct options *o)
 {
-	if (o->verb->bit != VERB_DOCTOR || !o->args_count || o->from)
+	if (!(o->verb->bit & (VERB_DOCTOR | VERB_EXPECT)) || !o->args_count || o->from)
 		return;
 	o->from = *o->args++;
 	o->args_count--;

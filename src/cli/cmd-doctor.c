@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <sys/stat.h>
-
 #include "cli/cmd.h"
 #include "cli/proof-read.h"
 #include "evaluate/report.h"
@@ -9,13 +7,6 @@
 #include "fleet/fleet.h"
 #include "fleet/since.h"
 #include "render/render.h"
-
-static bool is_folder(const char *path)
-{
-	struct stat st;
-
-	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 const struct plan *outline_plan(const struct source *source, const struct settings *settings,
 				const struct report *report)
@@ -53,7 +44,7 @@ enum exit_status cmd_doctor(const struct options *options)
 	char error[256];
 
 	status = check_patterns(options);
-	if (!status && (options->args_count || is_folder(options->from))) {
+	if (!status && is_of_many(options)) {
 		if (!options->with)
 			return cmd_fleet(options);
 		complain("--with works with one node only");

@@ -1,90 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd-expect.c - an [expect] section from what a node has, or from what most of many nodes have. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/output.h"
+#include "base/utf8.h"
 #include "base/version.h"
-#include "cli/cmd.h"
-#include "evaluate/expect.h"
+#include "cli/tabulate.h"
+#include "fleet/majority.h"
 #include "render/render.h"
-
-/* A line of a configuration cannot be longer (settings.c). */
-#define CONFIG_LINE 199
-
-typedef void each_key(void *user, const struct expect_key *key, const char *name,
-		      const char *argument);
-
-/* Every key of the table; one with an argument once for each that this node has. */
-static void for_all_keys(const struct node *node, struct arena *arena, each_key *call, void *user)
-{
-	for (const struct expect_key *k = expect_keys; k->key; k++) {
-		const char *argument;
-		uint32_t i = 0;
-
-		if (!k->argument) {
-			call(user, k, k->key, NULL);
-			continue;
-		}
-		while ((argument = k->argument(node, &i, arena)))
-			if (!k->refuse(argument))
-				call(user, k,
-				     arena_printf(arena, "%.*s%s",
-						  (int)(strchr(k->key, '.') - k->key) + 1, k->key,
-						  argument),
-				     argument);
-	}
-}
-
-static const char *value_of(struct source *source, const struct expect_key *key,
-			    const char *argument, struct expect_look *look)
-{
-	expect_look_at(key, argument, source->node, source->arena, look);
-	return expect_value(key, look);
-}
 
 /* ---- text ---- */
 
 /* Facts of unknown origin must not begin another line. */
 #define line(...) escape_printf(stdout, SINK_TERMINAL, __VA_ARGS__)
 
-static bool any_is(const struct expect_look *look, enum fact_state state)
-{
-	for_each(seen, &look->seen)
-		if (seen->state == state)
-			return true;
-	return false;
-}
-
-static const char *why_none(const struct expect_look *look)
-{
-	if (!look->seen.count)
-		return look->none ? look->none : "none found";
-	return any_is(look, FACT_UNKNOWN)  ? "not known"
-	       : any_is(look, FACT_ABSENT) ? "not there"
-					   : "no value for a line";
-}
-
-/* What is read from the line again is what was seen. */
-static bool is_plain(const struct source *source, const char *text)
-{
-	return strcmp(escape_string(source->arena, SINK_TERMINAL, text), text) == 0;
-}
-
 static void print_key(void *user, const struct expect_key *key, const char *name,
 		      const char *argument)
 {
+	struct source *source = user;
 	struct expect_look look;
-	const char *value = value_of(user, key, argument, &look);
+	const char *reason, *value;
 
-	if (value && is_plain(user, name) && is_plain(user, value) &&
-	    strlen(name) + strlen(value) + 3 <= CONFIG_LINE)
+	expect_look_at(key, argument, source->node, source->arena, &look);
+	value = expect_line_value(key, name, &look, &reason);
+	if (value)
 		line("%s = %s\n", name, value);
 	else
-		line("#%s: %s\n", name,
-		     value ? "too long for a line, or with characters that a line cannot hold"
-			   : why_none(&look));
+		line("#%s: %s\n", name, reason);
 }
 
 static enum exit_status print_text(struct source *source)
@@ -97,7 +44,7 @@ static enum exit_status print_text(struct source *source)
 	     "compare.\n"
 	     "[expect]\n",
 	     name, NVNODECHECK_VERSION);
-	for_all_keys(source->node, source->arena, print_key, source);
+	expect_each_key(source->node, source->arena, print_key, source);
 	return finish_output(EXIT_WELL);
 }
 
@@ -108,20 +55,28 @@ struct document {
 	struct json_object *keys;
 };
 
+static struct json_object *key_object(const struct expect_key *key, const char *name,
+				      const char *value)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_put_string(json, "key", name);
+	json_put_string(json, "row", key->key);
+	json_put_string(json, "value", value);
+	json_put_string(json, "reads", key->reads);
+	json_put_string(json, "compared", key->words ? key->words : expect_kind_help[key->kind]);
+	json_put_string(json, "help", key->help);
+	return json;
+}
+
 static void put_key(void *user, const struct expect_key *key, const char *name,
 		    const char *argument)
 {
 	struct document *d = user;
-	struct json_object *json = json_object_new_object();
 	struct expect_look look;
 
-	json_put_string(json, "key", name);
-	json_put_string(json, "row", key->key);
-	json_put_string(json, "value", value_of(d->source, key, argument, &look));
-	json_put_string(json, "reads", key->reads);
-	json_put_string(json, "compared", key->words ? key->words : expect_kind_help[key->kind]);
-	json_put_string(json, "help", key->help);
-	json_object_array_add(d->keys, json);
+	expect_look_at(key, argument, d->source->node, d->source->arena, &look);
+	json_object_array_add(d->keys, key_object(key, name, expect_value(key, &look)));
 }
 
 static enum exit_status print_json(struct source *source)
@@ -132,17 +87,173 @@ static enum exit_status print_json(struct source *source)
 	json_put_string(json, "hostname",
 			is_known(source->node->os.hostname) ? source->node->os.hostname.value
 							    : NULL);
-	for_all_keys(source->node, source->arena, put_key, &d);
+	expect_each_key(source->node, source->arena, put_key, &d);
 	json_put(json, "keys", d.keys);
 	return render_json(json, EXIT_WELL);
+}
+
+/* ---- many nodes ---- */
+
+struct fleet_view {
+	struct diff *table;
+	size_t nodes; /* that were read */
+	struct json_object *keys;
+};
+
+/* What is said by nodes that do not agree: "550.1 (3), not known (1)". BEFORE is what the first begins with. */
+static void put_others(FILE *out, const struct fleet_view *view, const struct majority *m,
+		       const char *before)
+{
+	size_t silent = view->nodes - m->nodes;
+
+	for (size_t i = 0; i < m->key->count; i++) {
+		struct said said = majority_said(m, i);
+
+		if (m->value && said.is_value && majority_agrees(m, said.text))
+			continue;
+		escape_printf(out, SINK_TERMINAL, "%s%s (%zu)", before, said.text, said.nodes);
+		silent -= said.nodes;
+		before = ", ";
+	}
+	if (silent)
+		escape_printf(out, SINK_TERMINAL, "%snone or not known (%zu)", before, silent);
+}
+
+static void put_comment(FILE *out, const struct fleet_view *view, const struct majority *m)
+{
+	if (m->value) {
+		fprintf(out, "# %zu of %zu node%s", m->nodes, view->nodes,
+			view->nodes == 1 ? "" : "s");
+		put_others(out, view, m, "; others: ");
+		return;
+	}
+	escape_printf(out, SINK_TERMINAL, "#%s: ", m->name);
+	if (m->key->various)
+		fprintf(out, "more than %d values", DIFF_VALUES_MAX);
+	else
+		put_others(out, view, m, "");
+}
+
+/* No longer than a configuration may be wide. Its text is escaped already. */
+static void print_comment(const struct fleet_view *view, const struct majority *m)
+{
+	char *text = NULL;
+	size_t size = 0, shown;
+	FILE *out = memory_need(open_memstream(&text, &size));
+	bool cut;
+
+	put_comment(out, view, m);
+	fclose(out);
+	memory_need(text);
+	cut = size > EXPECT_LINE_MAX;
+	shown = cut ? utf8_cut(text, EXPECT_LINE_MAX - strlen("...")) : size;
+	fwrite(text, 1, shown, stdout);
+	printf(cut ? "...\n" : "\n");
+	free(text);
+}
+
+static void print_agreed(void *user, const struct majority *m)
+{
+	if (!m->value)
+		return;
+	print_comment(user, m);
+	line("%s = %s\n", m->name, m->value);
+}
+
+static void print_left_out(void *user, const struct majority *m)
+{
+	if (!m->value)
+		print_comment(user, m);
+}
+
+static void print_fleet(struct fleet_view *view)
+{
+	line("# What most of %zu nodes have, by nvnodecheck %s: each value is that of more than half of\n"
+	     "# them. Save this as FILE; nvnodecheck doctor --from FACTS --config FILE names the nodes that\n"
+	     "# differ. nvnodecheck.conf(5) says how values compare.\n"
+	     "[expect]\n",
+	     view->nodes, NVNODECHECK_VERSION);
+	majority_find(view->table, view->nodes, print_agreed, view);
+	line("\n# Left out, because no value is that of more than half of the nodes:\n");
+	majority_find(view->table, view->nodes, print_left_out, view);
+}
+
+static void put_majority(void *user, const struct majority *m)
+{
+	struct fleet_view *view = user;
+	struct json_object *json = key_object(m->row, m->name, m->value);
+	struct json_object *all = json_object_new_array();
+
+	for (size_t i = 0; i < m->key->count; i++) {
+		struct said said = majority_said(m, i);
+		struct json_object *one = json_object_new_object();
+
+		json_put_string(one, "value", said.is_value ? said.text : NULL);
+		json_put_string(one, "reason", said.is_value ? NULL : said.text);
+		json_put(one, "nodes", json_object_new_uint64(said.nodes));
+		json_object_array_add(all, one);
+	}
+	json_put(json, "nodes", json_object_new_uint64(m->nodes));
+	json_put(json, "various", json_object_new_boolean(m->key->various));
+	json_put(json, "values", all);
+	json_object_array_add(view->keys, json);
+}
+
+static enum exit_status print_fleet_json(struct fleet_view *view)
+{
+	_cleanup_json_ struct json_object *json = json_document("nvnodecheck-expect");
+
+	view->keys = json_object_new_array();
+	majority_find(view->table, view->nodes, put_majority, view);
+	json_put_string(json, "hostname", NULL);
+	json_put(json, "nodes", json_object_new_uint64(view->nodes));
+	json_put(json, "keys", view->keys);
+	return render_json(json, EXIT_WELL);
+}
+
+static enum exit_status print_majority(const struct fleet *fleet, const struct options *options)
+{
+	struct diff table;
+	struct fleet_view view = { .table = &table };
+	enum exit_status status;
+
+	diff_init(&table, fleet->count);
+	status = tabulate(fleet, options, NULL, majority_add, &table);
+	view.nodes = fleet->count - table.unreadable;
+	if (!status && view.nodes && options->format == FORMAT_JSON)
+		status = print_fleet_json(&view);
+	else if (!status && view.nodes)
+		print_fleet(&view);
+	if (table.unreadable)
+		status = EXIT_CANNOT;
+	diff_free(&table);
+	return finish_output(status);
+}
+
+static enum exit_status expect_of_many(const struct options *options)
+{
+	_cleanup_fleet_ struct fleet fleet = { 0 };
+	enum exit_status status = fleet_open(&fleet, options->from, options->args,
+					     options->args_count);
+	struct output output;
+
+	if (!status && output_begin(&output, options->output, OUTPUT_MODE))
+		status = EXIT_CANNOT;
+	if (status)
+		return status;
+	status = print_majority(&fleet, options);
+	return output_end(&output, !ferror(stdout)) ? EXIT_CANNOT : status;
 }
 
 enum exit_status cmd_expect(const struct options *options)
 {
 	_cleanup_source_ struct source source = { 0 };
-	enum exit_status status = source_open(&source, options);
+	enum exit_status status;
 	struct output output;
 
+	if (is_of_many(options))
+		return expect_of_many(options);
+	status = source_open(&source, options);
 	if (!status)
 		status = source_observe(&source, options);
 	if (!status && output_begin(&output, options->output, OUTPUT_MODE))

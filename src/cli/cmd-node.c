@@ -471,6 +471,14 @@ void source_forget(struct source *source)
 	*source = (struct source){ .arena = source->arena, .facts = source->facts };
 }
 
+bool is_of_many(const struct options *options)
+{
+	struct stat st;
+
+	return options->args_count ||
+	       (options->from && stat(options->from, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
 enum exit_status source_read(struct source *source, const struct options *options, const char *file)
 {
 	struct options one = *options;

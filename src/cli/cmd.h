@@ -81,6 +81,8 @@ const struct plan *outline_plan(const struct source *source, const struct settin
 /* Says that no rule is called ID, and which one may be meant. */
 enum exit_status refuse_rule(const char *id);
 
+/* Do --from and the arguments name the files of many nodes? */
+bool is_of_many(const struct options *options);
 /* doctor over many files; see fleet.h. */
 enum exit_status cmd_fleet(const struct options *options);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/span.h"
 #include "evaluate/expect.h"
 #include "parse/mountinfo.h"
@@ -359,4 +360,40 @@ const char *expect_value(const struct expect_key *key, const struct expect_look 
 	return !*text || strpbrk(text, "\n\r") || strstr(text, " ;") || expect_refuse(key, text)
 		       ? NULL
 		       : text;
+}
+
+static bool any_is(const struct expect_look *look, enum fact_state state)
+{
+	for_each(seen, &look->seen)
+		if (seen->state == state)
+			return true;
+	return false;
+}
+
+static const char *why_none(const struct expect_look *look)
+{
+	if (!look->seen.count)
+		return look->none ? look->none : "none found";
+	return any_is(look, FACT_UNKNOWN)  ? "not known"
+	       : any_is(look, FACT_ABSENT) ? "not there"
+					   : "no value for a line";
+}
+
+/* What is read from the line again is what was seen. */
+static bool is_plain(struct arena *arena, const char *text)
+{
+	return strcmp(escape_string(arena, SINK_TERMINAL, text), text) == 0;
+}
+
+const char *expect_line_value(const struct expect_key *key, const char *name,
+			      const struct expect_look *look, const char **reason)
+{
+	const char *value = expect_value(key, look);
+
+	if (value && is_plain(look->arena, name) && is_plain(look->arena, value) &&
+	    strlen(name) + strlen(value) + strlen(" = ") <= EXPECT_LINE_MAX)
+		return value;
+	*reason = value ? "too long for a line, or with characters that a line cannot hold"
+			: why_none(look);
+	return NULL;
 }

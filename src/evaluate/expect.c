@@ -508,3 +508,24 @@ void expect_look_at(const struct expect_key *key, const char *argument, const st
 	*look = (struct expect_look){ .node = node, .arena = arena, .argument = argument };
 	key->look(look);
 }
+
+/* One with an argument once for each that this node has. */
+void expect_each_key(const struct node *node, struct arena *arena, expect_each *call, void *user)
+{
+	for (const struct expect_key *k = expect_keys; k->key; k++) {
+		const char *argument;
+		uint32_t i = 0;
+
+		if (!k->argument) {
+			call(user, k, k->key, NULL);
+			continue;
+		}
+		while ((argument = k->argument(node, &i, arena)))
+			if (!k->refuse(argument))
+				call(user, k,
+				     arena_printf(arena, "%.*s%s",
+						  (int)(strchr(k->key, '.') - k->key) + 1, k->key,
+						  argument),
+				     argument);
+	}
+}

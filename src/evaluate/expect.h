@@ -13,6 +13,10 @@
 
 #include "facts/facts.h"
 
+/* Bytes of a line of a configuration: inih cuts longer ones in two without a word (INI_MAX_LINE of the
+ * distributions' builds). */
+#define EXPECT_LINE_MAX 199
+
 enum expect_kind {
 	EXPECT_NUMBER,	 /* 8, >=8, 4..8 */
 	EXPECT_AT_LEAST, /* a number that the value must reach */
@@ -60,6 +64,10 @@ const struct expect_key *expect_find(const char *key, const char **argument);
 const char *expect_refuse(const struct expect_key *key, const char *value);
 void expect_look_at(const struct expect_key *key, const char *argument, const struct node *node,
 		    struct arena *arena, struct expect_look *look);
+/* Every key that could be said of NODE, in the order of the table; NAME is as a configuration writes it. */
+typedef void expect_each(void *user, const struct expect_key *key, const char *name,
+			 const char *argument);
+void expect_each_key(const struct node *node, struct arena *arena, expect_each *call, void *user);
 /* Does one value fit an alternative of WANTED? WHICH, unless it is NULL, gets its number. */
 bool expect_fits(const struct expect_key *key, const char *value, const char *wanted,
 		 size_t *which);
@@ -68,5 +76,8 @@ bool expect_count(const char *wanted, size_t which, uint64_t *count);
 /* What a configuration could say so that exactly what is seen fits; NULL when something is unknown,
  * when there is nothing, or when it cannot be said in a line. */
 const char *expect_value(const struct expect_key *key, const struct expect_look *look);
+/* The same if a line "NAME = VALUE" can hold it; otherwise NULL, and why in REASON. */
+const char *expect_line_value(const struct expect_key *key, const char *name,
+			      const struct expect_look *look, const char **reason);
 
 #endif

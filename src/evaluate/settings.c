@@ -10,8 +10,6 @@
 #include "base/spelling.h"
 #include "base/utf8.h"
 
-/* inih cuts longer lines in two without a word (INI_MAX_LINE of the distributions' builds). */
-#define LINE_MAX_BYTES 199
 #define SECTIONS "check, limits, expect or rule ID"
 
 const struct settings_key settings_keys[] = {
@@ -292,7 +290,7 @@ static size_t check_lines(const char *text, size_t n, const char **what)
 	while (span_cut(&rest, '\n', &line)) {
 		number++;
 		*what = "a line of more than 199 bytes";
-		if (line.n > LINE_MAX_BYTES)
+		if (line.n > EXPECT_LINE_MAX)
 			return number;
 		*what = "a NUL byte: this is not a text file";
 		if (span_find(line, '\0') < line.n)

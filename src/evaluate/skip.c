@@ -2,9 +2,12 @@
 #include "evaluate/skip.h"
 
 #include "query/endpoints.h"
+#include "query/gpus.h"
 #include "query/guests.h"
 #include "query/job-env.h"
 #include "query/kind.h"
+#include "query/node-find.h"
+#include "query/peer-support.h"
 
 bool skip_without_gpu(struct rule_context *ctx)
 {
@@ -74,6 +77,23 @@ bool skip_without_own_gpu(struct rule_context *ctx)
 		       .observed = text_printf(ctx, "every GPU is passed to virtual machines: %s",
 					       guests.why),
 		       .evidence = { guests.fact });
+	return true;
+}
+
+bool skip_without_pcie_peers(struct rule_context *ctx, const struct pci_device *gpu)
+{
+	if (!pci_is_gpu(gpu) || is_asked_for(ctx, PROFILE_RDMA_ANY) ||
+	    gpu_peer_support(gpu) != PEERS_OVER_NVLINK ||
+	    !known_is(gpu_has_pcie_peers(ctx->node, gpu, ctx->arena), false))
+		return false;
+	NOT_APPLICABLE(
+		ctx, .subject = gpu->bdf.value,
+		.observed = text_printf(ctx,
+					"%s: with the stock driver its copies to other GPUs "
+					"go over an NVLink bridge alone",
+					gpu_model(gpu)->name),
+		.evidence = { fact_path(ctx->arena, "pci.devices", gpu->bdf.value, "device_id"),
+			      "driver.banner" });
 	return true;
 }
 

@@ -22,6 +22,9 @@ bool skip_unless_modules_count(struct rule_context *ctx);
 bool skip_unless_kind(struct rule_context *ctx, enum kind kind);
 /* Every GPU is given to virtual machines: what jobs of this host itself need is not asked. */
 bool skip_without_own_gpu(struct rule_context *ctx);
+/* Copies of this GPU go over NVLink alone, and no profile asks for RDMA: how PCIe is set up does not matter to them.
+ * Of GPUs without peers of any kind driver/geforce-no-gpudirect is the cause. */
+bool skip_without_pcie_peers(struct rule_context *ctx, const struct pci_device *gpu);
 bool skip_without_driver(
 	struct rule_context *ctx); /* the NVIDIA driver is not loaded; else its version is known */
 /* The driver was not asked by NVML, or did not answer. Where no user asked for that, the unknown is of severity info. */

@@ -39,6 +39,12 @@ static int compare_values(const void *a, const void *b)
 	return n != m ? (n < m) - (n > m) : strcmp(x->text, y->text);
 }
 
+void diff_sort_values(struct diff_key *key)
+{
+	if (key->count)
+		qsort(key->values, key->count, sizeof(*key->values), compare_values);
+}
+
 static int compare_keys(const void *a, const void *b)
 {
 	const struct diff_key *const *x = a, *const *y = b;
@@ -73,8 +79,7 @@ void diff_finish(struct diff *diff)
 			free(key);
 			continue;
 		}
-		if (key->count)
-			qsort(key->values, key->count, sizeof(*key->values), compare_values);
+		diff_sort_values(key);
 		diff->keys[kept++] = key;
 	}
 	diff->count = kept;

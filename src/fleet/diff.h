@@ -62,6 +62,7 @@ struct diff_key *diff_find_key(const struct diff *diff, const char *path);
 /* The value with that text, a new one where there is none; NULL: there are too many. */
 struct diff_value *diff_value(struct diff_key *key, const char *text);
 void diff_free_values(struct diff_key *key);
+void diff_sort_values(struct diff_key *key); /* by how many nodes have them */
 
 /* diff-finish.c. When all is in: only what differs stays, sorted by path, values by how many have them. */
 void diff_finish(struct diff *diff);

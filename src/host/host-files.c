@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/open-file.h"
 #include "facts/fact.h"
 #include "host/host-private.h"
@@ -303,6 +304,7 @@ int files_read_kernel_log(struct text *text, size_t *whole_bytes)
 	text->data = malloc((size_t)room + 1);
 	if (!text->data)
 		return -ENOMEM;
+	memory_make_ready(text->data, (size_t)size < (size_t)room ? (size_t)size : (size_t)room);
 	n = klogctl(LOG_READ_ALL, text->data, room);
 	if (n < 0)
 		return -errno;

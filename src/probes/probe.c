@@ -27,6 +27,9 @@ static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 #define SLICES 40 /* how often in its deadline a probe is looked after */
 #define BUSY 10	  /* deadlines that a probe has in all */
 #define PROBES_MAX 64
+/* What preflight's child writes on a node with 8 GPUs, and what of it is copied, with the findings. */
+#define WINDOW_BYTES (128 << 10)
+#define FOUND_BYTES (160 << 10)
 #define IMAGE_STEPS 5 /* the highest image_order */
 _Static_assert(sizeof(probes) / sizeof(probes[0]) < PROBES_MAX, "more probes than steps");
 
@@ -428,6 +431,15 @@ static int open_window(struct run *run, size_t first)
 	return 0;
 }
 
+/* Until the first child is done, its parent has nothing else to do. */
+static void make_ready(struct run *run)
+{
+	if (run->kept)
+		return;
+	window_make_ready(&run->window, WINDOW_BYTES);
+	arena_make_ready(run->ctx.arena, FOUND_BYTES);
+}
+
 /* The steps from FIRST to LAST, in a child. 0, or negative errno. */
 static int begin_steps(struct run *run, size_t first, size_t last, struct child *c)
 {
@@ -492,6 +504,7 @@ static int observe_steps(struct run *run)
 		rc = begin_steps(run, next, end_of_steps(run, next), &c);
 		if (rc)
 			return rc;
+		make_ready(run);
 		next = follow_child(run, &c, next);
 		window_close(&run->window);
 	}

@@ -9,21 +9,22 @@
 enum gpu_kind { GPU_DATA_CENTRE, GPU_WORKSTATION, GPU_GEFORCE, GPU_INTEGRATED };
 enum gpu_bar1 { GPU_BAR1_UNKNOWN, GPU_BAR1_LARGE, GPU_BAR1_RESIZABLE, GPU_BAR1_SMALL };
 
+/* The texts are in the rows: a pointer is a word that each start of the program has to write. */
 struct gpu_model {
 	uint16_t device_id;
-	const char *architecture; /* Hopper, Blackwell, ... */
+	char architecture[12]; /* Hopper, Blackwell, ... */
 	enum gpu_kind kind;
 	unsigned int memory_gib; /* as sold; 0: not known from the id */
 	enum gpu_bar1 bar1;
 	unsigned int nvswitch; /* generation on the model's boards; 0: none, or not known */
-	const char *name;      /* without "NVIDIA" */
+	char name[52];	       /* without "NVIDIA" */
 };
 
 struct nic_model {
 	uint16_t device_id;
 	unsigned int generation; /* of ConnectX, 4 and later; 0: earlier, or a virtual function */
 	bool virtual_function;
-	const char *name;
+	char name[44];
 };
 
 const struct gpu_model *gpu_model(const struct pci_device *device);

@@ -50,10 +50,13 @@ static bool bars_are_unread(const struct node *node)
 {
 	if (!was_read(node->pci.devices))
 		return true;
-	for_each(d, &node->pci.devices)
+	for_each(d, &node->pci.devices) {
+		if (is_known(d->vendor_id) && d->vendor_id.value != 0x10de)
+			continue;
 		if (is_unknown(d->vendor_id) || is_unknown(d->class_id) ||
 		    (pci_is_gpu(d) && (is_unknown(d->device_id) || is_unknown(d->bars))))
 			return true;
+	}
 	return false;
 }
 
@@ -87,7 +90,7 @@ struct fact_bool driver_is_patched(const struct node *node, struct arena *arena,
 	}
 	if (signs)
 		*signs = text;
-	unread += !is_known(node->driver.builder);
+	unread += is_unknown(node->driver.builder);
 	unread += bars_are_unread(node) || !was_read(node->driver.params);
 	if (seen >= 2 || logged)
 		return fact_bool(true);
@@ -112,6 +115,16 @@ enum peer_support gpu_peer_support(const struct pci_device *gpu)
 	if (!is_geforce(gpu) || gpu_is_before_turing(gpu))
 		return PEERS_OVER_PCIE;
 	return has_nvlink_connector(gpu_model(gpu)) ? PEERS_OVER_NVLINK : PEERS_NONE;
+}
+
+struct fact_bool gpu_has_pcie_peers(const struct node *node, const struct pci_device *gpu,
+				    struct arena *arena)
+{
+	if (gpu_peer_support(gpu) == PEERS_OVER_PCIE)
+		return fact_bool(true);
+	if (!known_is(node->driver.loaded, true))
+		return (struct fact_bool){ 0 };
+	return driver_is_patched(node, arena, NULL);
 }
 
 struct fact_bool node_has_peers(const struct node *node, struct arena *arena)

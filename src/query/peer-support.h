@@ -18,6 +18,11 @@ struct fact_bool driver_is_patched(const struct node *node, struct arena *arena,
 enum peer_support { PEERS_OVER_PCIE, PEERS_OVER_NVLINK, PEERS_NONE };
 enum peer_support gpu_peer_support(const struct pci_device *gpu);
 
+/* Does the driver that is loaded let this GPU reach others over PCIe? Unknown: none is known to be loaded, or whether
+ * it is patched is not known. */
+struct fact_bool gpu_has_pcie_peers(const struct node *node, const struct pci_device *gpu,
+				    struct arena *arena);
+
 /*
  * Can GPUs of this node copy to each other? At least two that the stock driver lets, or two of any
  * kind with a patched driver. Unknown: whether it is patched is not known.

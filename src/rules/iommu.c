@@ -147,6 +147,8 @@ static void check_group(struct rule_context *ctx, const struct pci_device *d,
 {
 	const char *fact = fact_path(ctx->arena, "iommu.devices", d->bdf.value, "type");
 
+	if (skip_without_pcie_peers(ctx, d))
+		return;
 	if (pci_is_for_guest(d))
 		NOT_APPLICABLE(ctx, .subject = d->bdf.value,
 			       .observed = "held for a virtual machine, for which vfio translates",

@@ -30,6 +30,22 @@ static bool is_at_boot(const struct node *node, const char *name)
 	return false;
 }
 
+/* Which devices an image will meet is not known: those that its modules are for. */
+static bool is_for_image(const struct node *node, const char *name)
+{
+	return is_known(node->os.next_boot) && !was_read(node->pci.devices) &&
+	       module_file_running(node, name);
+}
+
+/* Without it the GPUs, or the NICs that a profile asks for, have no driver. */
+static bool is_grave(const struct rule_context *ctx, const char *name)
+{
+	bool for_gpus = strcmp(name, "nvidia") == 0 || strcmp(name, "nvidia_uvm") == 0;
+
+	return module_is_needed(ctx->node, name) ||
+	       (is_for_image(ctx->node, name) && (for_gpus || is_asked_for(ctx, PROFILE_RDMA_ANY)));
+}
+
 static void check_one(struct rule_context *ctx, const char *name, const char **unknown,
 		      const char **fact)
 {
@@ -48,19 +64,12 @@ static void check_one(struct rule_context *ctx, const char *name, const char **u
 	}
 	if (verdict.answer != LOAD_NO)
 		return;
-	FAIL_AS(ctx, module_is_needed(node, name) ? SEVERITY_ERR : SEVERITY_WARN, .subject = name,
+	FAIL_AS(ctx, is_grave(ctx, name) ? SEVERITY_ERR : SEVERITY_WARN, .subject = name,
 		.observed = text_printf(
 			ctx, "modprobe %s will fail: %s%s", name, verdict.why,
 			loaded ? ". It is loaded now, and will not be after the next boot" : ""),
 		.expected = "files that the kernel takes", .remedy = verdict.cure,
 		.evidence = { verdict.fact, "modules.loaded" });
-}
-
-/* Which devices an image will meet is not known: those that its modules are for. */
-static bool is_for_image(const struct node *node, const char *name)
-{
-	return is_known(node->os.next_boot) && !was_read(node->pci.devices) &&
-	       module_file_running(node, name);
 }
 
 /* Loaded, named for the boot, or needed by the devices that are there. */

@@ -5,6 +5,7 @@
 #include "query/endpoints.h"
 #include "query/guests.h"
 #include "query/kind.h"
+#include "query/peer-support.h"
 
 #define PORTS_MAX 256
 
@@ -35,6 +36,11 @@ static void add_ports(struct ports *ports, const struct pci_path *path)
 	}
 }
 
+static bool may_copy(const struct rule_context *ctx, const struct pci_device *gpu)
+{
+	return !known_is(gpu_has_pcie_peers(ctx->node, gpu, ctx->arena), false);
+}
+
 /* Ports between GPUs (p2p), and between each GPU and its nearest NIC (RDMA). */
 static void collect(struct rule_context *ctx, struct ports *ports)
 {
@@ -43,10 +49,10 @@ static void collect(struct rule_context *ctx, struct ports *ports)
 	for_each(a, &ctx->endpoints->gpus) {
 		if (is_asked_for(ctx, PROFILE_RDMA_ANY) && a->nic && a->path.class <= PATH_PHB)
 			add_ports(ports, &a->path);
-		if (!is_asked_for(ctx, PROFILE_P2P))
+		if (!is_asked_for(ctx, PROFILE_P2P) || !may_copy(ctx, a->chain.device))
 			continue;
 		for_each(b, &ctx->endpoints->gpus) {
-			if (b <= a)
+			if (b <= a || !may_copy(ctx, b->chain.device))
 				continue;
 			topology_path_between(&a->chain, &b->chain, &path);
 			if (path.class <= PATH_PHB)
@@ -76,8 +82,11 @@ static bool skip_without_ports(struct rule_context *ctx, struct ports *ports)
 	collect(ctx, ports);
 	if (ports->count)
 		return false;
-	NOT_APPLICABLE(ctx, .observed = "no bridge is between GPUs, or between a GPU and a NIC",
-		       .evidence = { "pci.devices" });
+	NOT_APPLICABLE(
+		ctx,
+		.observed =
+			"no bridge is between GPUs that copy to each other over PCIe, or between a GPU and a NIC",
+		.evidence = { "pci.devices" });
 	return true;
 }
 

@@ -176,7 +176,7 @@ static void check_bar1_size(struct rule_context *ctx)
 		const struct gpu_model *model = gpu_model(d);
 		const struct pci_bar *bar = gpu_bar1(d);
 
-		if (!pci_is_gpu(d) || skip_integrated(ctx, d))
+		if (!pci_is_gpu(d) || skip_integrated(ctx, d) || skip_without_pcie_peers(ctx, d))
 			continue;
 		if (!bar || !is_known(bar->size_bytes))
 			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { bar1_fact(ctx, d) });
@@ -280,7 +280,7 @@ static void check_rebar(struct rule_context *ctx)
 	for_each(d, &ctx->node->pci.devices) {
 		const struct pci_rebar *rebar = gpu_rebar(d);
 
-		if (!pci_is_gpu(d))
+		if (!pci_is_gpu(d) || skip_without_pcie_peers(ctx, d))
 			continue;
 		if (is_unknown(d->rebar) || is_unknown(d->bars))
 			UNKNOWN(ctx, .subject = d->bdf.value,

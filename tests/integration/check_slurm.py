@@ -17,14 +17,19 @@ PrologFlags=Alloc
 HealthCheckProgram={health}
 HealthCheckInterval=2
 HealthCheckNodeState=ANY
+Epilog={epilog}
 """
+USER = "nobody"	# root's processes belong to the node
 
 
 def with_our_slurm(machine, name):
-    """A file of contrib/slurm; slurmd gives neither of them our slurm.conf."""
+    """A file of contrib/slurm; slurmd gives none of them our slurm.conf. This machine has no GPU."""
     path = machine.contrib("slurm/" + name)
     with open(path) as file:
         text = file.read()
+    for theirs, ours in (("/run/nvnodecheck-left-over", "left-over"), ("=/dev/nvidia", "=%s/gpu" % machine.folder),
+                         ("/etc/slurm/nvnodecheck-health", "health")):
+        text = text.replace(theirs, ours if ours[0] == "=" else os.path.join(machine.folder, ours))
     with open(path, "w") as file:
         file.write(text.replace("#!/bin/sh\n", "#!/bin/sh\nexport SLURM_CONF=%s/slurm.conf PATH=%s\n" % (
             machine.folder, os.environ["PATH"]), 1))
@@ -34,7 +39,8 @@ def with_our_slurm(machine, name):
 @pytest.fixture
 def cluster(machine):
     cluster = Cluster(machine.folder, [HOST], MORE.format(prolog=with_our_slurm(machine, "prolog"),
-                                                          health=with_our_slurm(machine, "health")))
+                                                          health=with_our_slurm(machine, "health"),
+                                                          epilog=with_our_slurm(machine, "epilog")))
     try:
         cluster.begin()
         yield cluster
@@ -100,6 +106,102 @@ def test_reason_of_somebody_else_stays(cluster, machine):
     assert cluster.state() == ("drained", "disk broken")
     machine.become("driver unloaded")
     time.sleep(6)
+    assert cluster.state() == ("drained", "disk broken")
+
+
+# ---- what a job leaves ----
+
+@pytest.fixture
+def gpu(machine):
+    path = machine.folder + "/gpu0"
+    with open(path, "w"):
+        pass
+    os.chmod(path, 0o666)
+    return path
+
+
+def submit_as_user(cluster, command):
+    out = cluster.run("sbatch", "--parsable", "--uid=" + USER, "-D", "/tmp", "-o", "/dev/null", "--wrap=" + command)
+    assert out.isdigit(), out
+    return out
+
+
+def hold(path, **more):
+    """A process that has the GPU open."""
+    return subprocess.Popen(["/bin/sh", "-c", "exec sleep 1000 <%s" % path], **more)
+
+
+def test_process_left_on_a_gpu_drains_until_it_ends(cluster, machine, gpu):
+    """One of the job's user that Slurm does not know, as after a step that got out of its container."""
+    left = hold(gpu, user=USER)
+    try:
+        job = submit_as_user(cluster, "true")
+        reason = "nvnodecheck: job %s left sleep (PID %d) on a GPU" % (job, left.pid)
+        waiting.until(lambda: cluster.state()[1] == reason, "a node that is drained for the process: %s" %
+                      (cluster.state(),))
+        time.sleep(5)
+        assert cluster.state() == ("drained", reason)
+    finally:
+        left.kill()
+        left.wait()
+    waiting.until(lambda: cluster.state()[0] == "idle", "the node to come back")
+
+
+def test_what_is_not_left_over(cluster, machine, gpu):
+    """Processes of root, of a job that still runs, and without a GPU."""
+    done = machine.folder + "/done"
+    others = [hold(gpu), hold("/dev/null", user=USER)]
+    try:
+        submit_as_user(cluster, "sleep 8 <%s" % gpu)
+        waiting.until(lambda: "R" in cluster.run("squeue", "-h", "-o", "%t"), "the first job to run")
+        env = dict(cluster.env, SLURM_JOB_ID="1", SLURM_JOB_UID="65534")
+        subprocess.run([machine.folder + "/epilog"], env=env, check=True)
+        assert not os.path.exists(machine.folder + "/left-over")
+        submit(cluster, done)
+        waiting.until(lambda: os.path.exists(done), "a second job")
+        assert cluster.state()[0] in ("idle", "mixed", "allocated", "completing"), cluster.state()
+    finally:
+        for process in others:
+            process.kill()
+            process.wait()
+
+
+def test_epilog_drains_for_what_a_job_broke(machine):
+    """With the reason, and without waiting for the next interval; an epilog itself never fails."""
+    for name, text in (("sinfo", "echo 'completing|none'"), ("scontrol", 'echo "$@" >> %s/said' % machine.folder)):
+        path = os.path.join(machine.folder, name)
+        with open(path, "w") as file:
+            file.write("#!/bin/sh\n%s\n" % text)
+        os.chmod(path, 0o755)
+    os.environ["PATH"], path = machine.folder + ":" + os.environ["PATH"], os.environ["PATH"]
+    try:
+        with_our_slurm(machine, "health")
+        epilog = with_our_slurm(machine, "epilog")
+    finally:
+        os.environ["PATH"] = path
+    run = lambda: subprocess.run([epilog], env={"SLURM_JOB_UID": "65534", "SLURMD_NODENAME": "n1"}, check=True)
+    run()
+    assert not os.path.exists(machine.folder + "/said")
+    machine.become(DEAD[0][0])
+    run()
+    with open(machine.folder + "/said") as file:
+        said = file.read()
+    assert said.startswith("update NodeName=n1 State=DRAIN Reason=nvnodecheck: log/xid"), said
+
+
+def test_epilog_leaves_an_administrators_reason(cluster, machine, gpu):
+    left = hold(gpu, user=USER)
+    try:
+        submit_as_user(cluster, "sleep 3")
+        waiting.until(lambda: "R" in cluster.run("squeue", "-h", "-o", "%t"), "the job to run")
+        cluster.run("scontrol", "update", "NodeName=" + HOST, "State=DRAIN", "Reason=disk broken")
+        waiting.until(lambda: os.path.exists(machine.folder + "/left-over"), "the epilog")
+        time.sleep(4)
+        assert cluster.state() == ("drained", "disk broken")
+    finally:
+        left.kill()
+        left.wait()
+    time.sleep(4)
     assert cluster.state() == ("drained", "disk broken")
 
 

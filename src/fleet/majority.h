@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * majority.h - what most nodes of a fleet have, of all that [expect] can say. It is counted in the table of diff.h: a key
+ * of [expect] in place of the path of a fact. A node that does not know a value agrees with none.
+ */
+#ifndef MAJORITY_H
+#define MAJORITY_H
+
+#include "evaluate/expect.h"
+#include "fleet/diff.h"
+
+/* What a node said of a key: a value, or why it has none. */
+struct said {
+	const char *text;
+	bool is_value;
+	size_t nodes;
+};
+
+struct majority {
+	const char *name; /* as a configuration writes it */
+	const struct expect_key *row;
+	const char *value;	    /* that more than half of all nodes have; NULL: there is none */
+	size_t nodes;		    /* that have it */
+	const struct diff_key *key; /* all that was said; most nodes first */
+};
+
+/* Takes in what one node says; nodes come by rising numbers. */
+void majority_add(struct diff *table, size_t node, const struct node *facts, struct arena *arena);
+
+/* In the order of expect_keys, of one row by name. NODES: those that were read. */
+typedef void majority_each(void *user, const struct majority *majority);
+void majority_find(struct diff *table, size_t nodes, majority_each *call, void *user);
+
+/* Number I of what was said. */
+struct said majority_said(const struct majority *majority, size_t i);
+/* Would a node with this value have what the line says? */
+bool majority_agrees(const struct majority *majority, const char *value);
+
+#endif
