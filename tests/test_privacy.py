@@ -294,6 +294,21 @@ def test_settings_stay(stages):
     assert kept == lines
 
 
+def test_sysctls_stay(stages, tmp_path):
+    """Each kernel setting that is read, a redacted capture has."""
+    stage = stages("sysctls")
+    stage.put(node.tree_of("no-gpu-server"))
+    tree = node.copy_of(node.tree_of("no-gpu-server"))
+    read = program.run("facts", "os.sysctls", "--root", stage.directory).json()
+    for sysctl in read:
+        tree.file("/proc/sys/" + sysctl["name"].replace(".", "/"), "17\n")
+    stage.put(tree)
+    (tmp_path / "node.capture").write_bytes(capture(stage.directory))
+    kept = program.run("facts", "os.sysctls", "--from", tmp_path / "node.capture").json()
+    assert len(kept) > 10
+    assert kept == [{"name": sysctl["name"], "value": "17"} for sysctl in read]
+
+
 def test_commands_of_grub_stay():
     """What the reader of grub.cfg knows, a redacted grub.cfg has."""
     def listed(file, start, form):

@@ -110,6 +110,7 @@ static const struct {
 	{ "/proc/sys/kernel/*/*", keep_plain_text },
 	{ "/proc/sys/net/*/*", keep_plain_text },
 	{ "/proc/sys/net/ipv4/conf/*/*", keep_plain_text },
+	{ "/proc/sys/user/*", keep_plain_text },
 	{ "/proc/sys/vm/*", keep_plain_text },
 	{ "/proc/xen/capabilities", keep_plain_text },
 	{ "/sys/bus/pci/devices/*/config", keep_bytes },
