@@ -136,7 +136,7 @@ FACTS_PAGE := src/facts/facts.h src/facts/facts-pci.h src/facts/facts-kinds.h sr
 	      src/facts/facts-failures.h src/facts/facts-dkms.h src/facts/facts-libraries.h src/facts/facts-loads.h \
 	      src/facts/facts-acknowledged.h src/facts/facts-nvml.h src/facts/facts-references.h \
 	      src/facts/facts-repairs.h src/facts/facts-services.h src/facts/facts-software.h src/facts/proof.h \
-	      src/facts/own-files.h src/facts/facts.c src/facts/pci.c src/facts/loads.c src/facts/dkms.c src/facts/libraries.c src/facts/services.c src/facts/nvml.c \
+	      src/facts/own-files.h src/facts/facts.c src/facts/os.c src/facts/pci.c src/facts/loads.c src/facts/dkms.c src/facts/libraries.c src/facts/services.c src/facts/nvml.c \
 	      src/facts/proof.c man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk Makefile $(FACTS_PAGE)
 	@echo "  MAN     $@"

@@ -693,6 +693,7 @@ struct node {
 /* The descriptions of sections and of what libraries are asked for. */
 extern const struct desc node_desc;
 extern const struct desc os_facts_desc;
+extern const struct desc numa_facts_desc;
 extern const struct desc pci_facts_desc;
 extern const struct desc topology_facts_desc;
 extern const struct desc initramfs_image_desc;
