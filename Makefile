@@ -291,7 +291,7 @@ check-sanitize-quick: build-fuzz
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 format:
 	$(Q)$(CLANG_FORMAT) --version | grep -q ' 14\.' || { echo 'clang-format 14 is not here' >&2; exit 1; }
-	$(Q)$(CLANG_FORMAT) -i $(shell git ls-files '*.c' '*.h')
+	$(Q)$(CLANG_FORMAT) -i $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')
 
 check-texts: all
 	$(Q)$(MAKE) B=build-texts CFLAGS='-O0' CPPFLAGS='$(CPPFLAGS) -DTEXTS_REPLACED' build-texts/nvnodecheck
