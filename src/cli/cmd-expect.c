@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd-expect.c - writes what a node has as what the configuration expects of its like. */
 #include <stdio.h>
 #include <string.h>
 
