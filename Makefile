@@ -136,7 +136,7 @@ FACTS_PAGE := src/facts/facts.h src/facts/facts-pci.h src/facts/facts-kinds.h sr
 	      src/facts/facts-failures.h src/facts/facts-dkms.h src/facts/facts-libraries.h src/facts/facts-loads.h \
 	      src/facts/facts-acknowledged.h src/facts/facts-nvml.h src/facts/facts-references.h \
 	      src/facts/facts-repairs.h src/facts/facts-services.h src/facts/facts-software.h src/facts/proof.h \
-	      src/facts/own-files.h src/facts/facts.c src/facts/pci.c src/facts/loads.c src/facts/dkms.c src/facts/libraries.c src/facts/services.c src/facts/nvml.c \
+	      src/facts/own-files.h src/facts/facts.c src/facts/os.c src/facts/pci.c src/facts/loads.c src/facts/dkms.c src/facts/libraries.c src/facts/services.c src/facts/nvml.c \
 	      src/facts/proof.c man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk Makefile $(FACTS_PAGE)
 	@echo "  MAN     $@"
@@ -306,7 +306,7 @@ check-sanitize-quick: build-fuzz
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 format:
 	$(Q)$(CLANG_FORMAT) --version | grep -q ' 14\.' || { echo 'clang-format 14 is not here' >&2; exit 1; }
-	$(Q)$(CLANG_FORMAT) -i $(shell git ls-files '*.c' '*.h')
+	$(Q)$(CLANG_FORMAT) -i $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')
 
 check-texts: all
 	$(Q)$(MAKE) B=build-texts CFLAGS='-O0' CPPFLAGS='$(CPPFLAGS) -DTEXTS_REPLACED' build-texts/nvnodecheck

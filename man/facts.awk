@@ -211,13 +211,13 @@ function toupper_first(text)
 	return text ~ /^[a-z]+[ :]/ ? toupper(substr(text, 1, 1)) substr(text, 2) : text
 }
 
-# {0}, {1} stand for the keys of the lists above: /sys/bus/pci/devices/BDF/vendor.
+# {0}, {1}, {0/} stand for the keys of the lists above: /sys/bus/pci/devices/BDF/vendor.
 # A long path may be broken within.
 function filled(text, keys,    key, i, n)
 {
 	n = split(keys, key, " ")
 	for (i = 1; i <= n; i++)
-		gsub("\\{" (i - 1) "\\}", toupper(key[i]), text)
+		gsub("\\{" (i - 1) "/?\\}", toupper(key[i]), text)
 	if (length(text) > PATH_LONG)
 		gsub(/[-\/]/, "&\\:", text)
 	return text

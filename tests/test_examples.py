@@ -110,13 +110,13 @@ def site(tmp_path_factory, node_facts):
 
 
 def line_pattern(line):
-    """Of a line that is shown: its end may be left out, and a count may have changed."""
+    """Of a line that is shown: its end may be left out, as what changes with every new rule is."""
     if line.strip() == "...":
         return "(?:.*\n)*?"
     pattern = re.escape(line.rstrip())
     if pattern.endswith(r"\.\.\."):
         pattern = pattern[:-6] + ".*"
-    return re.sub(r"\d+(?=\\? checks)", r"\\d+", pattern) + " *\n"
+    return pattern + " *\n"
 
 
 def is_shown(shown, written):

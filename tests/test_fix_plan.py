@@ -992,6 +992,17 @@ def test_apply_says_what_remains(scratch):
 
 
 @as_root
+def test_undo_does_not_promise_what_was_not_done(scratch):
+    """The running host has the setting at its next boot after fix, and not after undo."""
+    directory = plans.put(scratch, "hgx-h100-ib", "sysctl kernel.numa_balancing 1")
+    made = program.run("fix", "--root", directory, "sysctl/numa-balancing-enabled", "--apply", "--yes")
+    assert "it happens at its next boot" in made.out, str(made)
+    undone = program.run("undo", "--root", directory, "--yes")
+    assert undone.status == 0 and "it happens at" not in undone.out, str(undone)
+    assert re.search(r"left +kernel\.numa_balancing=0\s+it was not done here;", undone.out), str(undone)
+
+
+@as_root
 def test_ordinary_user_is_told_whose_tree_it_is(scratch):
     """Before and after root has made the folder of the lock there."""
     directory = plans.put(scratch, "h20-roce-deepep")

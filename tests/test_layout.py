@@ -95,3 +95,45 @@ def test_rules_lie_in_the_file_of_their_area(path):
     assert len(areas) == 1
     area = areas.pop()
     assert path.stem == area or path.stem.startswith(area + "-")
+
+
+# ---- names ----
+
+def named(name):
+    """The file that the first comment names."""
+    found = re.match(r"/\* SPDX.*\n/\*(?:\n \*)? ([\w-]+\.[ch]) - ", (SRC / name).read_text())
+    return found and found.group(1)
+
+
+def test_the_first_comment_names_the_file():
+    """A .c file may leave it to its header to say what it is."""
+    own = {name: name.split("/")[-1] for name in FILES}
+    wrong = [name for name in FILES if named(name) != own[name] and
+             (named(name) or name.endswith(".h") or name[:-1] + "h" not in FILES)]
+    assert not wrong
+
+
+def test_guards_of_headers():
+    """The file's name, or with its folder's where another header has that name; no two have one."""
+    seen = {}
+    for name in FILES:
+        if not name.endswith(".h"):
+            continue
+        guard, defined = re.search(r"^#ifndef (\w+)\n#define (\w+)$", (SRC / name).read_text(), re.M).groups()
+        folder, _, own = re.sub(r"[.-]", "_", name).upper().partition("/")
+        assert guard == defined and guard in (own, folder + "_" + own), name
+        assert seen.setdefault(guard, name) == name
+
+
+def test_every_probe_has_its_section():
+    """Its own name's, or a row in the table of those that fill a part of another's: the report looks there for why
+    a fact is not known."""
+    sections = set(re.findall(r"^\tF_\w+\(node, (\w+),", (SRC / "facts/facts.c").read_text(), re.M))
+    probes = {re.search(r'\.name = "([\w-]+)"', part).group(1)
+              for name in FILES if room(name) == "probes"
+              for part in re.findall(r"^const struct probe probe_\w+ = \{.*?^\};", (SRC / name).read_text(), re.M | re.S)}
+    table = re.search(r"^\} parts\[\] = \{\n(.*?)^\};", (SRC / "evaluate/report.c").read_text(), re.M | re.S).group(1)
+    rows = re.findall(r'\{ "([\w-]+)", "(\w+)" \}', table)
+    assert len(probes) > 40 and len(sections) > 25
+    assert {probe for probe, _ in rows} == probes - sections
+    assert {section for _, section in rows} <= sections

@@ -294,6 +294,54 @@ def test_settings_stay(stages):
     assert kept[0].splitlines() == lines
 
 
+# Of what is read, what a redacted capture may have nothing of, and why.
+LEFT_OUT = {
+    "/boot/loader/entries/*": "stands in it under another name: its own begins with the machine's ID",
+    "/etc/security/limits.conf": "of most nodes it has only comments",
+}
+# Where they are not there, a lone number is no text of theirs.
+FORMED = ["/proc/*/mounts", "/proc/*/status", "/proc/driver/nvidia/gpus/*/information", "/proc/driver/nvidia/version",
+          "/sys/firmware/efi/efivars/LoaderInfo-*"]
+
+
+def texts_read(directory, *options):
+    """{path: what a capture has of its text; None: it is not there}"""
+    records = [json.loads(line) for line in capture(directory, *options).splitlines()]
+    return {r["read"]: None if r.get("errno") == "ENOENT" else (r.get("text") or r.get("base64") or "").strip()
+            for r in records if "read" in r}
+
+
+@pytest.mark.parametrize("name", node.names())
+def test_of_each_file_that_is_read_something_stays(name, stages):
+    """Also of the kernel's files that this node does not have: they get a number."""
+    stage, tree = stages("reads"), node.copy_of(node.tree_of(name))
+    stage.put(tree)
+    for path, text in texts_read(stage.directory, "--no-redact").items():
+        if text is None and path.startswith(("/proc/", "/sys/")) and \
+                not any(fnmatch.fnmatch(path, pattern) for pattern in FORMED):
+            tree.file(path, "17\n")
+    stage.put(tree)
+    whole, kept = texts_read(stage.directory, "--no-redact"), texts_read(stage.directory)
+    assert len(whole) > 100
+    assert not [path for path, text in whole.items() if text and not kept.get(path) and
+                not any(fnmatch.fnmatch(path, pattern) for pattern in LEFT_OUT)], "add it to kept[] in src/host/keep.c"
+
+
+def test_sysctls_stay(stages, tmp_path):
+    """Each kernel setting that is read, a redacted capture has."""
+    stage = stages("sysctls")
+    stage.put(node.tree_of("no-gpu-server"))
+    tree = node.copy_of(node.tree_of("no-gpu-server"))
+    read = program.run("facts", "os.sysctls", "--root", stage.directory).json()
+    for sysctl in read:
+        tree.file("/proc/sys/" + sysctl["name"].replace(".", "/"), "17\n")
+    stage.put(tree)
+    (tmp_path / "node.capture").write_bytes(capture(stage.directory))
+    kept = program.run("facts", "os.sysctls", "--from", tmp_path / "node.capture").json()
+    assert len(kept) > 10
+    assert kept == [{"name": sysctl["name"], "value": "17"} for sysctl in read]
+
+
 def test_commands_of_grub_stay():
     """What the reader of grub.cfg knows, a redacted grub.cfg has."""
     def listed(file, start, form):

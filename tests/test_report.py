@@ -278,6 +278,23 @@ def test_run_as_root_is_said_to_a_user(scratch):
     assert re.search(r"For \d+ of them: run as root\.", unwrapped(text)), text
 
 
+@pytest.mark.parametrize("rule, path", [
+    ("sysctl/numa-balancing-enabled", "/proc/sys/kernel/numa_balancing"),
+    ("kernel/config-p2pdma-missing", "/boot/config-5.15.0-122-generic"),
+])
+def test_the_file_that_only_root_can_read_is_named(rule, path, scratch):
+    """Also where the probe that reads it fills a part of another's section."""
+    directory = put(scratch, "hgx-h100-ib", "file %s\n\tx" % path, "unreadable " + path)
+    finding, = [f for f in json.loads(run("doctor", "--json", "--root", directory, user=True).out)["findings"]
+                if f["rule"] == rule]
+    assert finding["unknown_path"] == path and finding["unknown_check"] == "run as root", finding
+
+
+def test_a_sysctls_source_is_its_file(scratch):
+    directory = put(scratch, "hgx-h100-ib", "sysctl kernel.numa_balancing 1")
+    assert re.search(r"source +/proc/sys/kernel/numa_balancing$", text_of(directory, "-v"), re.M)
+
+
 def test_notes_take_few_lines(node_tree):
     text = text_of(node_tree("hgx-h100-ib"))
     notes = [f for f in program.report(node_tree("hgx-h100-ib"))["findings"] if f["verdict"] == "note"]

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd-capture.c - writes down what was read of a node, with what is private left out. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

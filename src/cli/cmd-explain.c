@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd-explain.c - one rule, with its reasons and sources. */
 #include <string.h>
 
 #include "base/memory.h"

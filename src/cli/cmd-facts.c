@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd-facts.c - what is known of a node, whole or by a path. */
 #include <errno.h>
 
 #include "base/json.h"

@@ -159,12 +159,43 @@ static bool is_below(const char *path, const char *folder)
 	return strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
-/* The probe that fills the section a fact is in mostly has the section's name. */
+/* Probes that fill a part of a section that has another probe's name. */
+static const struct {
+	const char *probe, *section;
+} parts[] = {
+	{ "addresses", "net" },
+	{ "daemons", "services" },
+	{ "flow-control", "net" },
+	{ "kernel", "os" },
+	{ "kubelet", "containers" },
+	{ "libkmod", "modules" },
+	{ "limit-settings", "limits" },
+	{ "module-files", "modules" },
+	{ "mounts", "os" },
+	{ "next-boot", "boot" },
+	{ "next-boot", "cmdline" },
+	{ "next-boot", "os" },
+	{ "next-driver", "driver" },
+	{ "providers", "rdma" },
+	{ "rdma-cgroup", "limits" },
+	{ "verbs", "rdma" },
+	{ "virt", "os" },
+};
+
+/* Has the section that FACT is in the name of the gap's probe? */
 static bool is_about_section(const struct gap *gap, const char *fact)
 {
-	size_t n = strcspn(fact, ".[");
+	return span_is((struct span){ fact, strcspn(fact, ".[") }, gap->probe.value);
+}
 
-	return strncmp(gap->probe.value, fact, n) == 0 && gap->probe.value[n] == '\0';
+static bool may_be_about(const struct gap *gap, const char *fact)
+{
+	struct span section = { fact, strcspn(fact, ".[") };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (str_is(gap->probe, parts[i].probe) && span_is(section, parts[i].section))
+			return true;
+	return is_about_section(gap, fact);
 }
 
 /* The gap at SOURCE, or at a folder above it. */
@@ -176,20 +207,21 @@ static const struct gap *gap_at(const struct node *node, const char *source)
 	return NULL;
 }
 
-/* The same of the section's own probe, else one below SOURCE, else the first that it has. */
+/* The same of the probes that fill the section, else one below SOURCE, else the first of the section's own probe. */
 static const struct gap *gap_of_probe(const struct node *node, const char *source, const char *fact,
 				      bool any)
 {
 	const struct gap *first = NULL, *below = NULL;
 
 	for_each(g, &node->gaps) {
-		if (!is_about_section(g, fact))
+		if (!may_be_about(g, fact))
 			continue;
 		if (source && is_below(source, g->path.value))
 			return g;
 		if (source && !below && is_below(g->path.value, source))
 			below = g;
-		first = first ? first : g;
+		if (!first && is_about_section(g, fact))
+			first = g;
 	}
 	return below || !any ? below : first;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate.h - the conditions under which most rules have nothing to say. Each answers the rule
+ * skip.h - the conditions under which most rules have nothing to say. Each answers the rule
  * (not-applicable, or unknown when even that is not known) and returns true, or returns false and
  * the rule goes on.
  */
-#ifndef GATE_H
-#define GATE_H
+#ifndef SKIP_H
+#define SKIP_H
 
 #include "evaluate/rule.h"
 #include "query/kind.h"
@@ -42,7 +42,6 @@ bool skip_unless_modprobe_whole(
 bool skip_unless_software_whole(struct rule_context *ctx);
 /* What is not in the log need not mean anything: it could not be read, or not back to the boot. */
 bool skip_without_whole_log(struct rule_context *ctx);
-/* A virtual machine shows the topology that its hypervisor made up: unknown, with that reason. */
 bool skip_without_module_files(
 	struct rule_context *ctx);		       /* the module files on disk are not known */
 bool skip_without_variables(struct rule_context *ctx); /* the job's environment is not known */
@@ -50,6 +49,7 @@ bool skip_without_nccl_variables(struct rule_context *ctx); /* nor nccl.conf */
 /* nor nvshmem.conf, or whether the release that runs reads it */
 bool skip_without_nvshmem_variables(struct rule_context *ctx);
 bool skip_in_container(struct rule_context *ctx); /* what the host has, a container does not show */
+/* A virtual machine shows the topology that its hypervisor made up: unknown, with that reason. */
 bool skip_in_vm(struct rule_context *ctx, const char *what);
 
 /* Nothing bad is in the kernel log: a pass as far as it goes back to the boot, else unknown. */

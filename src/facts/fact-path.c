@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fact-path.c - from "pci.devices[0000:1b:00.0].numa_node" to the value and the file behind it. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -86,24 +85,32 @@ static bool next_key(const char **path, struct span *key)
 	return is_item || key->n > 0;
 }
 
+/* The key that "{0}" or "{0/}" at T stands for, and how long that is; without p: it is neither. */
+static struct span key_at(const struct walk *w, const char *t, size_t *length)
+{
+	size_t key = (size_t)(t[0] == '{' ? t[1] - '0' : KEYS_MAX);
+
+	if (key >= w->keys_count)
+		return (struct span){ 0 };
+	*length = t[2] == '/' ? 4 : 3;
+	return t[*length - 1] == '}' ? w->keys[key] : (struct span){ 0 };
+}
+
 static const char *fill_source(struct walk *w)
 {
-	const char *t = w->source;
 	char text[512];
-	size_t n = 0;
+	size_t n = 0, length;
 
-	for (; *t && n < sizeof(text) - 1; t++) {
-		size_t key = (size_t)(t[0] == '{' ? t[1] - '0' : KEYS_MAX);
+	for (const char *t = w->source; *t && n < sizeof(text); t += length) {
+		struct span key = key_at(w, t, &length);
+		bool slashes = key.p && t[length - 2] == '/';
 
-		if (key < w->keys_count && t[2] == '}') {
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%.*s",
-					      SPAN_FMT(w->keys[key]));
-			if (n >= sizeof(text))
-				n = sizeof(text) - 1;
-			t += 2;
-		} else {
-			text[n++] = *t;
+		if (!key.p) {
+			key = (struct span){ t, 1 };
+			length = 1;
 		}
+		for (size_t i = 0; i < key.n && n < sizeof(text); i++)
+			text[n++] = slashes && key.p[i] == '.' ? '/' : key.p[i];
 	}
 	return arena_strndup(w->arena, text, n);
 }

@@ -150,8 +150,8 @@ struct field {
 	size_t offset;
 	const struct desc *sub;	  /* FIELD_STRUCT, FIELD_LIST */
 	const char *const *words; /* FIELD_ENUM: NULL-terminated, in the enum's order */
-	/* The file that the value comes from; {0}, {1} stand for the keys of the lists above it.
-	 * NULL: as the enclosing field says. */
+	/* The file that the value comes from; {0}, {1} stand for the keys of the lists above it, {0/} for one with
+	 * slashes for its dots. NULL: as the enclosing field says. */
 	const char *source;
 };
 

@@ -713,6 +713,7 @@ struct node {
 extern const struct desc node_desc;
 extern const struct desc os_facts_desc;
 extern const struct desc driver_facts_desc;
+extern const struct desc numa_facts_desc;
 extern const struct desc pci_facts_desc;
 extern const struct desc topology_facts_desc;
 extern const struct desc initramfs_image_desc;

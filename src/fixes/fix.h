@@ -139,10 +139,10 @@ void fix_touch(struct fixing *f, const char *module);
 
 /* KEY=VALUE, or one of the values of "pci=" beside those that are there. */
 bool fix_argument(struct fixing *f, const char *key, const char *value);
-/* Also one of several values of KEY, separated by commas. VALUE NULL: KEY as a bare word. */
 /* The plan changes the command line of the next boot, so a repair that needs only what is in it is
  * not there already. */
 void fix_shares_arguments(struct fixing *f);
+/* Also one of several values of KEY, separated by commas. VALUE NULL: KEY as a bare word. */
 bool fix_argument_remove(struct fixing *f, const char *key, const char *value);
 
 /* ---- modules (plan-module.c) ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* boot.c - what all boot loaders' entries have in common. */
+/* boot-find.c - what all boot loaders' entries have in common. */
 #include "probes/boot-find.h"
 
 #include <ctype.h>

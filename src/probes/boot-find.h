@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* boot.h - the menus of boot loaders, between probes/boot.c and the readers of each loader. */
-#ifndef BOOT_H
-#define BOOT_H
+/* boot-find.h - the menus of boot loaders, between probes/boot.c and the readers of each loader. */
+#ifndef BOOT_FIND_H
+#define BOOT_FIND_H
 
 #include "probes/probe.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* image-contents-private.h - between image-contents.c, which keeps, and image-finish.c, which makes
- * facts of it. */
-#ifndef IMAGE_CONTENTS_PRIVATE_H
-#define IMAGE_CONTENTS_PRIVATE_H
+/* initramfs-contents-private.h - between initramfs-contents.c, which keeps, and initramfs-finish.c, which makes facts
+ * of it. */
+#ifndef INITRAMFS_CONTENTS_PRIVATE_H
+#define INITRAMFS_CONTENTS_PRIVATE_H
 
 #include "probes/initramfs-contents.h"
 

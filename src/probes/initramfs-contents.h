@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * image-contents.h - what of an initramfs image is kept while it is read as a stream, and the facts
+ * initramfs-contents.h - what of an initramfs image is kept while it is read as a stream, and the facts
  * made of it at the end.
  *
  * Kept are every symbolic link, and the names of the modules that this program is about, with their
  * versions. So are the bodies of small *.conf files: a link in modprobe.d may lead to any of them. Of small
  * files with several hard links too, since one name carries the body for all.
  */
-#ifndef IMAGE_CONTENTS_H
-#define IMAGE_CONTENTS_H
+#ifndef INITRAMFS_CONTENTS_H
+#define INITRAMFS_CONTENTS_H
 
 #include "facts/facts.h"
 #include "parse/modinfo.h"

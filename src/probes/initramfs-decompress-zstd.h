@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * decompress-zstd.h - zstd without libarchive. It is what most images are packed with, and what
+ * initramfs-decompress-zstd.h - zstd without libarchive. It is what most images are packed with, and what
  * libarchive is linked with (libxml2, ICU, the C++ runtime) takes more memory than all the rest of
  * reading an image.
  */
-#ifndef DECOMPRESS_ZSTD_H
-#define DECOMPRESS_ZSTD_H
+#ifndef INITRAMFS_DECOMPRESS_ZSTD_H
+#define INITRAMFS_DECOMPRESS_ZSTD_H
 
 #include "probes/initramfs-decompress.h"
 

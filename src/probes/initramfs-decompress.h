@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * decompress.h - one compressed stream at a time, pulled in blocks. libarchive does the work and is
+ * initramfs-decompress.h - one compressed stream at a time, pulled in blocks. libarchive does the work and is
  * opened when the first stream is; each filter is asked for by name, since the "all" that it offers
  * may start programs. zstd goes through libzstd itself where that is installed.
  */
-#ifndef DECOMPRESS_H
-#define DECOMPRESS_H
+#ifndef INITRAMFS_DECOMPRESS_H
+#define INITRAMFS_DECOMPRESS_H
 
 #include "base/span.h"
 

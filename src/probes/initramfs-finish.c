@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* image-finish.c - facts from what was kept of an image. Only now are all its links known, so only
+/* initramfs-finish.c - facts from what was kept of an image. Only now are all its links known, so only
  * now can two spellings of a path be compared. */
 #include "probes/initramfs-contents-private.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* image.c - from a file to archives: segments, decompressors, and the reasons why one cannot be
+/* initramfs-image.c - from a file to archives: segments, decompressors, and the reasons why one cannot be
  * read. */
 #include "probes/initramfs-image.h"
 

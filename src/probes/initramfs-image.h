@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* image.h - an initramfs image, read as the kernel reads it but never as a whole: whatever its
+/* initramfs-image.h - an initramfs image, read as the kernel reads it but never as a whole: whatever its
  * size, a few blocks of it are in memory at a time. */
-#ifndef IMAGE_H
-#define IMAGE_H
+#ifndef INITRAMFS_IMAGE_H
+#define INITRAMFS_IMAGE_H
 
 #include "facts/facts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* launchers.h - what starts jobs, and so hands its limits to them. */
-#ifndef LAUNCHERS_H
-#define LAUNCHERS_H
+/* limit-launchers.h - what starts jobs, and so hands its limits to them. */
+#ifndef LIMIT_LAUNCHERS_H
+#define LIMIT_LAUNCHERS_H
 
 #include <stdbool.h>
 

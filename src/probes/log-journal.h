@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* journal.h - the kernel's messages of one boot, from systemd's journal. libsystemd is opened when
+/* log-journal.h - the kernel's messages of one boot, from systemd's journal. libsystemd is opened when
  * it is first wanted. */
-#ifndef JOURNAL_H
-#define JOURNAL_H
+#ifndef LOG_JOURNAL_H
+#define LOG_JOURNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lines.h - a file a block or a line at a time, for those that are too long to be held. */
-#ifndef LINES_H
-#define LINES_H
+/* log-lines.h - a file a block or a line at a time, for those that are too long to be held. */
+#ifndef LOG_LINES_H
+#define LOG_LINES_H
 
 #include "base/span.h"
 

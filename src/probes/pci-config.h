@@ -3,8 +3,8 @@
  * pci-config.h - the one place that calls libpci: BARs as the kernel sized them, and the registers
  * of configuration space. Nothing is ever written to a device.
  */
-#ifndef PCI_CONFIG_READ_H
-#define PCI_CONFIG_READ_H
+#ifndef PROBES_PCI_CONFIG_H
+#define PROBES_PCI_CONFIG_H
 
 #include "facts/facts.h"
 #include "host/host.h"

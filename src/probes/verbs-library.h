@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libverbs.h - the part of libibverbs that is called, opened when there is an RDMA device to ask. */
-#ifndef LIBVERBS_H
-#define LIBVERBS_H
+/* verbs-library.h - the part of libibverbs that is called, opened when there is an RDMA device to ask. */
+#ifndef VERBS_LIBRARY_H
+#define VERBS_LIBRARY_H
 
 #include <infiniband/verbs.h>
 

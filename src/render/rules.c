@@ -103,7 +103,8 @@ enum exit_status render_rule_text(const struct rule *rule, const struct render_o
 			 rule->activation ? "; takes effect " : "",
 			 rule->activation ? activation_text(rule->activation) : "");
 	else
-		snprintf(text, sizeof(text), "Software on this node cannot repair it.");
+		snprintf(text, sizeof(text), "This program does not repair it%s",
+			 rule->remedy ? "; see What to do." : ".");
 	section(&page, "Repair", text);
 	section(&page, "What it costs", rule->cost);
 	section(&page, "Sources", rule->sources);

@@ -242,6 +242,14 @@ enum txn_result txn_take_back(struct txn *t)
 	return finish(t);
 }
 
+/* STEP was left out when the files were changed, and now they are back. */
+static const char *why_still_left(const struct txn_step *step)
+{
+	return step_is_live(step) ? "it was not done here; a host that has booted with the changed "
+				    "files keeps it until its next boot"
+				  : step->left;
+}
+
 static void make_items(struct txn *t)
 {
 	for_each(file, &t->files)
@@ -252,7 +260,7 @@ static void make_items(struct txn *t)
 		item->step = true;
 		item->subject = step_title(t->arena, step);
 		if (step->left)
-			txn_set(item, TXN_LEFT, step->left);
+			txn_set(item, TXN_LEFT, why_still_left(step));
 	}
 }
 

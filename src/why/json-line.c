@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* json-line.c - a log's line that is a JSON object: its message, its time and its host. */
 #include <string.h>
 
 #include "base/json-scan.h"

@@ -148,8 +148,4 @@ def tree_of(name, edits=()):
 
 
 def copy_of(tree):
-    other = Tree()
-    other.entries = dict(tree.entries)
-    other.folders = set(tree.folders)
-    other.modes = dict(tree.modes)
-    return other
+    return tree.copy()

@@ -35,6 +35,11 @@ class Tree:
         self.modes = {}		# path: permission bits put on last, also of folders
         self.resolved = {"": ""}	# folder: the same without links on its way
 
+    def copy(self):
+        other = Tree()
+        other.entries, other.folders, other.modes = dict(self.entries), set(self.folders), dict(self.modes)
+        return other
+
     # ---- making ----
 
     def file(self, path, data="", mode=0o644, mtime=EPOCH):
@@ -176,7 +181,7 @@ class Stage:
         for path, entry in new.items():
             if old.get(path) != entry:
                 self._write(path, entry)
-        self.tree = tree
+        self.tree = tree.copy()  # who edits theirs and puts it again changes what is here
         self._close_modes()
 
     def _make_folders(self, tree):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* escape.c: what each sink makes of characters that mean something to it, and of those that nothing takes. */
+/* What each sink makes of characters that mean something to it, and of those that nothing takes. */
 #include "cmocka-all.h"
 
 #include <stdlib.h>

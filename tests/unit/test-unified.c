@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* diff.c: a unified diff, put to the text before, gives the text after; kernel command lines in the
+/* A unified diff, put to the text before, gives the text after; kernel command lines in the
  * forms that they are written in. */
 #include "cmocka-all.h"
 
