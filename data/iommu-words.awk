@@ -6,6 +6,6 @@ NF != 7 || $0 ~ /"|\\/ || $4 !~ /^(ADMIN|FIRMWARE|HARDWARE)$/ {
 	exit 1
 }
 {
-	start = $2 == "-" ? "NULL" : "\"" $2 "\""
+	start = $2 == "-" ? "NULL, KMSG_OF_DEVICE" : "\"" $2 "\", KMSG_ANY"
 	printf "IOMMU_WORDS(\"iommu-%s\", %s, \"%s\", %s, \"%s\", \"%s\")\n", $1, start, $3, $4, $5, $6
 }

@@ -75,7 +75,7 @@ def set_net(root, routes="", local=(), inet6=""):
 
 def test_an_interface(root):
     set_net(root)
-    assert interface(root) == {"name": "eth0", "state": "up", "carrier": None, "mtu_bytes": 1500,
+    assert interface(root) == {"name": "eth0", "state": "up", "carrier": None, "mtu_bytes": 1500, "speed_mbps": None,
                                "bdf": "0000:00:03.0", "driver": "mlx5_core", "addresses": [],
                                "uppers": []}
 

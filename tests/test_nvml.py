@@ -365,11 +365,25 @@ def test_diff_leaves_out_what_changes_by_itself(live, tmp_path):
     assert "nvml.gpus[%s].mig" % FIRST in program.run("diff", one, third).out
 
 
+def make_device_nodes(dev):
+    """The files of a tree become the device nodes of a running host, with the numbers of their drivers."""
+    majors = {m["name"]: m["major"] for m in dev["majors"]}
+    for one in dev["nodes"]:
+        name = os.path.basename(one["path"])
+        driver = next((d for d in sorted(majors, key=len, reverse=True) if name.startswith(d)), "nvidia-frontend")
+        number = re.search("[0-9]+$", name)
+        minor = number[0] if number else {"nvidiactl": 255, "nvidia-modeset": 254, "nvidia-uvm-tools": 1}.get(name, 0)
+        if "infiniband" in one["path"]:
+            driver = "misc" if name == "rdma_cm" else "infiniband_mad" if name.startswith("umad") else "infiniband_verbs"
+        one.update(kind="character", major=majors.get(driver, 0), minor=int(minor))
+
+
 @pytest.mark.parametrize("name", ["hgx-h100-ib", "b200-hgx"])
 def test_a_healthy_hgx_has_no_unknown_rule(node_facts, tmp_path, name):
-    """Of all rules and profiles, if the kernel log has the levels of its messages, and libkmod and verbs were asked, as on
-    a running host; a tree has none of it."""
+    """Of all rules and profiles, if the kernel log has the levels of its messages, device nodes have numbers, and libkmod
+    and verbs were asked, as on a running host; a tree has none of it."""
     document = json.loads(node_facts(name))
+    make_device_nodes(document["dev"])
     document["modules"]["views"] = []
     for device in document["rdma"]["devices"]:
         device["open_error"] = None

@@ -325,11 +325,11 @@ def test_pci_bus_that_cannot_be_read(scratch):
     assert "GPU0" not in result.out
 
 
-def test_doctor_ends_with_it(node_tree):
+def test_doctor_has_it(node_tree):
     directory = node_tree("hgx-h100-ib")
     assert "own NIC" not in run("doctor", "--root", directory).out
     verbose = run("doctor", "-v", "--root", directory).out
-    assert verbose.endswith(text_of(directory))
+    assert text_of(directory) in verbose
 
 
 @pytest.mark.parametrize("kind", ["text", "json", "svg"])

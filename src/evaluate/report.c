@@ -182,20 +182,29 @@ static const struct {
 	{ "virt", "os" },
 };
 
-/* Has the section that FACT is in the name of the gap's probe? */
-static bool is_about_section(const struct gap *gap, const char *fact)
-{
-	return span_is((struct span){ fact, strcspn(fact, ".[") }, gap->probe.value);
-}
+/* The probes that fill the section that a fact is in: first the one of its name. */
+struct fillers {
+	struct span own;
+	const char *others[sizeof(parts) / sizeof(parts[0])];
+	size_t count;
+};
 
-static bool may_be_about(const struct gap *gap, const char *fact)
+static struct fillers fillers_of(const char *fact)
 {
-	struct span section = { fact, strcspn(fact, ".[") };
+	struct fillers fillers = { .own = { fact, strcspn(fact, ".[") } };
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (str_is(gap->probe, parts[i].probe) && span_is(section, parts[i].section))
+		if (span_is(fillers.own, parts[i].section))
+			fillers.others[fillers.count++] = parts[i].probe;
+	return fillers;
+}
+
+static bool is_of_another_filler(const struct gap *gap, const struct fillers *fillers)
+{
+	for (size_t i = 0; i < fillers->count; i++)
+		if (str_is(gap->probe, fillers->others[i]))
 			return true;
-	return is_about_section(gap, fact);
+	return false;
 }
 
 /* The gap at SOURCE, or at a folder above it. */
@@ -212,15 +221,18 @@ static const struct gap *gap_of_probe(const struct node *node, const char *sourc
 				      bool any)
 {
 	const struct gap *first = NULL, *below = NULL;
+	struct fillers fillers = fillers_of(fact);
 
 	for_each(g, &node->gaps) {
-		if (!may_be_about(g, fact))
+		bool own = *g->probe.value == *fact && span_is(fillers.own, g->probe.value);
+
+		if (!own && !is_of_another_filler(g, &fillers))
 			continue;
 		if (source && is_below(source, g->path.value))
 			return g;
 		if (source && !below && is_below(g->path.value, source))
 			below = g;
-		if (!first && is_about_section(g, fact))
+		if (!first && own)
 			first = g;
 	}
 	return below || !any ? below : first;
@@ -398,7 +410,7 @@ static bool may_stop_job(const struct settings *settings, const struct rule *rul
 
 /* Is this a fact that a probe tried to read? One that a rule itself calls out of reach (in a
  * virtual machine, on an old kernel) stays so on this node. */
-static bool was_tried(const struct report *report, const struct finding *f)
+static bool was_tried(const struct report *report, struct finding *f)
 {
 	const char *fact = f->answer.evidence[0];
 	size_t n;
@@ -410,13 +422,13 @@ static bool was_tried(const struct report *report, const struct finding *f)
 		const char *name = p->name.value;
 
 		if (*name == *fact && strncmp(fact, name, n) == 0 && !name[n])
-			return near_gap(report, f);
+			return (f->gap = near_gap(report, f)) != NULL;
 	}
 	return false;
 }
 
 static bool is_kept(const struct report *report, const struct settings *settings, bool only_wrong,
-		    const struct finding *f)
+		    struct finding *f)
 {
 	enum verdict verdict = f->answer.verdict;
 
@@ -478,7 +490,8 @@ static void count_finding(struct report *report, struct finding *f)
 	enum verdict verdict = f->answer.verdict;
 
 	if (verdict == VERDICT_UNKNOWN) {
-		f->gap = find_gap(report, f);
+		if (!f->gap)
+			f->gap = find_gap(report, f);
 		image_mark(report->node, f);
 	}
 	if (f->off) {

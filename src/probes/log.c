@@ -103,8 +103,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "smmu-fault", "arm-smmu", { "event", "received:" }, KMSG_ANY },
 	{ "smmu-fault", "arm-smmu", { "event: ", " client: " }, KMSG_ANY },	/* Linux 6.14 on */
 	/* data/iommu-words.tsv */
-#define IOMMU_WORDS(name, start, text, ...) \
-	{ name, start, { text }, start ? KMSG_ANY : KMSG_OF_DEVICE },
+#define IOMMU_WORDS(name, start, whose, text, ...) { name, start, { text }, whose },
 #include "iommu-words.inc"
 #undef IOMMU_WORDS
 	{ "amd-iommu-unknown-option", "AMD-Vi: Unknown option", { NULL }, KMSG_ANY },

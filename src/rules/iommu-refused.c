@@ -12,7 +12,7 @@ static const struct words {
 	enum mender mender;
 	const char *meaning, *remedy;
 } words[] = {
-#define IOMMU_WORDS(name, start, text, who, meaning, remedy) \
+#define IOMMU_WORDS(name, start, whose, text, who, meaning, remedy) \
 	{ name, MENDER_##who, meaning, remedy },
 #include "iommu-words.inc"
 #undef IOMMU_WORDS

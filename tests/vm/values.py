@@ -65,12 +65,12 @@ def matches(path, patterns):
 
 def differences(a, b, moving, lacking=()):
     """Paths at which two documents differ. Paths that match a regular expression in MOVING may, and
-    where one in LACKING matches the second may not know the value."""
+    where one in LACKING matches the second may not know the value, or have none."""
     first, second = dict(flat(a)), dict(flat(b))
     for path in sorted(set(first) | set(second)):
         one, other = first.get(path, UNKNOWN), second.get(path, UNKNOWN)
         if one == other or matches(path, moving):
             continue
-        if other is UNKNOWN and matches(path, lacking):
+        if other in (UNKNOWN, None) and matches(path, lacking):
             continue
         yield "%s: %s, %s" % (path, show(one), show(other))
