@@ -137,8 +137,8 @@ static bool any_of(const struct view *v, const char *kind)
 static void show_tries(struct view *v)
 {
 	heading(v, "Can a doorbell page be mapped for the GPU?");
-	show_kind(v, PROOF_DOORBELL_CALLER, "as the user of this command");
-	show_kind(v, PROOF_DOORBELL_JOB, "as a job without privileges");
+	show_kind(v, PROOF_DOORBELL_CALLER, "this user");
+	show_kind(v, PROOF_DOORBELL_JOB, "job, no privileges");
 	show_kind(v, PROOF_UAR_CALLER, "NIC page, this user");
 	show_kind(v, PROOF_UAR_JOB, "NIC page, job");
 	heading(v, "Do stream memory operations work?");
