@@ -93,7 +93,7 @@ def test_what_is_wrong_is_marked_in_the_drawing(node_tree):
 
 def test_a_healthy_node(node_tree):
     said = page_of(node_tree("hgx-h100-ib"))[1].said()
-    assert "No problems found for base, gpudirect-rdma." in said and "What to do" not in said
+    assert "Ready for base, gpudirect-rdma: no problems found." in said and "What to do" not in said
 
 
 def test_of_many_nodes_it_is_a_table(node_facts, tmp_path):

@@ -46,25 +46,29 @@ static bool check_platform(struct fixing *f)
 }
 
 /* All ports of one kind of finding at once: one argument names them all. */
-static const char *ports_of(struct fixing *f, bool config)
+static const char *ports_of(struct fixing *f, bool config, size_t *count)
 {
 	const char *list = "";
 
 	for_each(other, &f->report->findings)
 		if (other->rule == f->finding->rule && other->answer.verdict == VERDICT_FAIL &&
-		    other->severity >= f->finding->severity && other->answer.subject)
+		    other->severity >= f->finding->severity && other->answer.subject) {
+			++*count;
 			list = arena_printf(f->arena, "%s%s%s%s", list, *list ? ";" : "",
 					    config ? ACS_OFF "@" : "", other->answer.subject);
+		}
 	return list;
 }
 
 static void plan(struct fixing *f)
 {
 	bool config = is_since(f, KERNEL_CONFIG_ACS);
-	const char *key = config ? "config_acs=" : "disable_acs_redir=";
+	const char *key = config ? "config_acs=" : "disable_acs_redir=", *list;
+	size_t ports = 0;
 
 	if (!check_platform(f))
 		return;
+	list = ports_of(f, config, &ports);
 	if (strstr(f->staged, "config_acs=") || strstr(f->staged, "disable_acs_redir=")) {
 		if (!strstr(f->staged, fix_subject(f))) {
 			fix_refuse(
@@ -75,12 +79,12 @@ static void plan(struct fixing *f)
 			return;
 		}
 		fix_shares_arguments(f);
-	} else if (!fix_argument(f, "pci",
-				 arena_printf(f->arena, "%s%s", key, ports_of(f, config)))) {
+	} else if (!fix_argument(f, "pci", arena_printf(f->arena, "%s%s", key, list))) {
 		return;
 	}
-	fix_does(f, ACTIVATION_REBOOT, "switch ACS redirection off by the kernel argument pci=%s",
-		 key);
+	fix_does(f, ACTIVATION_REBOOT,
+		 "switch ACS redirection off at %zu port%s, by the kernel argument pci=%sLIST",
+		 ports, ports == 1 ? "" : "s", key);
 	fix_costs(f, "%s Devices below these ports then share an IOMMU group.",
 		  f->finding->rule->cost ? f->finding->rule->cost : "");
 }

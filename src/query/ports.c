@@ -175,6 +175,55 @@ bool interface_is_up(const struct net_interface *interface)
 	return str_is(interface->state, "up") || str_is(interface->state, "unknown");
 }
 
+/* The kernel makes link-local GIDs from the MAC address (core/cache.c, default GIDs). Hardware has them even if the
+ * interface lacks the address. Software RDMA, which sends through the interface's sockets, needs it. */
+static bool gid_is_default(const struct rdma_device *d, const struct gid *address)
+{
+	return gid_is_link_local(address) && !str_is(d->driver, "rdma_rxe") &&
+	       !str_is(d->driver, "siw");
+}
+
+static bool has_address(const struct net_interface *interface, const struct gid *wanted)
+{
+	for (uint32_t i = 0; i < interface->addresses.count; i++) {
+		unsigned int prefix;
+		struct gid address;
+
+		if (gid_from_address(span_of(interface->addresses.items[i]), &address, &prefix) &&
+		    gid_is_equal(&address, wanted))
+			return true;
+	}
+	return false;
+}
+
+/* The interface of a GID, which is up and has to have ADDRESS; NULL: none has to, or it is not known. An interface that is down loses its IPv6 addresses: rdma/gid-no-netdev reports that. */
+static const struct net_interface *interface_of(const struct node *node,
+						const struct rdma_device *d,
+						const struct rdma_gid *g, struct gid *address)
+{
+	const struct net_interface *interface = is_known(g->netdev)
+							? node_interface(node, g->netdev.value)
+							: NULL;
+
+	return interface && interface_is_up(interface) && is_known(g->gid) && gid_parse(span_of(g->gid.value), address) && !gid_is_default(d, address) ? interface : NULL;
+}
+
+bool gid_needs_address(const struct node *node, const struct rdma_device *d,
+		       const struct rdma_gid *g)
+{
+	struct gid address;
+
+	return interface_of(node, d, g, &address);
+}
+
+bool gid_is_stale(const struct node *node, const struct rdma_device *d, const struct rdma_gid *g)
+{
+	struct gid address;
+	const struct net_interface *interface = interface_of(node, d, g, &address);
+
+	return interface && is_known(interface->addresses) && !has_address(interface, &address);
+}
+
 bool interface_carries(const struct net_interface *interface, const char *name)
 {
 	for_each(upper, &interface->uppers)

@@ -55,6 +55,12 @@ bool gid_is_usable(const struct rdma_gid *gid);
 const struct rdma_gid *port_usable_gid(const struct rdma_port *port);
 const struct rdma_gid *port_gid(const struct rdma_port *port, uint64_t index);
 
+/* Its interface has to have its address; and that interface has lost it. */
+bool gid_needs_address(const struct node *node, const struct rdma_device *device,
+		       const struct rdma_gid *gid);
+bool gid_is_stale(const struct node *node, const struct rdma_device *device,
+		  const struct rdma_gid *gid);
+
 const struct net_interface *node_interface(const struct node *node, const char *name);
 /* Up, or of a driver that does not tell. */
 bool interface_is_up(const struct net_interface *interface);

@@ -97,7 +97,7 @@ static void verdict(const struct page_view *v)
 	if (problems_unknown(v->report))
 		html("<p>Not checked: %s</p>\n", render_unknown_line(v->report, 200));
 	for_each(hint, &hints)
-		html("<p>Not judged: %s</p>\n", *hint);
+		html("<p>Not requested: %s</p>\n", *hint);
 	html("</header>\n");
 }
 

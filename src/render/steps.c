@@ -477,6 +477,18 @@ static const struct problem *find_lost_device(const struct steps *steps)
 	return NULL;
 }
 
+const char *steps_lost(const struct steps *steps)
+{
+	for_each(p, &steps->problems->items) {
+		enum action action = finding_action(p->first);
+
+		if (p->severity >= SEVERITY_ERR && p->first->answer.subject &&
+		    (action == ACTION_POWER_CYCLE || action == ACTION_REPLACE_HARDWARE))
+			return render_where(steps->report, p, 2);
+	}
+	return NULL;
+}
+
 static const char *drain_title(const struct steps *steps)
 {
 	const struct problem *lost = find_lost_device(steps);
@@ -486,8 +498,8 @@ static const char *drain_title(const struct steps *steps)
 	if (lost)
 		return arena_printf(
 			steps->report->arena,
-			"Drain the node: start no new jobs, wait until the running ones "
-			"end, and cancel those that use %s, which never end",
+			"Take the node out of service: start no new jobs, and wait until the running "
+			"ones end. Cancel those that use %s: they never end",
 			render_where(steps->report, lost, LABELS_ALL));
 	return "Drain the node: start no new jobs, and wait until the running ones end";
 }
@@ -502,7 +514,7 @@ static const char *restart_title(const struct steps *steps)
 	case ACTIVATION_RELOAD:
 		return "Load the driver again, or reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return "Save what the kernel log says, then power the node off and on";
+		return "Save the kernel log (sudo journalctl -k -b > FILE), then power the node off and on";
 	default:
 		return "Reboot the node once";
 	}
@@ -538,10 +550,12 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return hardware_title(step);
 	case STEP_HOST:
 		return is_known(steps->report->node->os.container)
-			       ? "On this container's host, or where it is started. Send its administrator the output of"
-			       : "On this virtual machine's host. Send its administrator the output of";
+			       ? "The administrator of the host, or the user who starts the container, must do "
+				 "this. Send them the output of"
+			       : "The administrator of this virtual machine's host must do this. Send them the "
+				 "output of";
 	case STEP_PROVIDER:
-		return "By the provider of this machine. Send it the output of";
+		return "The provider of this machine must do this. Send it the output of";
 	case STEP_CHECK:
 		return "Check the node again";
 	}

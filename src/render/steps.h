@@ -61,6 +61,8 @@ const char *steps_who(const struct steps *steps, const struct problem *problem);
 const char *steps_next(const struct steps *steps, const struct problem *problem);
 /* A repair was refused to a user without root, who could not read all: no command is given for it. */
 bool steps_is_blind(const struct steps *steps, const struct problem *problem);
+/* A device that does not answer until the machine is powered off, or is replaced; NULL: there is none. */
+const char *steps_lost(const struct steps *steps);
 /* NULL: there is nothing to do. */
 const struct step *steps_first(const struct steps *steps);
 /* 1 for the first of the report's problems; 0: it is the only one. */

@@ -49,7 +49,25 @@ static const char *not_judged_text(const struct report *r)
 	for_each(hint, &r->not_judged)
 		list = arena_printf(r->arena, "%s%s%s", list, *list ? ", " : "",
 				    profiles_text(r->arena, hint->profile));
-	return *list ? arena_printf(r->arena, " Not judged: %s.", list) : "";
+	return *list ? arena_printf(r->arena, " Not requested: %s.", list) : "";
+}
+
+/* Nothing grave is open that a look at more files, or as root, would answer. */
+static bool is_ready(const struct report *r)
+{
+	if (!was_read(r->node->pci.devices) || known_not(r->node->os.observed_uid, 0) ||
+	    is_known(r->node->os.next_boot))
+		return false;
+	for_each(f, &r->findings) {
+		const char *look = f->answer.verdict == VERDICT_UNKNOWN && !f->off &&
+						   f->severity >= SEVERITY_ERR
+					   ? render_unknown(r, f).to_check
+					   : NULL;
+
+		if (look && !strstr(look, "--nvml"))
+			return false;
+	}
+	return true;
 }
 
 const char *render_verdict(const struct report *r, const struct problems *problems)
@@ -57,7 +75,9 @@ const char *render_verdict(const struct report *r, const struct problems *proble
 	uint32_t n = problems->items.count;
 
 	if (!n)
-		return arena_printf(r->arena, "No problems found for %s.%s",
+		return arena_printf(r->arena,
+				    is_ready(r) ? "Ready for %s: no problems found.%s"
+						: "No problems found for %s.%s",
 				    profiles_text(r->arena, r->profiles), not_judged_text(r));
 	return arena_printf(r->arena, "%" PRIu32 " problem%s (%s).%s", n, n == 1 ? "" : "s",
 			    render_counts(problems, r->arena), unknown_text(r));
@@ -95,6 +115,14 @@ static const char *or_unknown(struct fact_str fact)
 	return is_known(fact) ? fact.value : "unknown";
 }
 
+/* The driver leaves NVIDIA's name out of some models, and of those that it does not start. */
+static const char *model_of(const struct node *node, const struct pci_device *d)
+{
+	const char *name = gpu_name(node, d);
+
+	return strncmp(name, "NVIDIA ", strlen("NVIDIA ")) == 0 ? name + strlen("NVIDIA ") : name;
+}
+
 /* "8 x NVIDIA H200" and what else there is. */
 static const char *models_text(const struct report *r)
 {
@@ -102,21 +130,21 @@ static const char *models_text(const struct report *r)
 	const char *text = "";
 
 	for_each(d, &node->pci.devices) {
-		const char *name = gpu_name(node, d);
+		const char *name = model_of(node, d);
 		size_t count = 0;
 		bool seen = false;
 
 		if (!pci_is_gpu(d))
 			continue;
 		for_each(other, &node->pci.devices) {
-			if (!pci_is_gpu(other) || strcmp(gpu_name(node, other), name) != 0)
+			if (!pci_is_gpu(other) || strcmp(model_of(node, other), name) != 0)
 				continue;
 			seen |= other < d;
 			count++;
 		}
 		if (!seen)
-			text = arena_printf(r->arena, "%s%s%zu x %s", text, *text ? ", " : "",
-					    count, name);
+			text = arena_printf(r->arena, "%s%s%zu x NVIDIA %s", text,
+					    *text ? ", " : "", count, name);
 	}
 	return *text ? text : "no NVIDIA GPU";
 }
@@ -145,6 +173,24 @@ const char *render_gpus(const struct report *r)
 			    counted ? "; numbered in PCI order" : "");
 }
 
+/* "; down: mlx5_8, mlx5_9" */
+static const char *down_text(const struct report *r, size_t most)
+{
+	const char **names = arena_alloc(r->arena, (most + 1) * sizeof(*names));
+	size_t count = 0;
+
+	for_each(d, &r->node->rdma.devices)
+		for_each(p, &d->ports)
+			if (is_known(p->state) && p->state.value != RDMA_PORT_ACTIVE)
+				names[count++] =
+					d->ports.count == 1
+						? d->name.value
+						: arena_printf(r->arena, "%s port %" PRIu64,
+							       d->name.value, p->port.value);
+	return count ? arena_printf(r->arena, "; down: %s", labels_join(names, count, 3, r->arena))
+		     : "";
+}
+
 const char *render_nics(const struct report *r)
 {
 	const struct node *node = r->node;
@@ -160,9 +206,9 @@ const char *render_nics(const struct report *r)
 			active += known_is(p->state, RDMA_PORT_ACTIVE);
 		}
 	}
-	return arena_printf(r->arena, "%u RDMA device%s, %zu of %zu port%s active",
+	return arena_printf(r->arena, "%u RDMA device%s, %zu of %zu port%s active%s",
 			    node->rdma.devices.count, node->rdma.devices.count == 1 ? "" : "s",
-			    active, ports, ports == 1 ? "" : "s");
+			    active, ports, ports == 1 ? "" : "s", down_text(r, ports - active));
 }
 
 static const char *kernel_of_image(const struct fact_str *from)
@@ -253,7 +299,13 @@ static const char *repairs_text(const struct report *r)
 		all++;
 		live += f->answer.verdict == VERDICT_PASS;
 	}
-	return all ? arena_printf(r->arena, "%zu of %zu took effect at the boot", live, all) : NULL;
+	if (!all)
+		return NULL;
+	return live == all
+		       ? "all took effect at the last boot"
+		       : arena_printf(r->arena,
+				      "%zu earlier repair%s did not take effect at the last boot",
+				      all - live, all - live == 1 ? "" : "s");
 }
 
 static int line(struct view *v, const char *name, const char *text)
@@ -336,6 +388,30 @@ static const char *profiles_line(const struct view *v)
 	return any ? text : NULL;
 }
 
+/* For users who start jobs: whether to, and whom to tell. */
+static const char *jobs_text(const struct view *v)
+{
+	unsigned int bad = 0, all = v->report->profiles;
+	const char *who = "", *lost = steps_lost(v->steps);
+
+	if (lost)
+		return arena_printf(
+			v->report->arena,
+			"do not start here. Take the node out of service: %s needs repair", lost);
+	for_each(p, &v->problems->items)
+		if (p->severity >= SEVERITY_ERR && steps_kind(v->steps, p) != STEP_JOB)
+			for_each(member, &p->members)
+				bad |= (*member)->rule->profiles;
+	if (!bad)
+		return NULL;
+	if (!(bad & PROFILE_BASE))
+		who = arena_printf(v->report->arena, "that need %s ",
+				   profiles_text(v->report->arena, bad & all));
+	return arena_printf(
+		v->report->arena,
+		"%sshould not start. Without root: send nvnodecheck doctor --for provider", who);
+}
+
 int text_head(struct view *v)
 {
 	const struct report *r = v->report;
@@ -345,6 +421,7 @@ int text_head(struct view *v)
 	lines += line(v, "NICs", render_nics(r));
 	/* The verdict of a node without problems names them itself. */
 	lines += line(v, "Profiles", profiles_line(v));
+	lines += line(v, "Jobs", jobs_text(v));
 	lines += line(v, "Not here", render_not_here(r));
 	return lines + line(v, "Repairs", repairs_text(r));
 }

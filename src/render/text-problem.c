@@ -7,6 +7,7 @@
 #include "query/names.h"
 #include "render/text.h"
 
+#define MANY 10 /* problems: with more, the less severe have no more than where it is and the fix */
 #define FOUND_MOST 3   /* lines of what was found, and one for the others */
 #define WHERE_SHORT 40 /* columns: it has no line of its own */
 
@@ -245,6 +246,34 @@ static void show_follows(struct view *v, const struct problem *p)
 	}
 }
 
+/* A whole list or folder of the kernel, or what tells only that this is a container. */
+static bool is_commonplace(const struct finding *f, const char *place)
+{
+	static const char *const common[] = { "/proc/modules", "/proc/devices", "/lib/modules",
+					      "/proc/sys/kernel/osrelease",
+					      "/sys/class/infiniband" };
+
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		if (strcmp(place, common[i]) == 0)
+			return true;
+	if (strncmp(f->rule->id, "env/", strlen("env/")) != 0 && strstr(place, "/environ"))
+		return true;
+	return !strchr(place + 1, '/');
+}
+
+/* Whose environment it is. */
+static const char *place_name(struct arena *arena, const char *place)
+{
+	int end = 0;
+	unsigned int pid = 0;
+
+	if (strcmp(place, "/proc/self/environ") == 0)
+		return "the environment that nvnodecheck was started in";
+	if (sscanf(place, "/proc/%u/environ%n", &pid, &end) == 1 && end && !place[end])
+		return arena_printf(arena, "the environment of process %u", pid);
+	return place;
+}
+
 /* In one line, without those that were found or are where it is; all of them with -v. */
 static const char *sources_in_short(const struct view *v, const struct problem *p)
 {
@@ -259,8 +288,11 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 	for (size_t i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
 		const char *place = render_place(v->report, f->answer.evidence[i]);
 
-		if (!place || !strchr(place + 1, '/') || strstr(text, place) ||
+		if (!place || is_commonplace(f, place) || strstr(text, place) ||
 		    strstr(where, place) || (observed(f) && strstr(observed(f), place)))
+			continue;
+		place = place_name(arena, place);
+		if (strstr(text, place))
 			continue;
 		if (*text && text_columns(text) + text_columns(place) + 2 > room)
 			left++;
@@ -308,12 +340,21 @@ static struct text_lines *shorten(const struct view *v, struct text_lines *lines
 	return lines;
 }
 
+/* A value, and no description, which the title or the fix has as well: one word, or with a digit or an assignment. */
+static bool is_value(const char *expected)
+{
+	return expected && (!strchr(expected, ' ') || strpbrk(expected, "0123456789=+"));
+}
+
 /* Where it is, found and expected in one field, where each is short. */
 static void show_found(struct view *v, const struct problem *p)
 {
 	struct arena *arena = v->report->arena;
 	struct text_lines found = render_found(v->report, p);
 	const char *expected = render_expected(p), *where = where_of(v, p);
+
+	if (v->has_steps && !v->options->verbose && found.count && !is_value(expected))
+		expected = NULL;
 
 	if (found.count == 1 && expected && is_part(found.items[0])) {
 		found.items[0] = arena_printf(arena, "%s (expected: %s)", found.items[0], expected);
@@ -372,6 +413,12 @@ static bool needs_remedy(const struct view *v, const struct problem *p)
 	       (v->left_out[p - v->problems->items.items] && steps_kind(v->steps, p) != STEP_FIX);
 }
 
+static bool is_in_brief(const struct view *v, const struct problem *p)
+{
+	return v->has_steps && !v->options->verbose && p->severity < SEVERITY_ERR &&
+	       v->problems->items.count > MANY && needs_remedy(v, p);
+}
+
 static void show(struct view *v, const struct problem *p)
 {
 	const struct finding *f = p->first;
@@ -381,6 +428,10 @@ static void show(struct view *v, const struct problem *p)
 	else
 		title_line(v, p);
 	show_found(v, p);
+	if (is_in_brief(v, p)) {
+		show_remedy(v, p);
+		return;
+	}
 	text_field(v, "source", sources_in_short(v, p));
 	text_field(v, "impact", impact_of(v, p));
 	if (needs_remedy(v, p))

@@ -187,6 +187,9 @@ static void show_not_judged(struct view *v)
 {
 	struct text_lines hints = render_hints(v->report);
 
+	/* Problems come first. */
+	if (v->problems->items.count && hints.count > 1 && !v->options->verbose)
+		hints.count = 1;
 	for_each(hint, &hints)
 		mark(v, "Also check:", *hint);
 }

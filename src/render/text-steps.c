@@ -12,6 +12,7 @@
 /* One thing to do, as lines of the page, and the problems that it is for. */
 struct instruction {
 	struct text_lines lines;
+	struct text_lines brief; /* its first sentence */
 	LIST(const struct problem *) problems;
 	bool shown;
 };
@@ -99,6 +100,20 @@ static const char *prefix_of(struct view *v, const struct instruction *i)
 	return numbered(v, i->problems.items, i->problems.count);
 }
 
+/* All of it, and its first sentence, which ends in "..." if more follows. */
+static void add_instruction(struct view *v, struct instruction *i, const char *text,
+			    const char *command)
+{
+	size_t n = text_sentence(text);
+
+	add_text(v, &i->lines, prefix_of(v, i), text);
+	if (command)
+		add_command(v, &i->lines, COMMAND, command);
+	add_text(v, &i->brief, prefix_of(v, i),
+		 text[n] || command ? arena_printf(v->report->arena, "%.*s ...", (int)n, text)
+				    : text);
+}
+
 /* ---- what the program changes ---- */
 
 /* One thing that the program changes, and the problems that this repairs. */
@@ -154,6 +169,12 @@ static const char *joined(struct arena *arena, const char *what)
 	return arena_printf(arena, "%.*s, and %s", (int)(mark - what), what, mark + 2);
 }
 
+/* It weakens something, or is not for every node. */
+static bool is_warning(const char *cost)
+{
+	return strstr(cost, "weaker") || strstr(cost, "not ");
+}
+
 /* The first two sentences: the second one can say where it is not to be done. */
 static const char *caution(struct arena *arena, const char *cost)
 {
@@ -163,14 +184,41 @@ static const char *caution(struct arena *arena, const char *cost)
 	return arena_strndup(arena, cost, n + text_sentence(cost + n));
 }
 
+#define THEN_RUN "Then run \""
+
+/* The command in `Then run "COMMAND"; ...`, which has a line of its own; NULL: there is none. */
+static const char *command_in(struct arena *arena, const char *cost)
+{
+	const char *begin = cost + strlen(THEN_RUN), *end;
+
+	if (strncmp(cost, THEN_RUN, strlen(THEN_RUN)) != 0 || !(end = strchr(begin, '"')))
+		return NULL;
+	return arena_printf(arena, "sudo %.*s", (int)(end - begin), begin);
+}
+
+/* What stands beside it, with a colon at the end. */
+static const char *around_command(struct arena *arena, const char *cost)
+{
+	const char *rest = strchr(cost + strlen(THEN_RUN), '"') + 1;
+	size_t n = text_sentence(rest);
+
+	while (n && (rest[n - 1] == '.' || rest[n - 1] == ' '))
+		n--;
+	return arena_printf(arena, "Then run this command%.*s:", (int)n, rest);
+}
+
 /* What it does to the node, with the price or else with when it takes effect. */
 static const char *change_text(const struct view *v, const struct change *c)
 {
 	struct arena *arena = v->report->arena;
 	const char *what = joined(arena, c->what);
 
+	if (c->cost && command_in(arena, c->cost))
+		return arena_printf(arena, "It will %s. %s", what, around_command(arena, c->cost));
 	if (c->cost)
-		return arena_printf(arena, "It will %s. %s", what, caution(arena, c->cost));
+		return arena_printf(arena, "It will %s. %s%s", what,
+				    is_warning(c->cost) ? "Caution: " : "",
+				    caution(arena, c->cost));
 	return c->effect ? arena_printf(arena, "It will %s. Takes effect %s.", what, c->effect)
 			 : arena_printf(arena, "It will %s.", what);
 }
@@ -240,7 +288,8 @@ static const char *hardware_text(const struct view *v, const struct problem *p)
 
 	if (!*where || finding_action(p->first) == ACTION_NONE)
 		return steps_what(v->steps, p);
-	return arena_printf(v->report->arena, "%s: %s", where, steps_what(v->steps, p));
+	return arena_printf(v->report->arena, "For the technician, on %s: %s", where,
+			    steps_what(v->steps, p));
 }
 
 /* Without its end, if that is a step of its own: what is left is a sentence. */
@@ -252,6 +301,7 @@ static const char *without_restart(const struct view *v, const char *text)
 	} ends[] = {
 		{ ACTIVATION_REBOOT, ", then reboot.", "." },
 		{ ACTIVATION_REBOOT, " Then reboot.", "" },
+		{ ACTIVATION_REBOOT, " Then restart systemd-modules-load.", "" },
 		{ ACTIVATION_RELOAD, " Then load the driver again.", "" },
 	};
 	size_t length = strlen(text);
@@ -294,10 +344,9 @@ static void add_advice(struct view *v, struct section *section, const struct pro
 	for_each(p, &step->problems)
 		if (is_same_advice(v, step, *p, problem))
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
-	add_text(v, &i->lines, prefix_of(v, i), advice_text(v, step, problem));
 	/* Of what fix repairs its own command is above. */
-	if (command && step->kind != STEP_FIX)
-		add_command(v, &i->lines, COMMAND, command);
+	add_instruction(v, i, advice_text(v, step, problem),
+			step->kind == STEP_FIX ? NULL : command);
 }
 
 /* ---- steps ---- */
@@ -317,7 +366,8 @@ static void add_repairs(struct view *v, struct section *section)
 
 		for_each(p, &change->problems)
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
-		add_text(v, &i->lines, prefix_of(v, i), change_text(v, change));
+		add_instruction(v, i, change_text(v, change),
+				change->cost ? command_in(v->report->arena, change->cost) : NULL);
 	}
 }
 
@@ -364,68 +414,55 @@ static void add_section(struct view *v, struct sections *sections, const struct 
 
 /* ---- the room for instructions ---- */
 
-/* Of all titles and, with INSTRUCTIONS, of all else; without, a line for those of each step. */
-static uint32_t lines_of(const struct sections *sections, bool instructions)
+static uint32_t lines_of(const struct sections *sections)
 {
 	uint32_t lines = 0;
 
 	for_each(section, sections) {
-		lines += section->lines.count + (!instructions && section->items.count);
+		lines += section->lines.count;
 		for_each(i, &section->items)
-			lines += instructions ? i->lines.count : 0;
+			lines += i->lines.count;
 	}
 	return lines;
 }
 
-static void choose_those_of(const struct view *v, const struct problem *p,
-			    struct sections *sections, uint32_t *lines)
-{
-	for_each_mut(section, sections) {
-		for_each_mut(i, &section->items) {
-			if (i->shown || i->problems.items[0] != p ||
-			    (!is_restart_alone(v, section->step, p) &&
-			     *lines + i->lines.count > PLAN_LINES))
-				continue;
-			i->shown = true;
-			*lines += i->lines.count;
-		}
-	}
-}
-
-/* All of them, or those of the gravest problems; the others are in the details. */
+/* All of them; or of each error the first sentence, and the rest is in the details. */
 static void choose(struct view *v, struct sections *sections)
 {
 	bool all = v->options->verbose || v->problems->items.count == 1 ||
-		   lines_of(sections, true) <= PLAN_LINES;
-	uint32_t lines = lines_of(sections, false);
+		   lines_of(sections) <= PLAN_LINES;
 
-	if (!all)
-		for_each(p, &v->problems->items)
-			choose_those_of(v, p, sections, &lines);
 	for_each_mut(section, sections) {
 		for_each_mut(i, &section->items) {
-			i->shown |= all;
+			bool part = !all && i->brief.count < i->lines.count;
+
+			i->shown = all || i->problems.items[0]->severity >= SEVERITY_ERR ||
+				   is_restart_alone(v, section->step, i->problems.items[0]);
+			if (part)
+				i->lines = i->brief;
 			for_each(p, &i->problems)
-				v->left_out[*p - v->problems->items.items] |= !i->shown;
+				v->left_out[*p - v->problems->items.items] |= part || !i->shown;
 		}
 	}
 }
 
-/* The problems of STEP with an instruction that is left out. */
-static void print_left_out(struct view *v, const struct step *step)
+/* The problems of SECTION with an instruction that is left out. */
+static void print_left_out(struct view *v, const struct section *section)
 {
 	LIST(const struct problem *) left = { 0 };
 	struct text_lines lines = { 0 };
 
-	for_each(p, &step->problems)
-		if (v->left_out[*p - v->problems->items.items])
-			*LIST_ADD(v->report->arena, &left) = *p;
+	for_each(i, &section->items)
+		for_each(p, &i->problems)
+			if (!i->shown)
+				*LIST_ADD(v->report->arena, &left) = *p;
 	if (!left.count)
 		return;
 	add_text(v, &lines, arena_printf(v->report->arena, "%*s", NUMBER, ""),
 		 arena_printf(v->report->arena, "[%s] %s", number_list(v, left.items, left.count),
-			      step->kind == STEP_FIX ? "This command repairs them."
-						     : "See \"fix\" in the details below."));
+			      section->step->kind == STEP_FIX
+				      ? "Less severe: this command repairs them too."
+				      : "Less severe: see \"fix\" in the details below."));
 	print_lines(v, &lines);
 }
 
@@ -435,7 +472,7 @@ static void print_section(struct view *v, const struct section *section)
 	for_each(i, &section->items)
 		if (i->shown)
 			print_lines(v, &i->lines);
-	print_left_out(v, section->step);
+	print_left_out(v, section);
 }
 
 /* ---- the whole ---- */

@@ -19,7 +19,7 @@ static const char *how_to_check(const struct report *report, const struct gap *g
 	if (str_is(gap->error, "ENODATA") && str_starts(gap->why, "a container"))
 		return "run it on the host, or with --root on the host's files";
 	if (str_is(gap->error, "ENODATA"))
-		return "run it on the node itself, or on a more complete copy";
+		return "read the live node, or a more complete copy";
 	return NULL;
 }
 

@@ -26,6 +26,29 @@ static bool is_about_gpus(const char *module)
 	return false;
 }
 
+static bool counts_in_image(const struct modprobe_assignment *a)
+{
+	return known_is(a->effective, true) && is_about_gpus(a->module.value) &&
+	       !str_is(a->file, "/proc/cmdline");
+}
+
+/* FIRST, and how many more the image lacks. */
+static const char *lacking_text(struct rule_context *ctx, const struct modprobe_facts *disk,
+				const struct modprobe_facts *image,
+				const struct modprobe_assignment *first)
+{
+	size_t more = 0;
+
+	for_each(a, &disk->assignments)
+		more += a != first && counts_in_image(a) &&
+			!setting_assignment(image, a->module.value, a->param.value);
+	return text_printf(ctx,
+			   more ? "the image lacks %s=\"%s\" and %zu more option%s"
+				: "the image lacks %s=\"%s\"",
+			   first->param.value, is_known(first->value) ? first->value.value : "",
+			   more, more == 1 ? "" : "s");
+}
+
 /* A value of a GPU module's option that differs between DISK and IMAGE. In a DISK that was not read whole, an
  * unread file can give the value of the image. */
 static const char *differing_option(struct rule_context *ctx, const struct modprobe_facts *disk,
@@ -34,13 +57,11 @@ static const char *differing_option(struct rule_context *ctx, const struct modpr
 	for_each(a, &disk->assignments) {
 		const struct modprobe_assignment *b;
 
-		if (!known_is(a->effective, true) || !is_about_gpus(a->module.value) ||
-		    str_is(a->file, "/proc/cmdline"))
+		if (!counts_in_image(a))
 			continue;
 		b = setting_assignment(image, a->module.value, a->param.value);
 		if (!b)
-			return text_printf(ctx, "the image lacks %s=\"%s\"", a->param.value,
-					   is_known(a->value) ? a->value.value : "");
+			return lacking_text(ctx, disk, image, a);
 		if (is_known(a->value) && !str_is(b->value, a->value.value) &&
 		    (known_is(disk->complete, true) || str_is(b->file, a->file.value)))
 			return text_printf(ctx, "%s is \"%s\" in the image and \"%s\" on disk",
@@ -50,8 +71,7 @@ static const char *differing_option(struct rule_context *ctx, const struct modpr
 	if (!known_is(disk->complete, true))
 		return NULL;
 	for_each(b, &image->assignments)
-		if (known_is(b->effective, true) && is_about_gpus(b->module.value) &&
-		    !str_is(b->file, "/proc/cmdline") &&
+		if (counts_in_image(b) &&
 		    !setting_assignment(disk, b->module.value, b->param.value))
 			return text_printf(
 				ctx, "the image has %s=\"%s\", which is no longer on disk",

@@ -625,8 +625,8 @@ static const struct rule dev_rules[] = {
 			"cuMemCreate with a fabric handle fails with CUDA_ERROR_NOT_PERMITTED (800). NCCL, "
 			"NVSHMEM and Mooncake have no multi-node NVLink.",
 		.remedy =
-			"On a node of one tenant set NVreg_CreateImexChannel0=1. With several tenants give "
-			"each job its own channel.",
+			"With several tenants give each job its own channel. On a node of one tenant set "
+			"NVreg_CreateImexChannel0=1, and create channel 0 now, on the host.",
 		.command = "sudo nvidia-modprobe -s -i 0",
 		.fix = { "set-option", { "nvidia", "NVreg_CreateImexChannel0", "1" } },
 		.activation = ACTIVATION_NOW,

@@ -430,9 +430,11 @@ static void fail_duplicated(struct rule_context *ctx, const struct registry_merg
 	FAIL_AS(ctx, m->missing ? SEVERITY_ERR : SEVERITY_WARN,
 		.observed =
 			m->missing
-				? text_printf(ctx, "assigned %zu times; the last one (%s) lacks %s",
-					      m->count, assignment_place(ctx->arena, m->last),
-					      m->missing)
+				? text_printf(
+					  ctx,
+					  "assigned %zu times; the last one (%s) lacks the entry %s",
+					  m->count, assignment_place(ctx->arena, m->last),
+					  m->missing)
 				: text_printf(ctx, "assigned %zu times; the last one has every key",
 					      m->count),
 		.remedy = merge_remedy(ctx, m),

@@ -204,7 +204,13 @@ static void check_flavour(struct rule_context *ctx)
 		     .evidence = { "driver.banner", "modules.loaded" });
 	else
 		FAIL(ctx, .observed = "proprietary kernel modules",
-		     .expected = "open kernel modules", .evidence = { "driver.banner" });
+		     .expected = "open kernel modules",
+		     .remedy = text_printf(
+			     ctx,
+			     "Install the open kernel modules of driver %s, then reboot. With nvidia_peermem "
+			     "loaded this can wait.",
+			     driver->version.value),
+		     .evidence = { "driver.banner" });
 }
 
 static void check_version_floor(struct rule_context *ctx)
@@ -337,11 +343,10 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 		     stays ? text_printf(
 				     ctx,
 				     "Install one version of the driver: kernel modules, libraries and "
-				     "firmware. Then reboot. A reboot alone does not help: the disk has "
-				     "module %s%s.",
-				     file->version.value,
-				     str_is(node->driver.version, file->version.value) ? " too"
-										       : "")
+				     "firmware. Then reboot. A reboot without this does not help: it would load "
+				     "module %s, and %s is %s.",
+				     file->version.value, library->name.value,
+				     library->version.value)
 		     : read ? NULL
 			    : "Reboot. If the versions still differ, install kernel modules and "
 			      "libraries of one version.",
@@ -400,6 +405,27 @@ static bool same_build(const struct module_file *file, const struct module *load
 	return true;
 }
 
+/* The update replaced libraries and module: the loaded module alone is of the old version. */
+static bool is_half_updated(const struct node *node, const struct module_file *file)
+{
+	const struct software_item *library = driver_libraries(node).other;
+
+	return library && str_is(library->version, file->version.value);
+}
+
+static const char *library_text(struct rule_context *ctx, const struct module_file *file)
+{
+	struct driver_libraries found = driver_libraries(ctx->node);
+	const struct software_item *library = found.other ? found.other : found.same;
+
+	if (!library)
+		return " The libraries were not found.";
+	if (str_is(library->version, file->version.value))
+		return "";
+	return text_printf(ctx, " The installed %s is %s, and does not match it.",
+			   library->name.value, library->version.value);
+}
+
 static void check_module_on_disk(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -429,6 +455,9 @@ static void check_module_on_disk(struct rule_context *ctx)
 		     .observed = text_printf(ctx, "%s on disk, %s loaded", file->version.value,
 					     node->driver.version.value),
 		     .expected = "one version, loaded and on disk",
+		     .impact = text_printf(ctx, "The next boot or reload loads driver %s.%s",
+					   file->version.value, library_text(ctx, file)),
+		     .follows = is_half_updated(node, file) ? "driver/library-mismatch" : NULL,
 		     .evidence = { fact, "driver.version" });
 	else if (!same_build(file, loaded))
 		FAIL(ctx,
@@ -516,9 +545,7 @@ static const struct rule driver_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_flavour,
-		.impact =
-			"NICs reach GPU memory only through nvidia-peermem. Blackwell GPUs do not start at "
-			"all.",
+		.impact = "NICs reach GPU memory only through nvidia_peermem.",
 		.remedy =
 			"Install the open kernel modules of the same driver version (for Turing and later GPUs), "
 			"then reboot.",

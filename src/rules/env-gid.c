@@ -119,8 +119,9 @@ static const char *fault_of_gid(struct rule_context *ctx, const struct rdma_gid 
 	if (gid_is_link_local(&address))
 		return "is link-local and does not route";
 	if (!str_is(g->type, "RoCE v2"))
-		return text_printf(ctx, "is %s",
-				   is_known(g->type) ? g->type.value : "of an unknown type");
+		return is_known(g->type)
+			       ? text_printf(ctx, "is %s, which does not route", g->type.value)
+			       : "is of an unknown type";
 	return NULL;
 }
 
@@ -137,25 +138,65 @@ static const char *better_gid(struct rule_context *ctx, const struct rdma_port *
 	return text_printf(ctx, "index %" PRIu64 " (RoCE v2, %s)", good->index.value, text);
 }
 
+/* An active Ethernet port that the job's list takes; without a list one that jobs use. */
+static bool is_used(struct rule_context *ctx, const struct hca_list *list,
+		    const struct rdma_device *d, const struct rdma_port *p)
+{
+	return port_is_ethernet(p) && port_is_active(p) && !is_management(ctx->endpoints, d) &&
+	       hca_list_takes(list, d->name.value, (int)p->port.value) &&
+	       (list->entries.n > 0 || is_job_nic(ctx->endpoints, d));
+}
+
+/* An index is of the whole job: another port of it can have no good GID there. NULL: each has one. */
+static const char *port_without(struct rule_context *ctx, const struct rdma_port *own,
+				const struct job_value *set, uint64_t index)
+{
+	bool nvshmem = strncmp(set->name, "NVSHMEM_", strlen("NVSHMEM_")) == 0;
+	struct hca_list list = job_nic_list(ctx->arena, ctx->node, nvshmem);
+
+	for_each_port(d, p, ctx->node) {
+		const struct rdma_gid *g = port_gid(p, index);
+
+		if (p == own || !is_used(ctx, &list, d, p))
+			continue;
+		if (!g || !gid_is_usable(g) || gid_is_stale(ctx->node, d, g))
+			return text_printf(ctx, "%s port %" PRIu64, d->name.value, p->port.value);
+	}
+	return NULL;
+}
+
+static const char *setting_text(struct rule_context *ctx, const struct rdma_port *p,
+				const struct job_value *set)
+{
+	const struct rdma_gid *good = port_usable_gid(p);
+	const char *bad = good ? port_without(ctx, p, set, good->index.value) : NULL;
+
+	if (!good)
+		return NULL;
+	return bad ? text_printf(ctx,
+				 "no index is right for all ports (GID %" PRIu64
+				 " of %s is not usable)",
+				 good->index.value, bad)
+		   : text_printf(ctx, "set %s=%" PRIu64, set->name, good->index.value);
+}
+
 /* Without the index these libraries look for the GID themselves; others have only the index. */
 static const char *remedy_index(struct rule_context *ctx, const struct rdma_port *p,
 				const struct job_value *set)
 {
-	const struct rdma_gid *good = port_usable_gid(p);
-	const char *text = good ? text_printf(ctx, "%s=%" PRIu64, set->name, good->index.value)
-				: NULL;
+	const char *text = setting_text(ctx, p, set);
 
 	if (strncmp(set->name, "NCCL_", strlen("NCCL_")) == 0)
 		return text_printf(ctx,
 				   "Unset %s: NCCL from " NCCL_FINDS_GID " on finds the GID.%s%s%s",
-				   set->name, text ? " For older ones: " : "", text ? text : "",
+				   set->name, text ? " With an older one, " : "", text ? text : "",
 				   text ? "." : "");
 	if (strncmp(set->name, "NVSHMEM_", strlen("NVSHMEM_")) == 0)
 		return text_printf(
 			ctx, "Unset %s: NVSHMEM from " NVSHMEM_FINDS_GID " on finds the GID.%s%s%s",
-			set->name, text ? " For older ones: " : "", text ? text : "",
+			set->name, text ? " With an older one, " : "", text ? text : "",
 			text ? "." : "");
-	return text ? text_printf(ctx, "Set %s.", text) : NULL;
+	return text ? text_printf(ctx, "%c%s.", *text - 'a' + 'A', text + 1) : NULL;
 }
 
 /* INDEX: of a variable, of an old release or of a search. SET: the variable, or NULL. */
@@ -292,15 +333,11 @@ static void check_user(struct rule_context *ctx, const struct user *u, struct ta
 {
 	struct job_value index = value_of(ctx, u, u->index);
 	struct hca_list list = job_nic_list(ctx->arena, ctx->node, u->nvshmem);
-	bool chosen = list.entries.n > 0;
 
 	if (!is_asked(ctx, u, &index))
 		return;
 	for_each_port(d, p, ctx->node) {
-		if (!port_is_ethernet(p) || !port_is_active(p) || is_management(ctx->endpoints, d))
-			continue;
-		if (!hca_list_takes(&list, d->name.value, (int)p->port.value) ||
-		    (!chosen && !is_job_nic(ctx->endpoints, d)))
+		if (!is_used(ctx, &list, d, p))
 			continue;
 		t->ports++;
 		if (is_known(p->gids)) {

@@ -714,7 +714,7 @@ static const struct rule env_hca_rules[] = {
 	{
 		.id = "env/hca-selection",
 		.title =
-			"Jobs can use the wrong NICs, or too few: check the list of NICs in the job's environment",
+			"Jobs can use the wrong NICs, or too few: check the NIC settings in the job's environment",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,

@@ -359,7 +359,7 @@ static const struct rule iommu_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_translation,
 		.impact =
-			"Copies between GPUs over PCIe fail. With patched drivers they deliver zeros without an error. "
+			"Copies between GPUs over PCIe fail. With patched drivers they deliver zeros without an error: results are wrong. "
 			"GPUDirect RDMA is slow or fails.",
 		.remedy = "Add iommu=pt to the kernel command line, then reboot.",
 		.fix = { "iommu-passthrough" },

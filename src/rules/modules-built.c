@@ -7,9 +7,12 @@
 #include "evaluate/skip.h"
 #include "query/distribution.h"
 #include "query/dkms.h"
+#include "query/gpus.h"
 #include "query/module-find.h"
 #include "query/module-load.h"
 #include "query/refusal.h"
+
+#define NEWEST_BRANCH "999" /* later than all */
 
 /* Are all GPUs given to virtual machines? Then this host needs no driver for them. */
 static bool are_all_given_away(const struct node *node)
@@ -58,6 +61,31 @@ static void check_file(struct rule_context *ctx, const struct module_file *file)
 						  "kernel") });
 }
 
+/* Old GPUs have a last branch, and need the proprietary modules. */
+static const char *install_remedy(struct rule_context *ctx)
+{
+	unsigned int branch = 0, last = 0;
+	bool old = false;
+
+	if (!was_read(ctx->node->pci.devices))
+		return "Install the NVIDIA driver with its kernel modules.";
+	for_each(d, &ctx->node->pci.devices) {
+		if (!pci_is_gpu(d))
+			continue;
+		old |= gpu_is_before_turing(d);
+		if (gpu_driver_fit(d, NEWEST_BRANCH, &branch) == GPU_DRIVER_TOO_NEW &&
+		    (!last || branch < last))
+			last = branch;
+	}
+	if (!last)
+		return "Install the NVIDIA driver with its kernel modules.";
+	return text_printf(
+		ctx,
+		"Install the NVIDIA driver with its %skernel modules. Branch %u is the last one "
+		"for these GPUs.",
+		old ? "proprietary " : "", last);
+}
+
 static void fail_no_file(struct rule_context *ctx)
 {
 	const char *kernel = ctx->node->os.kernel.value;
@@ -74,10 +102,9 @@ static void fail_no_file(struct rule_context *ctx)
 				      kernel));
 
 	FAIL(ctx, .observed = cause.observed, .expected = EXPECTED,
-	     .remedy = cause.remedy ? cause.remedy
-		       : other || load.command
-			       ? load.remedy
-			       : "Install the NVIDIA driver with its kernel modules.",
+	     .remedy = cause.remedy	       ? cause.remedy
+		       : other || load.command ? load.remedy
+					       : install_remedy(ctx),
 	     .command = cause.remedy ? NULL : load.command, .source = cause.source,
 	     .evidence = { "os.kernel", tried	? dkms.fact
 					: other ? fact_path(ctx->arena, "modules.files",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
+#include "query/driver-files.h"
 #include "query/module-find.h"
 
 /* Each compares its version with nvidia's when it is loaded, or takes structures from it. */
@@ -32,14 +33,29 @@ static bool check_loaded(struct rule_context *ctx)
 	return driver != NULL;
 }
 
+/* Both halves of an update are there: the libraries say which version is meant. */
+static const char *file_remedy(struct rule_context *ctx)
+{
+	struct driver_libraries found = driver_libraries(ctx->node);
+	const struct software_item *library = found.other ? found.other : found.same;
+
+	if (!library || !is_known(library->version))
+		return NULL;
+	return text_printf(
+		ctx,
+		"Build and install all NVIDIA modules as version %s, the version of %s, and rebuild "
+		"the initramfs, then reboot.",
+		library->version.value, library->name.value);
+}
+
 static void fail_file(struct rule_context *ctx, const struct module_file *nvidia,
 		      const struct module_file *file)
 {
 	FAIL(ctx, .subject = file->name.value,
-	     .observed = text_printf(ctx, "on disk for kernel %s: version %s, and nvidia is %s",
-				     file->kernel.value, file->version.value,
+	     .observed = text_printf(ctx, "%s on disk for kernel %s, beside nvidia %s",
+				     file->version.value, file->kernel.value,
 				     nvidia->version.value),
-	     .expected = "all of one version",
+	     .expected = "all of one version", .remedy = file_remedy(ctx),
 	     .evidence = { fact_path(ctx->arena, "modules.files", file->path.value, "version"),
 			   fact_path(ctx->arena, "modules.files", nvidia->path.value, "version") });
 }

@@ -460,8 +460,9 @@ static void check_link_of(struct rule_context *ctx, const struct pci_device *d)
 		return;
 	} else if (d->link.width.value && d->link.width.value < width) {
 		FAIL(ctx, .subject = d->bdf.value,
-		     .observed = text_printf(ctx, "x%" PRIu64 " of x%" PRIu64, d->link.width.value,
-					     width),
+		     .observed = text_printf(
+			     ctx, "x%" PRIu64 " of x%" PRIu64 ": %" PRIu64 " %% of the bandwidth",
+			     d->link.width.value, width, d->link.width.value * 100 / width),
 		     .expected = "the width that both ends support",
 		     .evidence = { FACT(ctx, d, "link.width"), FACT(ctx, d, "link.width_max") });
 	} else if (is_known(d->link.speed_mts) && d->link.speed_mts.value < speed) {
@@ -655,7 +656,7 @@ static const struct rule pci_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_link,
-		.impact = "Every copy over this link is slower.",
+		.impact = "All copies to and from this device are slower.",
 		.remedy =
 			"Reseat the board and check riser and cable. If the link stays slow, check the slot's link settings in the "
 			"firmware setup.",

@@ -280,25 +280,16 @@ static bool has_addresses(const struct rule_context *ctx, const struct rdma_devi
 	return is_active_roce(ctx, d, p) && !is_iwarp(d);
 }
 
-/* The kernel makes link-local GIDs from the MAC address (core/cache.c, default GIDs). Hardware has them even if the
- * interface lacks the address. Software RDMA, which sends through the interface's sockets, needs it. */
-static bool is_default_gid(const struct rdma_device *d, const struct gid *address)
+/* To set an interface down cuts all that uses it, and on some nodes the login. */
+static const char *stale_remedy(struct rule_context *ctx, const char *interface,
+				const char *address)
 {
-	return gid_is_link_local(address) && !str_is(d->driver, "rdma_rxe") &&
-	       !str_is(d->driver, "siw");
-}
-
-static bool has_address(const struct net_interface *interface, const struct gid *wanted)
-{
-	for (uint32_t i = 0; i < interface->addresses.count; i++) {
-		unsigned int prefix;
-		struct gid address;
-
-		if (gid_from_address(span_of(interface->addresses.items[i]), &address, &prefix) &&
-		    gid_is_equal(&address, wanted))
-			return true;
-	}
-	return false;
+	return text_printf(
+		ctx,
+		"Give %s the address %s again. If %s is not to have it, drain the node, and set the "
+		"interface down and up when nothing else uses it, your own login included. The kernel "
+		"then makes its GIDs again.",
+		interface, address, interface);
 }
 
 static void check_address(struct rule_context *ctx, const struct rdma_device *d,
@@ -310,9 +301,8 @@ static void check_address(struct rule_context *ctx, const struct rdma_device *d,
 		char text[GID_TEXT];
 		struct gid address;
 
-		/* A disabled interface loses its IPv6 addresses: rdma/gid-no-netdev reports that. */
-		if (!interface || !interface_is_up(interface) || !is_known(g->gid) ||
-		    !gid_parse(span_of(g->gid.value), &address) || is_default_gid(d, &address))
+		if (!gid_needs_address(ctx->node, d, g) ||
+		    !gid_parse(span_of(g->gid.value), &address))
 			continue;
 		(*judged)++;
 		if (!is_known(interface->addresses)) {
@@ -321,7 +311,7 @@ static void check_address(struct rule_context *ctx, const struct rdma_device *d,
 							g->netdev.value, "addresses") });
 			return;
 		}
-		if (has_address(interface, &address))
+		if (!gid_is_stale(ctx->node, d, g))
 			continue;
 		gid_format(text, &address);
 		FAIL(ctx, .subject = port_name(ctx->arena, d, p),
@@ -329,6 +319,7 @@ static void check_address(struct rule_context *ctx, const struct rdma_device *d,
 					     (unsigned long long)g->index.value, text,
 					     g->netdev.value),
 		     .expected = "an address of the interface",
+		     .remedy = stale_remedy(ctx, g->netdev.value, text),
 		     .evidence = { gid_fact(ctx->arena, d, p, g, "gid"),
 				   fact_path(ctx->arena, "net.interfaces", g->netdev.value,
 					     "addresses") });
@@ -422,15 +413,15 @@ static const struct rule rdma_gid_rules[] = {
 	{
 		.id = "rdma/gid-stale-address",
 		.title =
-			"RoCE connections get no answer: a GID's address is no longer the interface's",
+			"RoCE connections get no answer: a GID has an address that its interface has lost",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_stale,
 		.impact =
 			"Connections from this GID get no answer, because nothing routes back to the address.",
 		.remedy =
-			"Give the interface the address again. Or, with no jobs and no other traffic on it, set it down "
-			"and up: the kernel then makes its GIDs again.",
+			"Give the interface the address again. If it is not to have it, drain the node, and set the interface "
+			"down and up when nothing else uses it: the kernel then makes its GIDs again.",
 		.activation = ACTIVATION_NOW,
 		.reads = "GIDs and their interfaces; the interfaces' addresses.",
 		.why = "The kernel keeps GIDs and addresses equal. They differ after an error of the driver, or after "

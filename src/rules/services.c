@@ -241,8 +241,8 @@ static void fail_version(struct rule_context *ctx, const struct software_item *f
 			     ? "Reboot: the driver was upgraded, and the old one is still loaded."
 			     : text_printf(
 				       ctx,
-				       "Install nvidia-fabricmanager %s, and hold both packages against separate "
-				       "upgrades. Then restart it.",
+				       "Install nvidia-fabricmanager %s. Pin it and the driver package together, so that "
+				       "neither is upgraded alone. Then restart fabric manager.",
 				       node->driver.version.value),
 	     .command = upgraded ? NULL : "sudo systemctl restart nvidia-fabricmanager",
 	     .activation = upgraded ? ACTIVATION_REBOOT : ACTIVATION_RESTART,

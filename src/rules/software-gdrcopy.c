@@ -46,8 +46,14 @@ static void compare(struct rule_context *ctx, const struct module *module,
 			.expected = "both of version " FLOOR " or later",
 			.remedy =
 				old_driver
-					? "Install gdrdrv of libgdrapi's version, then load it again."
-					: "Install libgdrapi of gdrdrv's version.",
+					? text_printf(
+						  ctx,
+						  "Install gdrdrv %s, the version of libgdrapi, then load it again.",
+						  own)
+					: text_printf(
+						  ctx,
+						  "Install libgdrapi %s, the version of the loaded gdrdrv module.",
+						  driver),
 			.activation = old_driver ? ACTIVATION_RELOAD : ACTIVATION_NEW_JOBS,
 			.evidence = { driver_fact, fact });
 }

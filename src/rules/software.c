@@ -293,6 +293,19 @@ static bool is_set(const char *value)
 	return value != NULL;
 }
 
+/* With the version: any release from 2.0 on would do, and the module's own is certain. */
+static const char *gdrapi_remedy(struct rule_context *ctx)
+{
+	const struct module *module = node_module(ctx->node, "gdrdrv");
+
+	return module && is_known(module->version)
+		       ? text_printf(
+				 ctx,
+				 "Install libgdrapi %s, the version of the loaded gdrdrv module.",
+				 module->version.value)
+		       : NULL;
+}
+
 static void check_gdrapi(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -324,6 +337,7 @@ static void check_gdrapi(struct rule_context *ctx)
 			     asked ? "NVSHMEM_IBGDA_NIC_HANDLER=cpu, but libgdrapi.so.2 is missing"
 				   : "gdrdrv is loaded, but libgdrapi.so.2 is missing",
 		     .expected = "libgdrapi.so.2 in the loader's folders",
+		     .remedy = gdrapi_remedy(ctx),
 		     .evidence = { "software.items", "modules.loaded[gdrdrv].state" });
 }
 
@@ -463,8 +477,8 @@ static const struct rule software_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_gdrapi,
 		.impact =
-			"NVSHMEM_IBGDA_NIC_HANDLER=cpu fails. Without this handler NVSHMEM uses a slower path.",
-		.remedy = "Install libgdrapi of gdrdrv's version.",
+			"NVSHMEM_IBGDA_NIC_HANDLER=cpu fails. Without that setting NVSHMEM runs, and does not use GDRCopy.",
+		.remedy = "Install libgdrapi in the same version as the loaded gdrdrv module.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "libgdrapi.so.2 in the loader's folders, gdrdrv among the modules, and "
 			 "NVSHMEM_IBGDA_NIC_HANDLER.",
