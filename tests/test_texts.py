@@ -10,7 +10,7 @@ import pytest
 from lib import node, program
 
 REPLACED = os.environ.get("NVNODECHECK_REPLACED")
-TEXTS = ("title", "observed", "expected", "impact", "remedy", "command", "source")
+TEXTS = ("title", "observed", "expected", "impact", "remedy", "command", "source", "unknown_why", "unknown_check")
 PROFILES = "deepep,p2p"
 
 pytestmark = pytest.mark.skipif(not REPLACED, reason="make check-texts")
