@@ -20,11 +20,11 @@ struct host_ops {
 struct recorder;
 struct capture;
 
-/* A top-level folder of a tree: is there anything in it? */
 /* The part of the system that PATH is in: its top-level folder, or one of those below /proc and /sys that
  * every kernel has. */
 struct span host_section(const char *path);
 
+/* A top-level folder of a tree: is there anything in it? */
 struct area {
 	char name[48]; /* longer ones are looked at each time */
 	bool has;

@@ -10,7 +10,7 @@
 	for_each(d, &(node)->rdma.devices) \
 		for_each(p, &(d)->ports)
 
-/* What ends.h found of a device of the node that is judged. */
+/* What endpoints.h found of a device of the node that is judged. */
 bool is_job_nic(const struct endpoints *endpoints, const struct rdma_device *device);
 bool is_virtual_function(const struct endpoints *endpoints, const struct rdma_device *device);
 bool is_management(const struct endpoints *endpoints, const struct rdma_device *device);
