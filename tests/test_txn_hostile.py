@@ -81,6 +81,10 @@ def test_the_whole_program(place):
                         re.search("O_WRONLY|O_RDWR|O_CREAT|O_TRUNC", text))]
         assert len(changing) > (10 if args[0] == "fix" else 3)
         for call, text in changing:
+            # The lock, which was looked at in its folder, is opened through that.
+            if re.search(r'"/proc/self/fd/\d+", O_RDWR\|O_CLOEXEC\) += \d+<%s/run/nvnodecheck/fix\.lock>' %
+                         re.escape(directory), text):
+                continue
             match = re.match(r'\d+<%s([^>]*)>, "([^"/]+)"' % re.escape(directory), text)
             assert match, (call, text)
             assert match.group(1) in folders or match.group(1).startswith(txn.STATE), (call, text)

@@ -339,3 +339,28 @@ def test_capabilities_of_programs_in_a_tree(root):
     line = next(l for l in txn.read(root, "/standin.log").decode().splitlines() if l.startswith("caps "))
     for number in (16, 17, 22, 25, 19, 12):     # linux/capability.h: SYS_MODULE, RAWIO, BOOT, TIME, ...
         assert not int(line.split()[1], 16) >> number & 1, line
+
+
+# ---- what somebody put where the lock lies ----
+
+@pytest.mark.parametrize("kind", ["link", "device", "fifo"])
+def test_the_lock_is_a_file_of_its_own(kind, root, place):  # noqa: F811
+    """A second name of a file outside is not written to, and a device is not opened."""
+    outside, folder = os.path.join(place, "precious"), root + "/run/nvnodecheck"
+    with open(outside, "w", encoding="utf-8") as file:
+        file.write("precious\n")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    lock = folder + "/fix.lock"
+    if os.path.lexists(lock):
+        os.unlink(lock)
+    if kind == "link":
+        os.link(outside, lock)
+    elif kind == "device":
+        os.mknod(lock, 0o600 | 0o020000, os.makedev(1, 3))
+    else:
+        os.mkfifo(lock)
+    result = program.run("fix", "--apply", "--all", "--yes", "--no-regenerate", "--root", root)
+    with open(outside, encoding="utf-8") as file:
+        assert file.read() == "precious\n"
+    os.unlink(outside)
+    assert result.status == 4 and "not a regular file with one name" in result.err, str(result)

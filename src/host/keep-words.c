@@ -250,6 +250,9 @@ void keep_argument(struct keeping *k, struct span word, struct span raw)
 	} else if (name.n < word.n && span_is(name, "root")) {
 		fputs("root=", k->out);
 		put_root(k, value);
+	} else if (name.n < word.n && span_is(name, "overlayroot")) {
+		/* overlayroot.conf: behind the kind stand options, of which crypt has a password. */
+		keep_as_it_is(k, (struct span){ word.p, name.n + 1 + span_find(value, ':') });
 	} else if (name.n < word.n && (span_is(name, "ostree") || span_is(name, "composefs"))) {
 		fprintf(k->out, "%.*s=", SPAN_FMT(name));
 		keep_instead(k, value);
