@@ -6,7 +6,7 @@
 #include "facts/facts.h"
 #include "probes/nvml-library.h"
 
-/* Each GPU is asked in a thread of its own, which writes here and into its own arena alone. */
+/* The questions to one GPU and their answers. The thread that opens the GPU writes here and into this arena alone. */
 struct asking {
 	const struct nvml_library *lib;
 	struct arena *arena;
