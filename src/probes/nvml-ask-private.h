@@ -43,7 +43,7 @@ struct fact_str asking_address(struct arena *arena, const struct nvml_pci *pci);
 
 /* nvml-gpu.c: all but NVLink and peers. */
 void asking_gpu(struct asking *a);
-/* nvml-links.c */
+/* nvml-links.c. Of the GPUs before this one the peers are there already. */
 void asking_links(struct asking *a);
 void asking_peers(struct asking *a);
 
