@@ -149,3 +149,19 @@ def test_every_probe_has_its_section():
         r'^const struct probe probe_\w+ = \{\n\t\.name = "([a-z-]+)"', path.read_text(), re.M)}
     assert len(probes) > 40
     assert probes - sections == parts
+
+
+def test_functions_and_files_are_short():
+    """As CONTRIBUTING.md says: 50 lines and 800."""
+    long = []
+    for name in FILES:
+        lines = (SRC / name).read_text().splitlines()
+        long += [name] if len(lines) > 800 else []
+        start = None
+        for number, line in enumerate(lines, 1):
+            if line == "{":
+                start = number
+            elif line == "}" and start:
+                long += [f"{name}:{start}"] if number - start - 1 > 50 else []
+                start = None
+    assert not long
