@@ -17,7 +17,7 @@
 #   make check-mutants         whether the tests can fail: 300 changes of src/, one at a time; hours
 #   make check-image           an image of Debian with NVIDIA's packages, judged before it boots, as root
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
-#   make check-valgrind        memcheck over the verbs that look
+#   make check-valgrind        memcheck over the commands that read
 #   make pictures              docs/topology.svg and docs/page.png, which README.md shows; needs chromium
 #   make bench                 how long it takes, as ratios; NHC_SOURCE=DIR compares LBNL NHC too
 #   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
