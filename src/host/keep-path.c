@@ -220,6 +220,18 @@ void keep_boot_path(struct keeping *k, struct span path)
 	put_components(k, &w, path);
 }
 
+/* A path that people wrote: what stands behind a blank or a comma belongs to none. */
+void keep_path_value(struct keeping *k, struct span value)
+{
+	size_t n = 0;
+
+	while (n < value.n && !strchr(" \t\r\n,;'\"", value.p[n]))
+		n++;
+	keep_path(k, (struct span){ value.p, n });
+	if (n < value.n)
+		keep_instead(k, (struct span){ value.p + n, value.n - n });
+}
+
 void keep_entry(struct keeping *k, const char *path, const char *name)
 {
 	struct walk w = { PLACE_ROOT };
