@@ -28,8 +28,9 @@ static size_t find(struct span s, const char *needle)
 /* A name can have blanks and commas: it ends where the kernel's own words go on, at the latest after its 15 bytes. */
 static size_t name_length(struct span rest)
 {
-	static const char *const after[] = { ", Ch ",	", ch ",  ", channel ", ", Channel ",
-					     ", intr ", ", Graphics ", ", errorString ", NULL };
+	static const char *const after[] = { ", Ch ",	       ", ch ",	  ", channel ",
+					     ", Channel ",     ", intr ", ", Graphics ",
+					     ", errorString ", NULL };
 	size_t n = 0;
 
 	for (size_t i = 0; i <= rest.n && i <= COMM_MAX; i++) {

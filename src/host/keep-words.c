@@ -141,9 +141,9 @@ static void put_registry_key(struct keeping *k, struct span part)
 		putc('=', k->out);
 		(keep_is_plain(value) ? keep_as_it_is : keep_instead)(k, value);
 	} else {
-		(keep_is_plain(part) || keep_has(words, part) || is_gpu_uuid(part) ? keep_free_text
-										   : keep_instead)(
-			k, part);
+		(keep_is_plain(part) || keep_has(words, part) || is_gpu_uuid(part)
+			 ? keep_free_text
+			 : keep_instead)(k, part);
 	}
 }
 
