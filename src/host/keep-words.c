@@ -107,7 +107,7 @@ static bool is_ours(struct span module)
 	return modname_is_ours(module) || module_is_of_interest(name);
 }
 
-static bool is_uuid(struct span s)
+bool keep_is_uuid(struct span s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (!isxdigit((unsigned char)s.p[i]) && s.p[i] != '-')
@@ -126,7 +126,7 @@ static bool is_argument_name(struct span name)
 /* GPU-8f3e...: a UUID, which has a stand-in of its own. */
 static bool is_gpu_uuid(struct span s)
 {
-	return span_starts(s, "GPU-") && is_uuid((struct span){ s.p + 4, s.n - 4 });
+	return span_starts(s, "GPU-") && keep_is_uuid((struct span){ s.p + 4, s.n - 4 });
 }
 
 static void put_registry_key(struct keeping *k, struct span part)
@@ -273,7 +273,7 @@ static void put_root(struct keeping *k, struct span value)
 			n = strlen(prefixes[i]);
 	keep_as_it_is(k, (struct span){ value.p, n });
 	value = (struct span){ value.p + n, value.n - n };
-	if (is_uuid(value))
+	if (keep_is_uuid(value))
 		keep_as_it_is(k, value);
 	else
 		keep_instead(k, value);

@@ -79,6 +79,9 @@ void keep_inet6(struct keeping *k, struct span text);
 /* keep-log.c */
 void keep_log(struct keeping *k, struct span line);
 
+/* keep-build.c: of the log of a build */
+void keep_build_line(struct keeping *k, struct span line);
+
 /* keep-values.c: values of facts. */
 void keep_mount_source(struct keeping *k, struct span source);
 void keep_mount_options(struct keeping *k, struct span options);
