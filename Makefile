@@ -60,8 +60,8 @@ Q := $(if $(filter 1,$(V)),,@)
 
 # Linked: what every run needs. Heavier libraries are opened when a probe first uses them, so only
 # their headers are asked for here.
-LIBS := json-c inih
-HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux yaml-0.1
+LIBS := inih
+HEADERS := json-c zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux yaml-0.1
 
 WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
 	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wconversion -Wno-sign-conversion \
