@@ -24,8 +24,8 @@ struct software_item {
 struct software_package {
 	struct fact_str name;	 /* without the architecture */
 	struct fact_str version; /* of its files; absent: it has none */
-	struct fact_str state;	 /* dpkg(1): installed, half-installed, unpacked, half-configured, ... */
-	struct fact_bool held;	 /* apt-mark hold */
+	struct fact_str state;	 /* as dpkg(1) has it: installed, unpacked, ... */
+	struct fact_bool held;	 /* by apt-mark hold */
 };
 
 struct software_facts {

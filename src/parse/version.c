@@ -265,7 +265,7 @@ static void begin_stanza(struct version_dpkg *dpkg, struct span name, bool (*wan
 	dpkg->package[name.n] = '\0';
 }
 
-/* "install ok installed": what is wanted, whether it is broken, and how far it is (dpkg(1)). */
+/* "install ok installed": the selection, the error flag and the state (dpkg(1)). */
 static void read_status(struct version_dpkg *dpkg, struct span text)
 {
 	struct span word, last = { NULL, 0 };

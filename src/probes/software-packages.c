@@ -11,30 +11,12 @@
 
 /* How the names begin. */
 static const char *const wanted[] = {
-	"nvidia",
-	"libnvidia",
-	"libcuda1",
-	"libnvsdm",
-	"nvlsm",
-	"cuda-drivers",
-	"cuda-compat",
-	"datacenter-gpu-manager",
-	"mlnx-",
-	"doca-",
-	"rdma-core",
-	"ibverbs-providers",
-	"libibverbs1",
-	"gdrdrv-dkms",
-	"nv-peer-mem",
-	"dkms",
-	"linux-image-",
-	"linux-headers-",
-	"containerd",
-	"docker",
-	"podman",
-	"enroot",
-	"ucx",
-	"libucx0",
+	"nvidia",	"libnvidia",	  "libcuda1",	 "libnvsdm",
+	"nvlsm",	"cuda-drivers",	  "cuda-compat", "datacenter-gpu-manager",
+	"mlnx-",	"doca-",	  "rdma-core",	 "ibverbs-providers",
+	"libibverbs1",	"gdrdrv-dkms",	  "nv-peer-mem", "dkms",
+	"linux-image-", "linux-headers-", "containerd",	 "docker",
+	"podman",	"enroot",	  "ucx",	 "libucx0",
 };
 
 static bool is_wanted(struct span name)

@@ -116,8 +116,8 @@ static int scan_program(int fd, const struct program *program, struct fact_str *
 static const struct fact_str *version_by_package(const struct question *q)
 {
 	for_each(package, &q->software->packages)
-		if (is_package_of(q->program, package->name.value) &&
-		    software_has_files(package) && is_known(package->version))
+		if (is_package_of(q->program, package->name.value) && software_has_files(package) &&
+		    is_known(package->version))
 			return &package->version;
 	return NULL;
 }

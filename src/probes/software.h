@@ -30,7 +30,8 @@ void software_read_rdma(struct host *host, struct arena *arena, struct software_
 void software_read_dcgm(struct host *host, struct arena *arena, struct software_facts *software);
 
 /* software-packages.c: the packages for GPUs and RDMA in dpkg's database. */
-void software_read_packages(struct host *host, struct arena *arena, struct software_facts *software);
+void software_read_packages(struct host *host, struct arena *arena,
+			    struct software_facts *software);
 /* Are the package's files, of its version, on disk? */
 bool software_has_files(const struct software_package *package);
 

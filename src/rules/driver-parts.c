@@ -113,8 +113,7 @@ static const struct rule driver_parts_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_parts,
-		.impact =
-			"nvidia-smi and simple CUDA programs work; what needs that part fails.",
+		.impact = "nvidia-smi and simple CUDA programs work; what needs that part fails.",
 		.remedy = "Install all packages of the driver in one version.",
 		.activation = ACTIVATION_RESTART,
 		.reads =

@@ -73,7 +73,8 @@ static void check_dcgm(struct rule_context *ctx)
 		return;
 	wanted = cuda_major_of_driver(ctx->node->driver.version.value);
 	for_each(item, &ctx->node->software.items) {
-		const char *fact = fact_path(ctx->arena, "software.items", item->path.value, "version");
+		const char *fact = fact_path(ctx->arena, "software.items", item->path.value,
+					     "version");
 
 		if (!str_is(item->name, "dcgm-cuda") || !is_known(item->version))
 			continue;
@@ -85,19 +86,18 @@ static void check_dcgm(struct rule_context *ctx)
 	}
 	if (other)
 		FAIL(ctx,
-		     .observed = text_printf(ctx,
-					     "DCGM's diagnostics are for CUDA %s, and driver %s has CUDA %u",
-					     other->version.value, ctx->node->driver.version.value,
-					     wanted),
+		     .observed = text_printf(
+			     ctx, "DCGM's diagnostics are for CUDA %s, and driver %s has CUDA %u",
+			     other->version.value, ctx->node->driver.version.value, wanted),
 		     .expected = text_printf(ctx, "diagnostics for CUDA %u", wanted),
 		     .remedy = text_printf(
 			     ctx,
 			     "Install datacenter-gpu-manager-4-cuda%u, then restart nvidia-dcgm. "
 			     "Packages for CUDA 13 exist from DCGM 4.4.0 on.",
 			     wanted),
-		     .evidence = { fact_path(ctx->arena, "software.items", other->path.value,
-					     "version"),
-				   "driver.version" });
+		     .evidence = {
+			     fact_path(ctx->arena, "software.items", other->path.value, "version"),
+			     "driver.version" });
 	else if (!skip_unless_software_whole(ctx))
 		NOT_APPLICABLE(ctx, .observed = "no diagnostics of DCGM 4 were found",
 			       .evidence = { "software.items" });
@@ -138,7 +138,8 @@ static const struct rule software_packages_rules[] = {
 			"Run dpkg --configure -a, then apt-get -f install. The first error of their output is the cause.",
 		.command = "sudo dpkg --configure -a\nsudo apt-get -f install",
 		.activation = ACTIVATION_NOW,
-		.reads = "/var/lib/dpkg/status: packages of the driver, CUDA, RDMA, container tools, DKMS and the kernel.",
+		.reads =
+			"/var/lib/dpkg/status: packages of the driver, CUDA, RDMA, container tools, DKMS and the kernel.",
 		.why = "A package in the state unpacked, half-configured or half-installed did not run its last script. The "
 		       "cause is often a module that does not build, a full disk or an interrupted update.",
 		.check = "dpkg --audit",
