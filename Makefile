@@ -92,7 +92,7 @@ OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/kernel-needs.inc $(B)/rdma-drivers.inc $(B)/nvreg.inc \
 	 $(B)/nvshmem-variables.inc $(B)/deepep-variables.inc $(B)/service-words.inc $(B)/build-errors.inc $(B)/kernel-messages.inc $(B)/init-causes.inc $(B)/iommu-words.inc \
 	 $(B)/report-style.inc $(B)/report-script.inc \
-	 $(B)/known-bad.inc $(B)/known-bad-summary.inc $(B)/messages.inc
+	 $(B)/known-bad.inc $(B)/known-bad-summary.inc $(B)/messages.inc $(B)/topics.inc
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
@@ -198,6 +198,10 @@ $(B)/messages.inc: data/messages.tsv data/messages.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/messages.awk data/messages.tsv > $@.new && mv $@.new $@
 
+$(B)/topics.inc: data/topics.tsv data/topics.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/topics.awk data/topics.tsv > $@.new && mv $@.new $@
+
 $(B)/deepep-variables.inc: data/deepep-variables.txt
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^[A-Z].*/"&",/p' $< > $@
@@ -250,7 +254,7 @@ $(B)/rules/log-unexplained.o: $(B)/kernel-messages.inc
 $(B)/probes/log.o $(B)/query/init-cause.o: $(B)/init-causes.inc
 $(B)/probes/log.o $(B)/rules/iommu-refused.o: $(B)/iommu-words.inc
 $(B)/query/known-bad.o: $(B)/known-bad.inc
-$(B)/why/message.o: $(B)/messages.inc
+$(B)/why/message.o: $(B)/messages.inc $(B)/topics.inc
 $(B)/rules/software-known-bad.o: $(B)/known-bad-summary.inc
 $(B)/rules/env.o: $(B)/nvshmem-variables.inc
 $(B)/rules/env-deepep.o: $(B)/deepep-variables.inc
