@@ -197,8 +197,8 @@ $(B)/report-script.inc: data/report.js
 
 $(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a $(B)/flags
 	@echo "  CC      $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(shell $(PKG_CONFIG) --cflags cmocka) -MMD -MP -MF $@.d \
-		$(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a $(ALL_LDLIBS) $(shell $(PKG_CONFIG) --libs cmocka)
+	$(Q)$(CC) $(ALL_CFLAGS) $(shell $(PKG_CONFIG) --cflags cmocka json-c) -MMD -MP -MF $@.d \
+		$(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a $(ALL_LDLIBS) $(shell $(PKG_CONFIG) --libs cmocka json-c)
 $(B)/tests/all.a: $(filter-out $(B)/main.o,$(OBJECTS))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
