@@ -28,7 +28,8 @@ enum exit_status cmd_why(const struct options *options);
 struct report;
 struct plan;
 
-/* Where a command takes its node from, opened as --root and --from say. Zeroed before the first. */
+/* The node that a command reads: a live host, a tree (--root) or a file (--from). It must be zeroed before the first
+ * use. */
 struct source {
 	struct arena *arena;
 	const struct root *root; /* of --root, opened once; NULL: none */
@@ -48,8 +49,8 @@ enum exit_status source_reopen(struct source *source, const struct source *again
 enum exit_status source_observe(struct source *source, const struct options *options);
 enum exit_status source_settings(struct source *source, const struct options *options,
 				 struct settings *settings);
-/* Both of the last two, the configuration read by the watched child as well; BRIEF: what preflight asks
- * for. SETTINGS lies in the source's arena. */
+/* Does both source_observe() and source_settings(); the watched child reads the configuration too. BRIEF: only the
+ * facts that preflight needs. SETTINGS lies in the source's arena. */
 enum exit_status source_look(struct source *source, const struct options *options, bool brief,
 			     const struct settings **settings);
 /* Reads one of the files into SOURCE, whose arena may hold an earlier one. */
@@ -74,7 +75,8 @@ enum exit_status open_root(const struct options *options, struct root *root,
  * findings. */
 enum exit_status check_patterns(const struct options *options);
 
-/* What 'fix' would do about a report's problems, where there are files to read; NULL: nothing, or there are none. */
+/* Returns the plan that 'fix' would make for the problems of REPORT; NULL if the source has no files to read, or
+ * nothing to repair. */
 const struct plan *outline_plan(const struct source *source, const struct settings *settings,
 				const struct report *report);
 

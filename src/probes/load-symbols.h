@@ -62,9 +62,10 @@ void load_symbols_kernel(struct load_symbols *symbols, struct host *host, const 
 /* After that, for each of the kernel's own modules: counts whether FILE agrees with the source, and takes FILE's word
  * for what it needs of the kernel. */
 void load_symbols_hold(struct load_symbols *symbols, const struct load_file *file);
-/* When all were held: takes the source back if some contradict it, as headers of another build of the same release do. */
+/* Call this after the last load_symbols_hold(): it drops the source if a module contradicts it, as headers of
+ * another build of the same release do. */
 void load_symbols_weigh(struct load_symbols *symbols);
-/* What the kernel would say of the symbols that FILE needs. */
+/* Writes into FACT how the kernel would resolve the symbols that FILE needs. */
 void load_symbols_check(const struct load_symbols *symbols, const struct load_file *file,
 			struct arena *arena, struct load_module *fact);
 

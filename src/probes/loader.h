@@ -45,10 +45,11 @@ void loader_close(struct loader *loader);
  * or another error that leaves it open. */
 int loader_find(struct loader *loader, const char *name, const char **path);
 
-/* Every such path in the loader's order, of which the first counts, at most N: how many there are. */
+/* Gets all such paths, at most N, in the loader's order; the first one counts. Returns their number. */
 size_t loader_find_all(struct loader *loader, const char *name, const char **paths, size_t n);
 
-/* What PATH asks and defines: 0, -ENOEXEC, or another error. OUT is the loader's. */
+/* Reads what PATH needs and defines into OUT, which the loader owns. Returns 0, -ENOEXEC if it is no ELF file, or
+ * another error. */
 int loader_read(struct loader *loader, const char *path, const struct elf_dynamic **out);
 
 /* A symbol version that NEEDED_BY needs, and LIBRARY, which it would get, does not define. */
@@ -56,7 +57,7 @@ struct loader_version {
 	const char *version, *library, *needed_by;
 };
 
-/* What the loader would end with. */
+/* The names that the dynamic loader would report as missing. */
 #define LOADER_MISSING_MAX 16
 struct loader_missing {
 	const char *names[LOADER_MISSING_MAX]; /* SONAMEs that are needed and not found */
@@ -66,10 +67,9 @@ struct loader_missing {
 	bool unread; /* a library has no contents here: what it needs and defines is open */
 };
 
-/*
- * What PROGRAM, or a library that it needs, lacks. PROGRAM may be a library that a program without paths of its own
- * opens. 0; -ENOEXEC when it is none of the loader's, such as a script; another error that leaves it open.
- */
+/* Finds what PROGRAM, or a library that it needs, lacks. PROGRAM may be a library that a program without paths of
+ * its own opens. Returns 0; -ENOEXEC for a file that the dynamic loader does not load, such as a script; or another
+ * error, after which the answer is unknown. */
 int loader_missing(struct loader *loader, const char *program, struct loader_missing *missing);
 
 #endif
