@@ -31,7 +31,8 @@
 #define ARCHITECTURE 0 /* no filter: not tried there */
 #endif
 
-/* From here on libraries have another way where the kernel is too old: -ENOSYS is what they ask by. */
+/* Calls from this number on are newer than some supported kernels. Libraries try them and fall back on -ENOSYS, so
+ * the filter returns that. */
 #define FIRST_NEW_CALL 424
 #define X32_CALLS 0x40000000u /* of the other ABI of x86-64: other numbers, other checks */
 
@@ -42,7 +43,7 @@ struct filter {
 	unsigned short n;
 };
 
-/* Those that can do nothing to anybody else, whatever they are given. */
+/* Calls that affect no other process, whatever their arguments. */
 static const uint16_t harmless[] = {
 	SYS_read,
 	SYS_close,
@@ -75,7 +76,7 @@ static const uint16_t harmless[] = {
 	SYS_nanosleep,
 	SYS_gettimeofday,
 	SYS_getrandom,
-	/* On descriptors that were opened before, or through the filter. */
+	/* Calls on descriptors that were opened before, or that the filter has allowed. */
 	SYS_write,
 	SYS_writev,
 	SYS_readv,
@@ -100,7 +101,7 @@ static const uint16_t harmless[] = {
 	SYS_inotify_init1,
 	SYS_inotify_add_watch,
 	SYS_inotify_rm_watch,
-	/* Of sockets whose family was looked at. */
+	/* Calls on sockets whose family the filter has checked. */
 	SYS_connect,
 	SYS_bind,
 	SYS_sendto,
@@ -262,8 +263,8 @@ static void begin(struct filter *f)
 
 /* ---- calls that are allowed or refused whatever they are given ---- */
 
-/* When the filter is installed, the kernel asks it about each call (seccomp_cache_prepare() in kernel/seccomp.c,
- * since 5.11). A binary search takes a tenth of the time of a list. */
+/* The kernel runs the filter for every call number when it is installed (seccomp_cache_prepare() in
+ * kernel/seccomp.c, since 5.11). A binary search takes a tenth of the time of a list. */
 #define CALLS_MAX 512
 #define HARMLESS (sizeof(harmless) / sizeof(harmless[0]))
 _Static_assert(HARMLESS <= 120, "a jump of the filter may be too far");

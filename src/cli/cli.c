@@ -529,7 +529,8 @@ static int check_use(const struct options *o)
 	return 0;
 }
 
-/* Of two values one would win without a word. A list grows, and a flag says the same again. */
+/* Refuses an option that is given twice, because one of its two values would silently be lost. Lists and flags may
+ * be repeated. */
 static int check_once(const struct command *command, const struct option_row *row,
 		      const bool used[ROWS])
 {
@@ -544,8 +545,8 @@ static int check_once(const struct command *command, const struct option_row *ro
 	return 0;
 }
 
-/* What every usage error needs: the command, whose options are suggested, and the format, for those
- * who read standard output alone. getopt moves words about, here those of a copy. */
+/* Reads the command and --format before the options are checked: a usage error suggests the command's options and is
+ * printed in the format. It works on a copy, because getopt reorders the arguments. */
 static void read_verb_and_format(int argc, char **argv, const char *shorts,
 				 const struct option *longs, struct options *o)
 {

@@ -19,7 +19,7 @@ struct task {
 	const struct options *options;
 };
 
-/* What comes before each line that a worker writes. */
+/* Header of each line that a worker writes. */
 struct head {
 	uint32_t bytes, items; /* of text, and of struct table_item before it */
 	enum exit_status status;
@@ -208,7 +208,7 @@ static enum exit_status evaluate_all(const struct fleet *fleet, const struct opt
 							    : EXIT_WELL);
 }
 
-/* What says something of one node alone, and was asked for; or NULL. */
+/* Returns an option that is valid for one node only and was given; or NULL. */
 static const char *for_one_node(const struct options *options)
 {
 	if (options->since)

@@ -23,7 +23,7 @@ const struct module_file *fix_module_file(const struct fixing *f, const char *mo
 	return is_known(*kernel) ? module_file_find(f->node, module, kernel->value) : NULL;
 }
 
-/* As people write it: nvidia-peermem, but mlx5_ib. */
+/* Returns the usual spelling: nvidia-peermem, but mlx5_ib. */
 static const char *written(struct fixing *f, const char *module)
 {
 	char *name = arena_strdup(f->arena, module);
@@ -34,7 +34,7 @@ static const char *written(struct fixing *f, const char *module)
 	return name;
 }
 
-/* Of the kernel's own modules the facts have few. */
+/* Returns true if the facts list this module when it exists: of the kernel's own modules they have few. */
 static bool is_in_facts(const char *module)
 {
 	static const char *const names[] = { "gdrdrv",	  "nv_peer_mem", "ib_core",

@@ -122,7 +122,7 @@ bool keep_has(const char *const *list, struct span word)
 	return false;
 }
 
-/* Where what stands below COMPONENT is. */
+/* Decides which names below COMPONENT can be kept. */
 static void step(struct walk *w, struct span component)
 {
 	static const char *const own[] = { "lib*", "bin", "sbin", "nvidia", "etc", NULL };
@@ -199,7 +199,8 @@ void keep_path(struct keeping *k, struct span path)
 	put_components(k, &w, (struct span){ path.p + begin, path.n - begin });
 }
 
-/* What GRUB sees begins at the root of a file system, which may be the one of /boot: "(hd0,gpt2)/vmlinuz-6.1.0". */
+/* Keeps a path of GRUB, which begins at the root of a file system, perhaps that of /boot:
+ * "(hd0,gpt2)/vmlinuz-6.1.0". */
 void keep_boot_path(struct keeping *k, struct span path)
 {
 	static const char *const others[] = { "home", "media", "mnt", "opt", "proc",

@@ -249,7 +249,7 @@ static int read_compressed(struct host *host, const char *path, const char *comp
 	return rc;
 }
 
-/* Where Debian, Ubuntu, RHEL, Fedora and SUSE keep it, %s for the release. */
+/* Paths of the kernel's symbols on Debian, Ubuntu, RHEL, Fedora and SUSE; %s is the release. */
 static const struct {
 	const char *format, *compressor;
 } places[] = {
@@ -271,7 +271,7 @@ static char *path_at(struct arena *arena, const char *format, const char *releas
 	return arena_printf(arena, "%.*s%s%s", (int)at, format, release, format + at + 2);
 }
 
-/* Only of symbols that some module needs or offers. */
+/* Keeps only symbols that a module needs or offers. */
 static size_t take_symvers(struct load_symbols *symbols, struct span text)
 {
 	struct symvers_line parsed;
@@ -337,7 +337,7 @@ void load_symbols_hold(struct load_symbols *symbols, const struct load_file *fil
 
 void load_symbols_weigh(struct load_symbols *symbols)
 {
-	/* One among several is a damaged module. */
+	/* A single contradiction among several modules is a damaged module. */
 	if (symbols->contradict > 1 || (symbols->contradict && symbols->agree < 3))
 		symbols->source = NULL;
 }
@@ -365,7 +365,7 @@ static bool has_space(const struct load_file *file, const char *space)
 	return false;
 }
 
-/* Of a symbol that Module.symvers knows: its licence and its namespace. */
+/* Checks the licence and the namespace of a symbol that Module.symvers lists. */
 static bool check_rights(const struct load_symbols *symbols, const struct load_file *file,
 			 const struct load_symbol *symbol, enum failure_kind *kind)
 {
@@ -394,7 +394,7 @@ static void check_offered(const struct load_symbols *symbols, const struct load_
 		add_obstacle(fact, arena, import->symbol, kind, offer->file->name);
 }
 
-/* What could not be read may offer it. */
+/* A module that could not be read may offer the symbol. */
 static bool all_needs_read(const struct load_file *file)
 {
 	for_each(need, &file->needs)

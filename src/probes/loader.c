@@ -14,7 +14,7 @@
 
 /* ---- folders ---- */
 
-/* What glibc is built to look into: the distributions differ. */
+/* Default folders of glibc, which differ between distributions. */
 static const char *const own_folders[] = {
 	"/lib64",
 	"/usr/lib64",
@@ -244,7 +244,7 @@ static int try_usual(struct loader *l, const char *name, unsigned int machine, c
 	return rc == -ENOENT && l->error ? l->error : rc;
 }
 
-/* In the loader's order. */
+/* Searches in the dynamic loader's order. */
 static int find_for(struct loader *l, const struct object *object, const char *name,
 		    const char **found)
 {

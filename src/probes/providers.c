@@ -13,7 +13,7 @@
 
 #define PROVIDERS "/etc/libibverbs.d"
 
-/* Where distributions put provider libraries (VERBS_PROVIDER_DIR of rdma-core's build). */
+/* Folders of provider libraries in distributions (VERBS_PROVIDER_DIR of rdma-core's build). */
 static const char *const library_folders[] = {
 	"/usr/lib/x86_64-linux-gnu/libibverbs",
 	"/usr/lib/aarch64-linux-gnu/libibverbs",

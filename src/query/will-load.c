@@ -50,7 +50,7 @@ static struct load_verdict no(const struct search *s, const struct load_module *
 
 /* ---- signatures ---- */
 
-/* Which keys the kernel has is not known; that of its own modules it has. */
+/* The kernel's keys are unknown, but it has those of its own modules. */
 static struct load_verdict check_signature(const struct search *s, const struct load_module *m)
 {
 	const struct loads_facts *loads = &s->node->loads;
@@ -403,7 +403,7 @@ static struct load_verdict check_needs(struct search *s, const struct load_modul
 	return worst;
 }
 
-/* It may lie there without depmod's knowing. */
+/* The file may exist without depmod knowing it. */
 static const char *cure_of_absence(const struct search *s, const char *name)
 {
 	const char *release = s->node->loads.kernel.value;
