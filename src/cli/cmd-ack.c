@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cmd.h"
+#include "cli/source.h"
 #include "evaluate/acknowledge.h"
 #include "evaluate/report.h"
 #include "facts/own-files.h"

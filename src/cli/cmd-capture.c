@@ -9,6 +9,7 @@
 #include "base/child.h"
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "cli/source.h"
 #include "probes/probe.h"
 
 static enum exit_status check_recorded(const struct host *host, const char *file)

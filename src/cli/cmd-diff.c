@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "base/output.h"
+#include "cli/cmd.h"
+#include "cli/source.h"
 #include "cli/tabulate.h"
 #include "render/render.h"
 

@@ -10,6 +10,8 @@
 #include "base/output.h"
 #include "base/utf8.h"
 #include "base/version.h"
+#include "cli/cmd.h"
+#include "cli/source.h"
 #include "cli/tabulate.h"
 #include "fleet/majority.h"
 #include "render/render.h"

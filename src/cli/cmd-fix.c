@@ -4,6 +4,7 @@
 
 #include "cli/cmd.h"
 #include "cli/fix-apply.h"
+#include "cli/source.h"
 #include "render/render.h"
 
 static enum exit_status check_rules(const struct options *options)

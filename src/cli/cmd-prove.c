@@ -5,6 +5,7 @@
 
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "cli/source.h"
 #include "evaluate/report.h"
 #include "provers/prove.h"
 #include "query/node-find.h"

@@ -5,6 +5,7 @@
 
 #include "cli/cmd.h"
 #include "cli/fix-apply.h"
+#include "cli/source.h"
 #include "render/render.h"
 #include "txn/outcome.h"
 

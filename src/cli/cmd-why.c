@@ -5,6 +5,7 @@
 #include "base/output.h"
 #include "cli/cmd.h"
 #include "cli/log-read.h"
+#include "cli/source.h"
 #include "evaluate/report.h"
 #include "fixes/plan-make.h"
 #include "render/render.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cmd.h"
+#include "cli/settings-read.h"
 
 static int read_one(struct settings *settings, struct host *host, const char *file, bool wanted,
 		    struct arena *arena, char error[512])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * expect.h - what an [expect] section can say of a node. One table: node/expectation judges by it,
+ * expect.h - what an [expect] section can say of a node. One table: node/expectation is evaluated with it,
  * `nvnodecheck expect` prints a section from it, and a test holds nvnodecheck.conf.example and
  * nvnodecheck.conf(5) to it.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* references.h - how a rule judges what one kind of file names: an answer for each file of the kind, all by
+/* references.h - how a rule evaluates the names in one kind of file: an answer for each file of the kind, all by
  * query/reference.h. */
 #ifndef EVALUATE_REFERENCES_H
 #define EVALUATE_REFERENCES_H

@@ -15,7 +15,7 @@
 #include "query/peer-support.h"
 #include "query/topology.h"
 
-/* ---- judging ---- */
+/* ---- evaluating ---- */
 
 static bool matches(const char *const *patterns, const char *id)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rule.h - how a node is judged. A rule is a row of a table in src/rules/AREA.c: its texts and one
+ * rule.h - how rules are evaluated on a node. A rule is a row of a table in src/rules/AREA.c: its texts and one
  * function that sees the facts and nothing else. It reads no file, prints nothing and knows no
  * probe, so it says the same of this host, of a capture and of facts on another machine.
  *
- * A judging function gives at least one answer, and for each subject (a GPU, a port) at most one:
+ * An evaluate function gives at least one answer, and for each subject (a GPU, a port) at most one:
  *
  *     static void check_uvm(struct rule_context *ctx)
  *     {
@@ -144,7 +144,7 @@ static inline enum severity rule_gravest(const struct rule *rule)
 	return rule->gravest > rule->severity ? rule->gravest : rule->severity;
 }
 
-/* ---- judging ---- */
+/* ---- evaluating ---- */
 
 #define EVIDENCE_MAX 6
 

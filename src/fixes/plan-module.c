@@ -10,9 +10,9 @@
 #include "base/command.h"
 #include "fixes/fix.h"
 #include "parse/kparam.h"
+#include "query/modprobe-dry-run.h"
 #include "query/module-find.h"
 #include "query/node-find.h"
-#include "query/will-load.h"
 
 #define MODULES_DEP_MAX (8u << 20)
 
@@ -111,7 +111,7 @@ bool fix_load_now(struct fixing *f, const char *module)
 		return true;
 	if (!check_file(f, module))
 		return false;
-	verdict = will_load(f->arena, f->node, module);
+	verdict = modprobe_dry_run(f->arena, f->node, module);
 	if (verdict.answer == LOAD_NO)
 		return fix_refuse(f, "%s would not load: %s", module, verdict.why);
 	if (file && is_known(file->file_name))

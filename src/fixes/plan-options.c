@@ -12,9 +12,9 @@
 #include "parse/kparam.h"
 #include "parse/modprobe.h"
 #include "parse/nvidia.h"
+#include "query/modprobe-dry-run.h"
 #include "query/node-find.h"
 #include "query/setting.h"
-#include "query/will-load.h"
 
 #define WHY "options of kernel modules"
 #define REGISTRY "NVreg_RegistryDwords"
@@ -227,7 +227,7 @@ static bool is_blocked_by_plan(struct fixing *f, const char *module)
 /* The option is right, and has no effect until the module loads again. */
 static void warn_of_load(struct fixing *f, const char *module)
 {
-	struct load_verdict verdict = will_load(f->arena, f->node, module);
+	struct load_verdict verdict = modprobe_dry_run(f->arena, f->node, module);
 	const char *text;
 
 	if (verdict.answer != LOAD_NO || is_blocked_by_plan(f, module))

@@ -11,7 +11,7 @@
 #include "parse/process.h"
 #include "parse/service-words.h"
 #include "parse/syslog.h"
-#include "probes/loader.h"
+#include "probes/dynamic-loader.h"
 #include "probes/log-journal.h"
 #include "probes/log-lines.h"
 #include "probes/probe.h"
@@ -55,10 +55,11 @@ static void take_program(void *user, const char *path, const struct unit_assignm
 }
 
 /* Finds the libraries that PROGRAM lacks. Returns false if the dynamic loader does not load it. */
-static bool take_libraries(struct loader *loader, const char *program, struct service *answer)
+static bool take_libraries(struct dynamic_loader *loader, const char *program,
+			   struct service *answer)
 {
-	struct loader_missing missing;
-	int rc = loader_missing(loader, program, &missing);
+	struct dynamic_loader_missing missing;
+	int rc = dynamic_loader_missing(loader, program, &missing);
 
 	if (rc)
 		return rc != -ENOEXEC && rc != -ENOENT;
@@ -73,7 +74,7 @@ static void read_program(struct host *host, struct arena *arena, const struct qu
 			 struct service *answer)
 {
 	_cleanup_fragments_ struct unit_fragments fragments = { 0 };
-	_cleanup_loader_ struct loader loader = { 0 };
+	_cleanup_dynamic_loader_ struct dynamic_loader loader = { 0 };
 	struct program_search search = { .arena = arena };
 	const char *known = q->row ? q->row->program : NULL;
 
@@ -88,7 +89,7 @@ static void read_program(struct host *host, struct arena *arena, const struct qu
 		return;
 	}
 	answer->program = fact_str(arena, search.program);
-	loader_open(&loader, host, arena, NULL);
+	dynamic_loader_open(&loader, host, arena, NULL);
 	if (!take_libraries(&loader, search.program, answer) && known)
 		take_libraries(&loader, known, answer);
 }

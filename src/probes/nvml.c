@@ -10,7 +10,7 @@
 
 #include "parse/bdf.h"
 #include "parse/nvidia.h"
-#include "probes/loader.h"
+#include "probes/dynamic-loader.h"
 #include "probes/nvml-ask.h"
 #include "probes/probe.h"
 
@@ -61,11 +61,11 @@ static const char *find_elsewhere(struct host *host)
  * directory are not trusted. */
 static const char *find_library(struct host *host, struct arena *arena)
 {
-	_cleanup_loader_ struct loader loader;
+	_cleanup_dynamic_loader_ struct dynamic_loader loader;
 	const char *path = NULL;
 
-	loader_open(&loader, host, arena, NULL);
-	if (loader_find(&loader, KEY, &path))
+	dynamic_loader_open(&loader, host, arena, NULL);
+	if (dynamic_loader_find(&loader, KEY, &path))
 		path = find_elsewhere(host);
 	return path;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * probe.h - how a node is observed: every file in src/probes/ fills one section of struct node
- * through the host handle and judges nothing.
+ * through the host handle and evaluates nothing.
  *
  * On a live host or a tree the probes run in a child, and the parent copies what it found. A probe that stays at one
  * file for its deadline, crashes or is ended by a library costs its own section, which becomes unknown

@@ -12,7 +12,7 @@
 #include "parse/inet.h"
 #include "parse/module.h"
 #include "parse/passwd.h"
-#include "probes/loader.h"
+#include "probes/dynamic-loader.h"
 #include "probes/log-lines.h"
 #include "probes/references.h"
 #include "query/node-find.h"
@@ -489,13 +489,13 @@ static int ask_user(struct host *host, void *facts, struct arena *arena, void *u
 static int ask_library(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct references_facts *answer = facts;
-	_cleanup_loader_ struct loader loader;
+	_cleanup_dynamic_loader_ struct dynamic_loader loader;
 	const char *path = NULL;
 	struct reference *r;
 	int rc;
 
-	loader_open(&loader, host, arena, NULL);
-	rc = loader_find(&loader, user, &path);
+	dynamic_loader_open(&loader, host, arena, NULL);
+	rc = dynamic_loader_find(&loader, user, &path);
 	if (rc && rc != -ENOENT)
 		return rc;
 	r = LIST_ADD(arena, &answer->items);

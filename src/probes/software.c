@@ -9,7 +9,7 @@
 
 #include "parse/process.h"
 #include "parse/version.h"
-#include "probes/loader.h"
+#include "probes/dynamic-loader.h"
 #include "probes/probe.h"
 #include "probes/processes.h"
 #include "probes/software.h"
@@ -321,18 +321,18 @@ static void read_loader(struct places *p)
 static int ask_libcuda(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct software_facts *answer = facts;
-	_cleanup_loader_ struct loader loader;
+	_cleanup_dynamic_loader_ struct dynamic_loader loader;
 	const char *path = NULL, *ml = NULL;
 	char target[PATH_MAX];
 	struct span version;
 	int rc, other;
 
-	loader_open(&loader, host, arena, user);
-	rc = loader_find(&loader, "libcuda.so.1", &path);
+	dynamic_loader_open(&loader, host, arena, user);
+	rc = dynamic_loader_find(&loader, "libcuda.so.1", &path);
 	if (rc && rc != -ENOENT)
 		return rc;
 	answer->libcuda = rc ? FACT_NONE(fact_str) : fact_str(arena, path);
-	other = loader_find(&loader, "libnvidia-ml.so.1", &ml);
+	other = dynamic_loader_find(&loader, "libnvidia-ml.so.1", &ml);
 	if (other == 0)
 		answer->libnvidia_ml = fact_str(arena, ml);
 	else if (other == -ENOENT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "query/will-load.h"
+#include "query/modprobe-dry-run.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -490,7 +490,7 @@ static struct load_verdict check_name(struct search *s, const char *given, bool 
 	return verdict;
 }
 
-struct load_verdict will_load(struct arena *arena, const struct node *node, const char *name)
+struct load_verdict modprobe_dry_run(struct arena *arena, const struct node *node, const char *name)
 {
 	struct search s = { .arena = arena, .node = node };
 
