@@ -43,7 +43,7 @@ def known(subject):
     return None if subject and any(word in subject for word in ours) else subject
 
 
-def judged(*options):
+def evaluated(*options):
     findings = program.run("doctor", "--json", *options).json()["findings"]
     return [(f["rule"], f["verdict"], f["severity"], known(f["subject"])) for f in findings]
 
@@ -198,7 +198,7 @@ NOT_KEPT = ("/etc/resolv.conf",)
 def test_findings_with_secrets(planted, tmp_path):
     """What is replaced leads to the same answers; a table of mounts that nobody could read does not."""
     (tmp_path / "node.capture").write_bytes(capture(planted))
-    assert judged("--from", tmp_path / "node.capture") == judged("--root", planted)
+    assert evaluated("--from", tmp_path / "node.capture") == evaluated("--root", planted)
 
 
 # ---- what identifies the machine ----
@@ -259,7 +259,7 @@ def test_no_spelling_of_the_machine(stages, tmp_path):
         found = re.search(".{60}" + pattern + ".{20}", after, re.I | re.S)
         assert not found, "%s: %s" % (what, found[0])
     (tmp_path / "node.capture").write_bytes(capture(stage.directory))
-    assert judged("--from", tmp_path / "node.capture") == judged("--root", stage.directory)
+    assert evaluated("--from", tmp_path / "node.capture") == evaluated("--root", stage.directory)
     facts = program.run("facts", "--from", tmp_path / "node.capture").json()
     device = facts["rdma"]["devices"][0]
     assert device["ports"][0]["gids"][1]["gid"][20:] == device["node_guid"]
@@ -291,7 +291,7 @@ def test_a_container_is_still_one(mark, stages, tmp_path):
     stage.put(tree)
     file.write_bytes(capture(stage.directory))
     assert program.run("facts", "--from", file, "os.container").json() == "docker"
-    assert judged("--from", file) == judged("--root", stage.directory)
+    assert evaluated("--from", file) == evaluated("--root", stage.directory)
 
 
 @pytest.mark.parametrize("host", ["name", "names", "read", "gpu", "nvidia", "node1", "etc", "modprobe", "grub2", "root",
@@ -304,7 +304,7 @@ def test_a_host_that_is_called_like_a_word(host, stages, tmp_path):
     file.write_bytes(capture(stage.directory))
     facts = program.run("facts", "--from", file).json()
     assert facts["os"]["hostname"] == ("localhost" if host == "localhost" else "redacted-host")
-    assert judged("--from", file) == judged("--root", stage.directory)
+    assert evaluated("--from", file) == evaluated("--root", stage.directory)
     assert {key for line in file.read_text().splitlines() for key in json.loads(line)} <= {
         "format", "format_version", "tool_version", "redacted", "read", "head", "list", "link", "stat", "query",
         "text", "base64", "errno", "names", "target", "mode", "rdev", "size", "mtime_s", "answer"}
@@ -321,7 +321,7 @@ def test_no_two_captures_have_the_same_stand_ins(stages):
 # ---- what stays ----
 
 def test_settings_stay(stages):
-    """A capture is judged by the settings of its node."""
+    """A capture is evaluated with the settings of its node."""
     page = open(os.path.join(program.TOP, "man", "nvnodecheck.conf.5"), encoding="utf-8").read()
     keys = {}
     for section in ("check", "limits", "expect"):

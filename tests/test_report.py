@@ -254,7 +254,7 @@ def test_expectations_are_one_block(scratch):
     assert "gpu-model GPU0-GPU7: NVIDIA H100 80GB HBM3; expected H200" in block
 
 
-# ---- what was not judged or checked ----
+# ---- what was not evaluated or checked ----
 
 def test_installed_software_names_its_profile(node_tree):
     text = text_of(node_tree("hgx-h100-ib"))

@@ -21,7 +21,7 @@ bool open_is_made_up(int fd)
 	};
 	struct statfs fs;
 
-	/* These always answer. */
+	/* fstatfs() fails on no kind of file system in this list, so a file that it fails on is not one of them. */
 	if (fstatfs(fd, &fs) < 0)
 		return false;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

@@ -17,7 +17,7 @@ struct sha256 {
 
 /* 0, or -ELIBACC: SHA256_MISSING. */
 int sha256_load(void);
-/* Each begin needs its end, which returns 0, or negative errno with an empty HEX. */
+/* Each begin needs one end. The end returns 0, or a negative errno and an empty HEX. */
 void sha256_begin(struct sha256 *sha);
 void sha256_feed(struct sha256 *sha, const void *bytes, size_t n);
 int sha256_end(struct sha256 *sha, char hex[SHA256_HEX]);

@@ -2,6 +2,7 @@
 /* cmd-doctor.c - what is wrong with a node, and what to do about it. */
 #include "cli/cmd.h"
 #include "cli/proof-read.h"
+#include "cli/source.h"
 #include "evaluate/report.h"
 #include "evaluate/rule.h"
 #include "fixes/plan-make.h"
@@ -47,7 +48,7 @@ enum exit_status cmd_doctor(const struct options *options)
 	status = check_patterns(options);
 	if (!status && is_of_many(options)) {
 		if (!options->with)
-			return cmd_fleet(options);
+			return doctor_fleet(options);
 		complain("--with works with one node only");
 		return EXIT_USAGE;
 	}

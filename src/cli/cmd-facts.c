@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "cli/source.h"
 #include "render/render.h"
 
 static enum exit_status print_all(const struct node *node)

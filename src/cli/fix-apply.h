@@ -4,7 +4,7 @@
 #ifndef FIX_APPLY_H
 #define FIX_APPLY_H
 
-#include "cli/cmd.h"
+#include "cli/source.h"
 #include "evaluate/report.h"
 #include "txn/plan.h"
 #include "txn/txn.h"

@@ -199,7 +199,7 @@ enum action finding_action(const struct finding *f)
 	}
 }
 
-/* Its answers are the last ones. */
+/* Searches from the end, where the answers of the current rule are. */
 bool rule_has_answered(const struct rule_context *ctx, const char *subject)
 {
 	const struct finding *findings = ctx->findings->items;

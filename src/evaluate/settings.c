@@ -73,7 +73,8 @@ static void copy_rule(struct settings *settings, struct arena *arena,
 	};
 }
 
-/* Its row is looked for by its name, as if the file were read again. */
+/* Copies an expectation of the child. The table's row is found by name again, because a pointer of the child is not
+ * trusted. */
 static void copy_expectation(struct settings *settings, struct arena *arena,
 			     const struct expectation *from, const struct window *window)
 {
@@ -281,7 +282,7 @@ static int set(void *user, const char *section, const char *key, const char *val
 	return 1;
 }
 
-/* What inih would take apart silently. 0 or the line that is wrong. */
+/* Finds lines that inih would silently split or join. Returns 0 or the number of the wrong line. */
 static size_t check_lines(const char *text, size_t n, const char **what)
 {
 	struct span rest = { text, n }, line;

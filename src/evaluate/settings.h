@@ -67,7 +67,7 @@ void settings_init(struct settings *settings);
 void settings_copy(struct settings *settings, struct arena *arena, const struct settings *from,
 		   const struct window *window);
 
-/* One file's TEXT. 0, or -EINVAL with ERROR filled: "file:line: ...". */
+/* Parses the TEXT of one file. Returns 0, or -EINVAL with "file:line: ..." in ERROR. */
 int settings_parse(struct settings *settings, const char *file, const char *text, size_t n,
 		   struct arena *arena, char error[512]);
 

@@ -26,7 +26,7 @@ enum failure_kind {
 };
 extern const char *const failure_kind_words[];
 
-/* One failure: of one kind, of one module and one device. ORDERED: as the log has them. */
+/* Failures of one kind, of one module and one device. ORDERED: in the order of the log. */
 struct log_failure {
 	struct fact_str subject; /* the device or the module; "kernel": neither is named */
 	struct fact_enum kind;	 /* enum failure_kind */

@@ -152,7 +152,7 @@ struct nvml_pcie {
 	struct fact_u64 width_max;	/* that GPU and slot can do */
 };
 
-/* What one GPU can do with another GPU's memory. */
+/* The access of one GPU to another GPU's memory. */
 struct nvml_peer {
 	struct fact_str bdf;	  /* of the other GPU */
 	struct fact_enum read;	  /* enum nvml_p2p */

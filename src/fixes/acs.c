@@ -45,7 +45,7 @@ static bool check_platform(struct fixing *f)
 	return true;
 }
 
-/* All ports of one kind of finding at once: one argument names them all. */
+/* Returns all ports of findings of this kind, because one kernel argument names them all. */
 static const char *ports_of(struct fixing *f, bool config, size_t *count)
 {
 	const char *list = "";

@@ -37,7 +37,7 @@ static void set_registry_key(struct fixing *f)
 			 "set %s=%s in RegistryDwords and keep its other keys", key, value);
 }
 
-/* Only where the GPU offers a larger BAR1; the board's windows decide. */
+/* Sets the option only if the GPU offers a larger BAR1; whether it fits depends on the board's windows. */
 static void set_resizable_bar(struct fixing *f)
 {
 	const struct pci_device *d = node_pci(f->node, fix_subject(f));
@@ -211,7 +211,7 @@ static bool is_nvlink_key(const char *name)
 	return false;
 }
 
-/* What another finding wants out, or waits to see go, is not kept by this one. */
+/* Returns true if another finding removes this key, or waits until it is gone: this repair must not keep it. */
 static bool is_unwanted(const struct fixing *f, const char *name)
 {
 	for_each(other, &f->report->findings) {
@@ -228,7 +228,7 @@ static bool is_unwanted(const struct fixing *f, const char *name)
 	return false;
 }
 
-/* All keys that run: a key that the next load would not get is what was found. */
+/* Keeps all keys that are in effect now, because the finding is that the next load would lose a key. */
 static void keep_registry(struct fixing *f, const char *live)
 {
 	struct span rest = span_of(live);

@@ -125,7 +125,7 @@ void draft_begin(struct fixing *f, struct draft *draft, const char *opening)
 		append(f, draft, arena_printf(f->arena, OWN_HEADER "%s", opening));
 }
 
-/* What follows a comment with the same rule needs none of its own. */
+/* Returns true if the last comment is COMMENT, so that the next line of the same rule needs none. */
 static bool is_last_comment(const struct draft *draft, const char *comment)
 {
 	struct span rest = draft->after, line, last = { 0 };

@@ -12,9 +12,9 @@
 #include "parse/kparam.h"
 #include "parse/modprobe.h"
 #include "parse/nvidia.h"
+#include "query/modprobe-dry-run.h"
 #include "query/node-find.h"
 #include "query/setting.h"
-#include "query/will-load.h"
 
 #define WHY "options of kernel modules"
 #define REGISTRY "NVreg_RegistryDwords"
@@ -151,11 +151,9 @@ static bool write_line(struct fixing *f, const char *name, const char *param, co
 	return true;
 }
 
-/*
- * On Debian, where nvidia is an install line that leads to nvidia-current, the file's own name
- * reaches every load, dependencies too; what stands under "nvidia" arrives after it as arguments
- * and wins. So the latter is written as well if the node uses it.
- */
+/* Writes an option of the driver. On Debian nvidia is an install line that loads nvidia-current. Options under the
+ * file's own name reach every load, also as a dependency; those under "nvidia" follow as arguments and win, so they
+ * are written too if the node uses that name. */
 static bool write_nvidia(struct fixing *f, const char *param, const char *value)
 {
 	const char *names[NVIDIA_NAMES_MAX + 1];
@@ -229,7 +227,7 @@ static bool is_blocked_by_plan(struct fixing *f, const char *module)
 /* The option is right, and has no effect until the module loads again. */
 static void warn_of_load(struct fixing *f, const char *module)
 {
-	struct load_verdict verdict = will_load(f->arena, f->node, module);
+	struct load_verdict verdict = modprobe_dry_run(f->arena, f->node, module);
 	const char *text;
 
 	if (verdict.answer != LOAD_NO || is_blocked_by_plan(f, module))
@@ -419,7 +417,7 @@ static void put_key(struct fixing *f, struct keys *keys, struct span name, struc
 	key->value = value;
 }
 
-/* What the driver would pass over has no effect to carry over. */
+/* Keys that the driver ignores are left out, because they have no effect to keep. */
 static void add_keys(struct fixing *f, struct keys *keys, const char *text)
 {
 	struct span rest = span_of(text);
@@ -510,7 +508,7 @@ static bool does_nothing(const struct modprobe_command *install)
 	return false;
 }
 
-/* Of several install lines that fit a name, which may be a pattern, the first is run: libkmod,
+/* If several install lines match a name, the first one is run; a line's name may be a pattern: libkmod,
  * kmod_module_get_install_commands(). */
 static bool check_first_install(struct fixing *f, const char *module)
 {

@@ -8,8 +8,8 @@
 #include "fixes/fix.h"
 #include "fixes/plan-make.h"
 
-/* Each evaluation of modprobe.d takes some tens of kilobytes on most nodes, and at most a megabyte;
- * a finding takes a few looks. Pages that are not touched cost nothing. */
+/* Memory for evaluating modprobe.d: some tens of kilobytes each time, at most a megabyte, and a few times for each
+ * finding. Untouched pages cost nothing. */
 #define SCRATCH_BYTES (256u << 20)
 
 const char *const plan_step_words[] = {

@@ -22,7 +22,7 @@ struct node_set {
 	size_t nodes; /* in all of them */
 };
 
-/* No node of the run comes before the last one that is in already. */
+/* Adds RUN, which must not begin before the last node of the set. */
 void node_set_add(struct node_set *set, struct node_run run);
 bool node_set_is(const struct node_set *a, const struct node_set *b);
 void node_set_free(struct node_set *set);

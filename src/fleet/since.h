@@ -17,7 +17,7 @@ struct changes {
 	LIST(struct change) items;
 };
 
-/* What is each node's own to change (fleet_is_own()) is not told; ARENA keeps the texts. */
+/* Facts that each node may have its own value of (fleet_is_own()) are left out. ARENA holds the texts. */
 void since_compare(struct changes *changes, const struct node *before, const struct node *after,
 		   struct arena *arena);
 

@@ -276,7 +276,7 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 	return true;
 }
 
-/* What a value is about stands beside it. */
+/* Keeps a value together with the name beside it, which says what the value means. */
 static bool put_with_name(struct keeping *k, const char *desc, const char *field,
 			  struct json_object *object, struct span text)
 {

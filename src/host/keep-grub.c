@@ -24,7 +24,7 @@ struct script {
 
 /* ---- words as they mean ---- */
 
-/* What is quoted; a backslash takes the next byte as it is, which between double quotes only some need. */
+/* Removes the quoting. A backslash makes the next byte literal; between double quotes only for some bytes. */
 static size_t decode(const struct grub_piece *piece, char *to)
 {
 	const char *escaped = piece->kind == GRUB_DOUBLE ? "$\"\\\n" : NULL;
@@ -138,7 +138,7 @@ static void put_assignment(struct keeping *k, struct span word)
 		   (struct span){ word.p + equals + 1, word.n - equals - 1 });
 }
 
-/* What stands between the word's variables, each part of it alone. */
+/* Keeps each part of the text between the word's variables on its own. */
 static char *put_parts(struct script *s, struct span text, put_word *put)
 {
 	struct keeping *k = s->k;
@@ -168,7 +168,7 @@ static char *put_parts(struct script *s, struct span text, put_word *put)
 
 static void copy_script(struct keeping *k, struct span text, char mark);
 
-/* What eval is given. */
+/* Keeps the argument of eval. */
 static char *put_inner(struct script *s, struct span text)
 {
 	struct keeping *k = s->k;
@@ -208,7 +208,7 @@ static void put_nothing(struct keeping *k, struct span word)
 	keep_instead(k, word);
 }
 
-/* Of a test: "x$name" is compared with "xtext". */
+/* Keeps an operand of a test: "x$name" is compared with "xtext". */
 static void put_compared(struct keeping *k, struct span word)
 {
 	static const char *const operators[] = {
@@ -331,7 +331,7 @@ static void put_word_of(struct script *s)
 		fputs(" \\\n", s->k->out);
 }
 
-/* What the language has no use for stays that, and ends it. */
+/* Keeps a token that the language does not define; it stays invalid and ends the script. */
 static void put_token(struct script *s, enum grub_token token)
 {
 	static const char marks[] = {

@@ -16,7 +16,7 @@
 
 struct json_object;
 
-/* Of one record. */
+/* The state of one record. */
 struct keeping {
 	struct redact *redact;
 	FILE *out;
@@ -108,7 +108,7 @@ static inline void keep_instead(struct keeping *k, struct span text)
 	redact_put_instead(k->redact, k->out, text);
 }
 
-/* What PUT writes of TEXT, which the caller frees; NULL without memory. */
+/* Returns the text that PUT writes for TEXT; the caller frees it. NULL without memory. */
 char *keep_string(struct keeping *k, void (*put)(struct keeping *k, struct span text),
 		  struct span text);
 /* Leaves TEXT out, but for its newlines. */

@@ -343,7 +343,7 @@ static enum grub_truth do_initrd(struct grub_run *run, const struct grub_args *a
 	return GRUB_MAYBE;
 }
 
-/* In an entry, what was loaded is started; in a menu, there will be none. */
+/* Ends the script. In an entry GRUB then boots the loaded kernel; in a menu there will be no further entry. */
 static enum grub_truth do_leave(struct grub_run *run, const struct grub_args *args)
 {
 	(void)args;

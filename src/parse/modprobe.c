@@ -17,8 +17,8 @@ bool modprobe_is_config(struct span name)
 	return name.n >= 6 && name.p[0] != '.' && span_ends(name, ".conf");
 }
 
-/* How package managers, editors and people name what they keep and do not want read: dpkg(1), ucf(1),
- * rpm(8) %config, pacman(8), emacs and vim. */
+/* Suffixes of files that package managers, editors and people keep but do not want read: dpkg(1), ucf(1), rpm(8)
+ * %config, pacman(8), emacs and vim. */
 bool modprobe_is_set_aside(struct span name)
 {
 	static const char *const ends[] = {

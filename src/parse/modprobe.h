@@ -14,8 +14,8 @@
 #include "base/span.h"
 #include "facts/facts.h"
 
-/* Of more than that in all files together, some ten times what distributions ship, lines that name none of our
- * modules (modname.h) are left out; of those that do, no more is kept than that. */
+/* The limit for all files together, some ten times what distributions ship. Beyond it, lines that name none of our
+ * modules (modname.h) are left out, and at most as much is kept of the lines that do. */
 #define MODPROBE_BYTES_MAX (96u << 10)
 /* Most bytes that are read, of all files together. */
 #define MODPROBE_READ_MAX (4u << 20)

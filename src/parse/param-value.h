@@ -7,8 +7,8 @@
 #ifndef PARSE_PARAM_VALUE_H
 #define PARSE_PARAM_VALUE_H
 
-/* What is wrong with VALUE (NULL: the name alone) for a parameter of TYPE, as parmtype spells it: "int",
- * "array of uint". NULL where nothing is, and for texts and types that are not known. */
+/* Returns why the kernel refuses VALUE (NULL: the name alone) for a parameter of TYPE, which is spelled as in
+ * parmtype: "int", "array of uint". NULL if the value is valid, and for texts and unknown types. */
 const char *param_refuses(const char *type, const char *value);
 
 #endif

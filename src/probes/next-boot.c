@@ -52,7 +52,7 @@ static void choose_kernel(struct probe_context *ctx)
 	const struct fact_str *next = &ctx->node->boot.next_kernel;
 	const char *kernel = ctx->how->kernel, *from = "option";
 
-	/* One that is not there is refused by who asked. */
+	/* An invalid or missing kernel is ignored here; the command has refused it. */
 	if (kernel &&
 	    (!*kernel || *kernel == '.' || strchr(kernel, '/') || !is_kernel(ctx, kernel)))
 		kernel = NULL;

@@ -14,7 +14,7 @@ struct reading {
 	const char *kind;
 };
 
-/* Of the GPU's and the RDMA NIC's makers; other vendors' devices are not this program's. */
+/* Returns true for devices of the makers of GPUs and RDMA NICs; no rule checks other vendors' devices. */
 static bool is_our_kind(struct span kind)
 {
 	return span_search(kind, "nvidia.com/") || span_search(kind, "mellanox.com/") ||

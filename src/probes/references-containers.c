@@ -179,7 +179,7 @@ static void add_each(struct references *refs, const char *key, const struct unit
 		refs->complete = false;
 }
 
-/* What else of a runtime's table is compared. */
+/* Takes the other values of a runtime's table that are compared. */
 static void take_table(struct references *refs, const struct unit_assignment *a, struct span name)
 {
 	struct span plugin = plugin_of(a->section);

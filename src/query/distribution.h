@@ -17,7 +17,7 @@ enum distribution {
 	DISTRIBUTION_ARCH,   /* pacman, mkinitcpio */
 };
 
-/* By ID and ID_LIKE of os-release(5). */
+/* Determines the distribution by ID and ID_LIKE of os-release(5). */
 enum distribution distribution_of(const struct node *node);
 
 /* The generator of initramfs images that the distribution uses: initramfs-tools, dracut, mkinitcpio. */

@@ -5,7 +5,7 @@
 
 #include "facts/facts.h"
 
-/* What to do on the host of this virtual machine; NULL: this is none. */
+/* Returns the instruction for the host of this virtual machine; NULL if the node is none. */
 const char *mmio_window_remedy(const struct node *node);
 
 #endif

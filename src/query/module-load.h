@@ -19,7 +19,7 @@ struct module_load {
 
 /* NAME with underscores. */
 struct module_load module_load_of(const struct node *node, const char *name, struct arena *arena);
-/* For modules-load.d and modprobe, as people write it: nvidia-peermem, but mlx5_ib. */
+/* Returns the usual spelling for modules-load.d and modprobe: nvidia-peermem, but mlx5_ib. */
 const char *module_written(struct arena *arena, const char *name);
 
 #endif

@@ -32,7 +32,7 @@ enum gpu_numbering gpu_numbering(const struct node *node)
 	return GPU_NUMBERS_PCI;
 }
 
-/* How many GPUs before BDF the driver gave no number to; false: BDF is no GPU. */
+/* Counts the GPUs before BDF that have no number from the driver. Returns false if BDF is no GPU. */
 static bool count_before(const struct node *node, const char *bdf, size_t *count)
 {
 	*count = 0;
@@ -170,7 +170,7 @@ static const char *place_label(const struct node *node, const char *subject, str
 	return ref.line ? arena_printf(arena, "%s:%" PRIu64, ref.source, ref.line) : ref.source;
 }
 
-/* Of one word. */
+/* Returns the label of one word. */
 static const char *label_of(const struct node *node, const char *subject, bool *address,
 			    struct arena *arena)
 {

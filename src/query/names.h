@@ -24,7 +24,7 @@ const char *gpu_uuid(const struct node *node, const char *bdf);
 
 /* Without an address where there is a name: "GPU3", "mlx5_4 port 1"; "" for NULL, the node itself. */
 const char *subject_label(const struct node *node, const char *subject, struct arena *arena);
-/* With the address that the name stands for. */
+/* Returns the label of SUBJECT with its PCI address. */
 const char *subject_name(const struct node *node, const char *subject, struct arena *arena);
 
 #define LABELS_ALL SIZE_MAX

@@ -12,9 +12,9 @@
 struct fact_bool driver_is_patched(const struct node *node, struct arena *arena,
 				   const char **signs);
 
-/* With the stock driver. From Turing on GeForce cards reach each other over NVLink alone, which few have a
- * connector for (NVIDIA's product pages; tinygrad's README). A model that is not in the table is taken for one
- * that can. */
+/* Peer-to-peer access with the stock driver. From Turing on, GeForce cards reach each other over NVLink only, and
+ * few have its connector (NVIDIA's product pages; tinygrad's README). A model that is not in the table is assumed to
+ * have peer access. */
 enum peer_support { PEERS_OVER_PCIE, PEERS_OVER_NVLINK, PEERS_NONE };
 enum peer_support gpu_peer_support(const struct pci_device *gpu);
 

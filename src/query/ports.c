@@ -232,7 +232,7 @@ bool interface_carries(const struct net_interface *interface, const char *name)
 	return str_is(interface->name, name);
 }
 
-/* Where its driver is not known the name tells. */
+/* Decides by the driver, or by the name if the driver is unknown. */
 static bool is_bond(const struct node *node, const char *name)
 {
 	const struct net_interface *interface = node_interface(node, name);

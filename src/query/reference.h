@@ -22,7 +22,7 @@ const struct reference *reference_next(const struct node *node, enum reference_f
 const struct reference *reference_of_role(const struct node *node, enum reference_format format,
 					  const char *role);
 
-/* How many of them are in that state, and the first. */
+/* The number of references in one state, and the first of them. */
 struct reference_count {
 	size_t count;
 	const struct reference *first;

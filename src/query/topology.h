@@ -7,9 +7,9 @@
 
 #define PATH_PORTS_MAX 32
 
-/* What sends a request between two peers up to the root complex instead of across, as Linux has it
- * (drivers/pci/p2pdma.c, pci_bridge_has_acs_redir). Not UpstreamFwd: it passes on what a port further
- * down has redirected, and redirects nothing itself (PCIe 6.0, 6.12.1.1). */
+/* ACS bits that redirect a request between two peers to the root complex, as in Linux (drivers/pci/p2pdma.c,
+ * pci_bridge_has_acs_redir). UpstreamFwd is not among them: it forwards what a port further down has redirected, and
+ * redirects nothing itself (PCIe 6.0, 6.12.1.1). */
 #define ACS_REDIRECT (PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_EC)
 
 struct pci_path {

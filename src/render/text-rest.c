@@ -117,7 +117,7 @@ static void show_notes(struct view *v)
 
 /* ---- what was not checked ---- */
 
-/* Another profile that is suggested too judges the same and more. */
+/* Another suggested profile includes this one. */
 static bool is_included(const struct report *r, unsigned int profile)
 {
 	for_each(other, &r->not_judged)

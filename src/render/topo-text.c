@@ -122,7 +122,7 @@ static void add_state(struct drawing *d, const struct topo_item *item, const cha
 			arena_printf(d->topo->arena, "%*s! %s", name_column(text), "", state));
 }
 
-/* What a NIC's ports are at, below its line and under its name. */
+/* Adds the state of a NIC's ports below its line. */
 static void add_ports(struct drawing *d, const struct topo_item *item, const char *prefix,
 		      const char *text)
 {

@@ -184,7 +184,7 @@ static void add_end(struct topo *topo, const struct pci_device *device)
 	describe_end(topo, at, device);
 }
 
-/* By number; the one whose number is not known last. */
+/* Sorts by number; a node with an unknown number is last. */
 static void sort_numa(struct topo_item *root)
 {
 	struct topo_item *sorted = NULL;
@@ -207,7 +207,8 @@ void topo_make(struct topo *topo, const struct node *node, struct arena *arena)
 {
 	struct topology_facts *table = arena_alloc(arena, sizeof(*table));
 
-	/* Not node->topology: facts of an earlier version have none, and edited ones another tree's. */
+	/* The table is computed again: facts of an earlier version have none, and edited facts have that of another
+	 * tree. */
 	topology_table(node, table, arena);
 	*topo = (struct topo){ .node = node, .arena = arena, .table = table };
 	topo->root = add(topo, NULL, TOPO_NODE, NULL);

@@ -95,7 +95,7 @@ static struct json_object *hosts_json(const struct why *why)
 	return array;
 }
 
-/* Those that failed. */
+/* Writes the ranks that failed. */
 static struct json_object *ranks_json(const struct job *job)
 {
 	struct json_object *array = json_object_new_array();

@@ -400,7 +400,7 @@ static const struct rule env_gid_rules[] = {
 		       "another GID on the next node or the next day. The right one is a RoCE v2 GID of an address that "
 		       "is not link-local. If no index is set, the search of NCCL and NVSHMEM is repeated here. Older "
 		       "releases use index 0; the highest version on disk counts, and the job may load another. "
-		       "InfiniBand ports do not use the index. Without an RDMA profile only an index that is set is judged.",
+		       "InfiniBand ports do not use the index. Without an RDMA profile only an index that is set is checked.",
 		.check = "show_gids; NCCL_DEBUG=INFO shows \"GID\"",
 		.sources = "NCCL 2.30.7: src/transport/net_ib/connect.cc, ncclIbGetGidIndex(); "
 			   "docs/userguide/source/env.rst\n"

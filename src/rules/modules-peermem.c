@@ -7,7 +7,7 @@
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/dkms.h"
-#include "query/load-chain.h"
+#include "query/modprobe-also-loads.h"
 #include "query/module-find.h"
 #include "query/module-load.h"
 #include "query/peermem.h"
@@ -370,7 +370,7 @@ static bool loaded_at_boot(const struct node *node, const char *name)
 		if ((strstr(s->unit.value, "peermem") || strstr(s->unit.value, name)) &&
 		    str_is(s->enabled, "enabled"))
 			return true;
-	return load_chain_has(node, name);
+	return modprobe_also_loads(node, name);
 }
 
 /* The module is installed, needed and not loaded: most often since the last boot. */

@@ -293,7 +293,7 @@ static const char *stale_remedy(struct rule_context *ctx, const char *interface,
 }
 
 static void check_address(struct rule_context *ctx, const struct rdma_device *d,
-			  const struct rdma_port *p, size_t *judged)
+			  const struct rdma_port *p, size_t *checked)
 {
 	for_each(g, &p->gids) {
 		const struct net_interface *interface =
@@ -304,7 +304,7 @@ static void check_address(struct rule_context *ctx, const struct rdma_device *d,
 		if (!gid_needs_address(ctx->node, d, g) ||
 		    !gid_parse(span_of(g->gid.value), &address))
 			continue;
-		(*judged)++;
+		(*checked)++;
 		if (!is_known(interface->addresses)) {
 			UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
 				.evidence = { fact_path(ctx->arena, "net.interfaces",
@@ -329,7 +329,7 @@ static void check_address(struct rule_context *ctx, const struct rdma_device *d,
 
 static void check_stale(struct rule_context *ctx)
 {
-	size_t judged = 0, unread = 0, before;
+	size_t checked = 0, unread = 0, before;
 
 	if (skip_without_roce(ctx))
 		return;
@@ -342,13 +342,13 @@ static void check_stale(struct rule_context *ctx)
 		if (!has_addresses(ctx, d, p))
 			continue;
 		unread += is_unknown(p->gids) || !gids_are_known(p);
-		check_address(ctx, d, p, &judged);
+		check_address(ctx, d, p, &checked);
 	}
 	if (ctx->findings->count > before)
 		return;
-	if (!judged && unread)
+	if (!checked && unread)
 		UNKNOWN(ctx, .evidence = { "rdma.devices" });
-	else if (judged)
+	else if (checked)
 		PASS(ctx, .evidence = { "rdma.devices", "net.interfaces" });
 	else
 		NOT_APPLICABLE(ctx, .observed = "no GID of an IP address",
@@ -403,7 +403,7 @@ static const struct rule rdma_gid_rules[] = {
 		.why = "The kernel takes route and MAC address from the GID's interface, in the network namespace of "
 		       "the process. A container that shares RDMA devices but not the interface has GIDs without an "
 		       "interface. If another GID of the port has an interface that is up, the finding is a note. "
-		       "Ports that are not active, and ports that the job's list leaves out, are not judged.",
+		       "Ports that are not active, and ports that the job's list leaves out, are not checked.",
 		.check = "grep . /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null; "
 			 "ip -br link",
 		.sources = "Linux 6.1: drivers/infiniband/core/sysfs.c, cma.c, addr.c\n"

@@ -13,8 +13,8 @@
 #include "evaluate/rule.h"
 #include "facts/fact.h"
 
-/* One file, whole. What is in BEFORE was read when the plan was made: if the file differs by then,
- * the plan is void. */
+/* The change of one whole file. BEFORE was read when the plan was made: if the file differs when the plan is
+ * applied, the plan is void. */
 struct plan_file {
 	const char *path;   /* on the node */
 	struct span before; /* p NULL: it was not there */
@@ -48,13 +48,12 @@ struct plan_step {
 	const char *const *argv; /* what is run, for those who read the plan; the transaction makes
 				    the command itself, of kind, tool, subject and path. NULL: a
 				    system call, or links in a folder */
-	/* What must be in the result when it is read back, NULL-terminated; or NULL.
-	 * PLAN_INITRAMFS: "nvidia NVreg_X=1", "blacklist nouveau". PLAN_BOOT_LOADER: kernel
-	 * arguments. */
+	/* Texts that the result must have when it is read back, NULL-terminated; or NULL. PLAN_INITRAMFS: "nvidia
+	 * NVreg_X=1", "blacklist nouveau". PLAN_BOOT_LOADER: kernel arguments. */
 	const char *const *must_hold;
 };
 
-/* What a finding gets: a repair, or the reason why there is none. */
+/* The answer for a finding: a repair, or the reason why there is none. */
 struct plan_repair {
 	const struct finding *finding;
 	const char *what;    /* one line; NULL: refused */

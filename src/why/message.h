@@ -68,10 +68,10 @@ struct message {
 	const char *reasons; /* and one of these; NULL: it needs none */
 };
 
-/* All of them, in the order of the table, then the topics. The first call makes the table; it stays at its place. */
+/* Returns all messages in the order of the table. The first call builds the table, which then stays at its address. */
 const struct message *message_all(size_t *count);
 
-/* What the variables of a message stand for in one line. */
+/* The values of a message's variables in one line. */
 struct message_match {
 	const struct message *message;
 	struct span values[MESSAGE_PARTS_MAX]; /* by part */
@@ -82,7 +82,7 @@ struct message_match {
 bool message_match(const struct message *message, struct span line, const char *from,
 		   struct message_match *match);
 
-/* What a variable stands for. False: the message has none of that name. */
+/* Gets the value of a variable. Returns false if the message has none of that name. */
 bool message_variable(const struct message_match *match, struct span name, struct span *value);
 
 #define MESSAGE_FACT_MAX 64

@@ -50,7 +50,7 @@ struct why {
 	size_t inapplicable;		      /* rules */
 	LIST(struct why_difference) differences;
 	LIST(struct why_odd) odd;
-	/* Where no failure was recognised: the first line that reads like one; or NULL. */
+	/* If no failure was recognised: the first line that reads like one; or NULL. */
 	const struct job_place *unrecognised;
 	LIST(const char *) words;	   /* of it, that few rules have */
 	LIST(const struct rule *) related; /* rules that have them, the closest first */

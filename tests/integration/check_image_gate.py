@@ -131,7 +131,7 @@ container=$(%s from scratch)
 
 @pytest.mark.parametrize("text, status", [("", 0), (BROKEN, 1)])
 def test_as_mkosi_finalize(text, status, image, gate):
-    """With the words and the variable that mkosi gives it; the image in which mkosi builds is not judged."""
+    """With the words and the variable that mkosi gives it; the image in which mkosi builds is not evaluated."""
     more = {"BUILDROOT": image(text), "NVNODECHECK_OPTIONS": " ".join(PROFILE)}
     assert run(gate, "build", **more) == (0, "")
     got, said = run(gate, "final", **more)

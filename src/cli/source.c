@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-node.c - from --root and --from to a node. */
+/* source.c - from --root and --from to a node. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -11,7 +11,8 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/open-file.h"
-#include "cli/cmd.h"
+#include "cli/settings-read.h"
+#include "cli/source.h"
 #include "cli/unpack.h"
 #include "probes/probe.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-loader.c - the boot loader's menu. grub-mkconfig writes one file and is given another name
+ * txn-boot-loader.c - the boot loader's menu. grub-mkconfig writes one file and is given another name
  * for it, as a generator of images is. That of RHEL 8 and 9 also edits grubenv and the boot entries
  * in their place.
  */
