@@ -17,7 +17,7 @@
 #include "host/host-private.h"
 
 #define READ_FIRST 4096
-#define LIST_BYTES 32768
+#define LIST_BYTES 8192
 
 static int open_path(struct host *host, const char *path, int flags)
 {

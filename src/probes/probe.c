@@ -215,6 +215,9 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 	run->ctx.arena = run->window.arena;
 	host_leave_trace(run->ctx.host, watch->trace);
 	host_confine(run->ctx.host, reach_of(run, first), needs);
+	/* Each of its pages would be a fault of its own. */
+	if (!run->kept)
+		window_make_ready(&run->window, WINDOW_BYTES);
 	begin_ahead(run, first);
 	for (size_t i = first; i < run->last; i++) {
 		uint64_t start = clock_us();
