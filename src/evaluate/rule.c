@@ -177,6 +177,14 @@ static enum action action_of_activation(enum activation activation)
 	}
 }
 
+/* The answer takes effect without the restart that the rule's others need. */
+static bool is_lighter(const struct finding *f)
+{
+	return f->answer.activation && f->answer.activation < ACTIVATION_RELOAD &&
+	       (f->rule->action == ACTION_RELOAD || f->rule->action == ACTION_REBOOT ||
+		f->rule->action == ACTION_POWER_CYCLE);
+}
+
 enum action finding_action(const struct finding *f)
 {
 	if (!finding_is_problem(f))
@@ -185,7 +193,7 @@ enum action finding_action(const struct finding *f)
 		return action_of_activation(finding_activation(f));
 	if (f->answer.action)
 		return f->answer.action;
-	if (f->rule->action)
+	if (f->rule->action && !is_lighter(f))
 		return f->rule->action;
 	switch (finding_mender(f)) {
 	case MENDER_HARDWARE:

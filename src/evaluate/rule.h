@@ -120,7 +120,9 @@ struct rule {
 	const char *why;	/* why it matters, and when it does not */
 	const char *check;	/* how to check by hand */
 	const char *cost;	/* what the repair costs or risks; NULL: nothing to mention */
-	const char *sources;	/* one a line */
+	bool is_risk; /* the cost is a risk, or hits others: the steps have it in a line of its own */
+	bool needs_running; /* the remedy needs the driver and the links to run: after a restart that is needed anyway */
+	const char *sources; /* one a line */
 	void (*evaluate)(struct rule_context *ctx);
 };
 

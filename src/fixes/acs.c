@@ -87,6 +87,7 @@ static void plan(struct fixing *f)
 		 ports, ports == 1 ? "" : "s", key);
 	fix_costs(f, "%s Devices below these ports then share an IOMMU group.",
 		  f->finding->rule->cost ? f->finding->rule->cost : "");
+	fix_risks(f);
 }
 
 const struct fix fix_clear_acs_redirect = {

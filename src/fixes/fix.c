@@ -40,6 +40,20 @@ void fix_costs(struct fixing *f, const char *format, ...)
 					  : text;
 }
 
+void fix_risks(struct fixing *f)
+{
+	f->repair->is_risk = true;
+}
+
+void fix_then_run(struct fixing *f, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	f->repair->then_run = format_text(f, format, ap);
+	va_end(ap);
+}
+
 bool fix_refuse(struct fixing *f, const char *format, ...)
 {
 	va_list ap;

@@ -68,6 +68,10 @@ const struct fix *fix_find(const char *name);
 /* Adds one line about the repair. Lines of several calls are joined, and the latest ACTIVATION counts. */
 FIX_TEXT(3) void fix_does(struct fixing *f, enum activation activation, const char *format, ...);
 FIX_TEXT(2) void fix_costs(struct fixing *f, const char *format, ...);
+/* The cost is a risk, or hits others. */
+void fix_risks(struct fixing *f);
+/* What the user has to run after it. */
+FIX_TEXT(2) void fix_then_run(struct fixing *f, const char *format, ...);
 /* Keeps the first reason of one finding. Returns false. */
 FIX_TEXT(2) bool fix_refuse(struct fixing *f, const char *format, ...);
 /* Refuses because the change is configured on disk and waits for ACTIVATION. */

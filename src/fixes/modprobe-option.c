@@ -80,7 +80,7 @@ static void set_resizable_bar(struct fixing *f)
 static void take_out(struct fixing *f, const char *param, const char *standard)
 {
 	if (fix_option_remove(f, "nvidia", param, standard))
-		fix_does(f, ACTIVATION_REBOOT, "remove the option %s", param);
+		fix_does(f, ACTIVATION_REBOOT, "remove the option \"%s\"", param);
 }
 
 /* An entry of RegistryDwords with an ordinary parameter's name wins over it. */
@@ -164,8 +164,8 @@ static void take_out_refused(struct fixing *f)
 	if (!fix_option_remove(f, module, param, NULL) ||
 	    (value && !fix_option(f, module, param, value)))
 		return;
-	fix_does(f, ACTIVATION_REBOOT, "remove %s%s%s", param, value ? " and keep the value " : "",
-		 value ? value : "");
+	fix_does(f, ACTIVATION_REBOOT, "remove the option %s%s%s", param,
+		 value ? " and keep the value " : "", value ? value : "");
 }
 
 /* ---- made right ---- */

@@ -135,8 +135,16 @@ static bool loaded_at_boot(const struct fixing *f, const char *module)
 
 static void say_at_boot(struct fixing *f, const struct draft *draft, const char *name)
 {
-	if (draft_differs(draft))
-		fix_does(f, ACTIVATION_NOW, "load %s at every boot", name);
+	const char *now = arena_printf(f->arena, "load %s", name);
+
+	if (!draft_differs(draft))
+		return;
+	/* It is loaded now too: one part says both. */
+	if (f->repair->what && span_ends(span_of(f->repair->what), now))
+		f->repair->what = arena_printf(f->arena, "%s now and at every boot",
+					       f->repair->what);
+	else
+		fix_does(f, ACTIVATION_NOW, "%s at every boot", now);
 }
 
 static bool load_by_unit(struct fixing *f, const char *name)

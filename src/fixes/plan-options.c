@@ -241,6 +241,7 @@ static void warn_of_load(struct fixing *f, const char *module)
 	if (!f->repair->cost && f->finding->rule->cost)
 		fix_costs(f, "%s", f->finding->rule->cost);
 	fix_costs(f, "%s", text);
+	fix_risks(f);
 }
 
 bool fix_option(struct fixing *f, const char *module, const char *param, const char *value)

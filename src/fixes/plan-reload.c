@@ -39,6 +39,7 @@ void fix_reload(struct fixing *f)
 	fix_costs(f,
 		  "Settings made by nvidia-smi since the driver was loaded (MIG instances, clocks, "
 		  "power limits, persistence mode) can be lost.");
+	fix_risks(f);
 	r->activation = ACTIVATION_NOW;
 	fix_step(f, PLAN_RELOAD_DRIVER, NULL, NULL);
 }

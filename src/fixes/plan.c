@@ -143,10 +143,12 @@ static void repair(struct fixing *f, const struct finding *finding)
 	fix_reload(f);
 	if (f->repair->refused) {
 		back_to(f, &mark);
-		f->repair->what = f->repair->cost = NULL;
+		f->repair->what = f->repair->cost = f->repair->then_run = NULL;
+		f->repair->is_risk = false;
 		f->repair->activation = f->waits ? f->repair->activation : ACTIVATION_NONE;
 	} else if (!f->repair->cost) {
 		f->repair->cost = finding->rule->cost;
+		f->repair->is_risk = finding->rule->is_risk;
 	}
 }
 
@@ -181,7 +183,7 @@ static void finish_repair(struct fixing *f, struct plan_repair *r)
 				   ? "at the next boot"
 				   : "after the service restarts or the module is loaded again";
 
-	r->what = r->cost = NULL;
+	r->what = r->cost = r->then_run = NULL;
 	if (unread) {
 		f->repair = r;
 		fix_refuse_unread(f, unread);

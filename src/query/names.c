@@ -141,7 +141,7 @@ static const char *device_label(const struct node *node, const char *bdf, bool *
 		return name;
 	name = end_below(node, bdf, arena);
 	if (name)
-		return arena_printf(arena, "port above %s", name);
+		return arena_printf(arena, "PCIe port of %s", name);
 	*address = false;
 	return arena_printf(arena, "%s %s", kind_of(node, device), bdf);
 }
@@ -229,6 +229,10 @@ static struct numbered take_apart(const char *label)
 	struct numbered n = { .label = label };
 	const char *tail = strstr(label, " port "), *digits;
 
+	/* "mlx5_4 port 1", and no "PCIe port of GPU3". */
+	if (tail && !is_digit(tail[strlen(" port ")]))
+		tail = NULL;
+
 	tail = tail ? tail : label + strlen(label);
 	for (digits = tail; digits > label && is_digit(digits[-1]);)
 		digits--;
@@ -260,6 +264,16 @@ static const char *range(const struct numbered *from, const struct numbered *to,
 			    to->label + word);
 }
 
+/* Bytes of the words before the name: "PCIe port of " of "PCIe port of GPU3". */
+static size_t words_before(const struct numbered *n)
+{
+	size_t word = n->tail ? n->head : 0;
+
+	while (word && n->label[word - 1] != ' ')
+		word--;
+	return word;
+}
+
 static int compare_labels(const void *a, const void *b)
 {
 	return strverscmp(*(const char *const *)a, *(const char *const *)b);
@@ -267,7 +281,7 @@ static int compare_labels(const void *a, const void *b)
 
 const char *labels_join(const char **labels, size_t count, size_t most, struct arena *arena)
 {
-	const char *text = "";
+	const char *text = "", *before = "";
 	size_t parts = 0, left = 0;
 
 	qsort(labels, count, sizeof(*labels), compare_labels);
@@ -279,11 +293,17 @@ const char *labels_join(const char **labels, size_t count, size_t most, struct a
 			to = next;
 			i++;
 		}
-		if (parts++ < most)
+		if (parts++ < most) {
+			size_t words = words_before(&from);
+			/* Words that the part before has are not repeated. */
+			bool same = words && strncmp(before, from.label, words) == 0;
+
 			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
-					    range(&from, &to, arena));
-		else
+					    range(&from, &to, arena) + (same ? words : 0));
+			before = from.label;
+		} else {
 			left += i - begin + 1;
+		}
 	}
 	return left ? arena_printf(arena, "%s and %zu more", text, left) : text;
 }

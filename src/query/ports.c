@@ -152,6 +152,15 @@ const struct rdma_gid *port_usable_gid(const struct rdma_port *port)
 	return NULL;
 }
 
+const struct rdma_gid *port_job_gid(const struct node *node, const struct rdma_device *device,
+				    const struct rdma_port *port)
+{
+	for_each(gid, &port->gids)
+		if (gid_is_usable(gid) && !gid_is_stale(node, device, gid))
+			return gid;
+	return port_usable_gid(port);
+}
+
 const struct rdma_gid *port_gid(const struct rdma_port *port, uint64_t index)
 {
 	for_each(gid, &port->gids)

@@ -53,6 +53,9 @@ const char *port_other_purpose(struct arena *arena, const struct endpoints *endp
 /* RoCE v2 with an address that is not confined to the link. */
 bool gid_is_usable(const struct rdma_gid *gid);
 const struct rdma_gid *port_usable_gid(const struct rdma_port *port);
+/* The same, and its interface has the address; where none has, one without. */
+const struct rdma_gid *port_job_gid(const struct node *node, const struct rdma_device *device,
+				    const struct rdma_port *port);
 const struct rdma_gid *port_gid(const struct rdma_port *port, uint64_t index);
 
 /* Returns true if the GID needs an address of its interface, and the interface no longer has it. */

@@ -90,7 +90,9 @@ static void repairs(struct view *v, enum part part)
 		label(v, "found", r->finding->answer.observed);
 		label(v, refused ? "why" : "change", refused ? r->refused : r->what);
 		label(v, "takes effect", refused ? NULL : effect_text(r->activation));
-		label(v, "risk", refused ? NULL : r->cost);
+		label(v, "then run", refused ? NULL : r->then_run);
+		label(v, "note", refused || r->is_risk ? NULL : r->cost);
+		label(v, "risk", refused || !r->is_risk ? NULL : r->cost);
 	}
 }
 

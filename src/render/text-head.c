@@ -388,28 +388,33 @@ static const char *profiles_line(const struct view *v)
 	return any ? text : NULL;
 }
 
-/* For users who start jobs: whether to, and whom to tell. */
+/* For users who start jobs: whether to. */
 static const char *jobs_text(const struct view *v)
 {
 	unsigned int bad = 0, all = v->report->profiles;
-	const char *who = "", *lost = steps_lost(v->steps);
+	const char *lost = steps_lost(v->steps);
+	bool own = false;
 
+	if (!v->problems->items.count)
+		return NULL;
 	if (lost)
-		return arena_printf(
-			v->report->arena,
-			"do not start here. Take the node out of service: %s needs repair", lost);
-	for_each(p, &v->problems->items)
-		if (p->severity >= SEVERITY_ERR && steps_kind(v->steps, p) != STEP_JOB)
+		return arena_printf(v->report->arena,
+				    "should not start on this node: %s needs repair", lost);
+	for_each(p, &v->problems->items) {
+		if (p->severity < SEVERITY_ERR)
+			continue;
+		if (steps_kind(v->steps, p) == STEP_JOB)
+			own = true;
+		else
 			for_each(member, &p->members)
 				bad |= (*member)->rule->profiles;
+	}
 	if (!bad)
-		return NULL;
-	if (!(bad & PROFILE_BASE))
-		who = arena_printf(v->report->arena, "that need %s ",
-				   profiles_text(v->report->arena, bad & all));
-	return arena_printf(
-		v->report->arena,
-		"%sshould not start. Without root: send nvnodecheck doctor --for provider", who);
+		return own ? "can start after their settings are corrected" : "can start";
+	if (bad & PROFILE_BASE)
+		return "should not start on this node";
+	return arena_printf(v->report->arena, "that need %s should not start on this node",
+			    profiles_text(v->report->arena, bad & all));
 }
 
 int text_head(struct view *v)

@@ -155,6 +155,7 @@ static void answer(struct rule_context *ctx, const struct transaction *t, const 
 		FAIL(ctx, .subject = subject, .observed = describe_reason(ctx, t, why),
 		     .expected = text_printf(ctx, "in effect (transaction %s): %s", t->id.value,
 					     r->what.value),
+		     .follows = r->rule.value, .follows_subject = why->answer.subject,
 		     .evidence = { what, why->answer.evidence[0], why->answer.evidence[1],
 				   why->answer.evidence[2] });
 		break;

@@ -639,6 +639,7 @@ static const struct rule dev_rules[] = {
 		       " domain.",
 		.check = "grep imex /proc/devices; ls -l /dev/nvidia-caps-imex-channels",
 		.cost = "Users who may open one channel can share memory with each other.",
+		.is_risk = true,
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (ImexChannelCount, "
 			"CreateImexChannel0)\n"

@@ -588,7 +588,7 @@ static const struct rule driver_rules[] = {
 	},
 	{
 		.id = "driver/library-mismatch",
-		.title = "CUDA fails: libcuda and the loaded kernel module have different versions",
+		.title = "CUDA fails: libcuda does not match the loaded kernel module",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_library_mismatch,

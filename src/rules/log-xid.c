@@ -274,6 +274,7 @@ static const struct rule log_xid_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_xid,
+		.follows = { "pci/device-off-bus" },
 		.impact = "Work on this GPU failed or will fail.",
 		.remedy = "Look the number up in NVIDIA's Xid catalog.",
 		.mender = MENDER_ADMIN,

@@ -496,6 +496,7 @@ static const struct rule log_rules[] = {
 			"nvidia-smi; dmesg | grep devmem_alloc_pagemap",
 		.cost = "Programs that let the GPU read memory of malloc() need HMM. Memory of CUDA's own "
 			"functions does not.",
+		.is_risk = true,
 		.sources =
 			"CUDA 13.2 release notes: known issues (CUDA initialization with KASLR)\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm_pmm_gpu.c, uvm_hmm.c\n"

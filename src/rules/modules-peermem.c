@@ -460,7 +460,7 @@ static void check_not_persistent(struct rule_context *ctx)
 static const struct rule modules_peermem_rules[] = {
 	{
 		.id = "modules/peermem-not-loaded",
-		.title = "GPUDirect RDMA can fail: nvidia_peermem is not loaded",
+		.title = "GPUDirect RDMA does not work: nvidia_peermem is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.needs_module = "nvidia_peermem",
@@ -504,7 +504,8 @@ static const struct rule modules_peermem_rules[] = {
 	},
 	{
 		.id = "modules/peermem-not-built-for-kernel",
-		.title = "GPUDirect RDMA can fail: no peer-memory module exists for this kernel",
+		.title =
+			"GPUDirect RDMA does not work: no peer-memory module exists for this kernel",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_not_built,

@@ -332,6 +332,7 @@ static const struct rule pci_acs_rules[] = {
 		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
 		.cost = "Isolation is weaker: devices below the switch can then reach each other. Do not do this on a host that gives "
 			"single devices to virtual machines.",
+		.is_risk = true,
 		.sources = SOURCES_ACS,
 	},
 	{
@@ -352,6 +353,7 @@ static const struct rule pci_acs_rules[] = {
 		       "the sign of such a host. Inside a virtual machine the real ports are not visible.",
 		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl|ATSCtl'",
 		.cost = "Devices below the switch trust each other's translations.",
+		.is_risk = true,
 		.sources = SOURCES_ACS "\ngithub.com/NVIDIA/nccl issue 949",
 	},
 	{

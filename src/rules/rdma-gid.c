@@ -362,6 +362,7 @@ static const struct rule rdma_gid_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_rocev2,
+		.needs_running = true,
 		.impact = "Connections over this port fail or time out: NCCL \"completion with "
 			  "error 12\", ibv_modify_qp errors 22, 19 or 110.",
 		.remedy =
@@ -392,6 +393,7 @@ static const struct rule rdma_gid_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_netdev,
+		.needs_running = true,
 		.impact = "ibv_modify_qp fails with \"No such device\" (errno 19).",
 		.remedy =
 			"Bring the interface up. In a container, give the container the interface too: "
@@ -417,6 +419,7 @@ static const struct rule rdma_gid_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_stale,
+		.needs_running = true,
 		.impact =
 			"Connections from this GID get no answer, because nothing routes back to the address.",
 		.remedy =

@@ -449,6 +449,7 @@ static const struct rule rdma_nics_rules[] = {
 		.severity = SEVERITY_ERR,
 		.needs_driver = true,
 		.evaluate = check_missing,
+		.needs_running = true,
 		.impact = "GPUs next to it use another NIC. Jobs that name it do not start.",
 		.remedy =
 			"Look in the kernel log for mlx5_core at this address. Then unbind and bind the function, "

@@ -375,6 +375,7 @@ static const struct rule rdma_ports_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_sm,
+		.needs_running = true,
 		.impact = "The port carries no traffic: it has no LID and no routes.",
 		.remedy =
 			"Ask the fabric's administrator why its subnet manager does not reach or accept this port. "
@@ -461,6 +462,7 @@ static const struct rule rdma_ports_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_pkey,
+		.needs_running = true,
 		.impact = "Queue pairs cannot be made, or packets are dropped silently.",
 		.remedy =
 			"Make the port a member in the subnet manager's partitions.conf. Or set NCCL_IB_PKEY (an "

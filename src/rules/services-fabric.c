@@ -96,6 +96,7 @@ static const struct rule services_fabric_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_fabric_mode,
+		.needs_running = true,
 		.impact =
 			"cuInit fails with error 802 in virtual machines with more than one GPU, or on this host.",
 		.remedy = "Set FABRIC_MODE in fabricmanager.cfg, then restart fabric manager.",

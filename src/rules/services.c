@@ -425,6 +425,7 @@ static const struct rule services_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_down,
+		.needs_running = true,
 		.impact = "CUDA does not start: error 802, system not yet initialized.",
 		.remedy =
 			"Install nvidia-fabricmanager in the driver's version (on HGX B200 and B300 also nvlsm), then "

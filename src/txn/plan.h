@@ -60,7 +60,9 @@ struct plan_repair {
 	const char *refused; /* why software does not repair it, and who can */
 	/* when refused: all is there already, and waits for that; or NONE */
 	enum activation activation;
-	const char *cost; /* or NULL */
+	const char *cost;     /* or NULL */
+	bool is_risk;	      /* of the cost: rule.h */
+	const char *then_run; /* what a person has to run after it, for a shell; or NULL */
 };
 
 struct plan {
