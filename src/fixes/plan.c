@@ -10,7 +10,6 @@
 
 /* Each evaluation of modprobe.d takes some tens of kilobytes on most nodes, and at most a megabyte;
  * a finding takes a few looks. Pages that are not touched cost nothing. */
-#define SCRATCH_BYTES (256u << 20)
 
 const char *const plan_step_words[] = {
 	"initramfs",   "boot-loader",  "daemon-reload", "load-module", "unload-module",
@@ -137,7 +136,10 @@ static void repair(struct fixing *f, const struct finding *finding)
 					   : plan_refuse_finding(finding, f->arena);
 		return;
 	}
-	fix->plan(f);
+	if (fix_has_room(f))
+		fix->plan(f);
+	else
+		fix_refuse(f, "more is wrong than one plan can have; repair the others first");
 	if (!f->repair->what && !f->repair->refused)
 		f->repair->refused = plan_refuse_finding(finding, f->arena);
 	fix_reload(f);

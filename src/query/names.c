@@ -267,7 +267,7 @@ static int compare_labels(const void *a, const void *b)
 
 const char *labels_join(const char **labels, size_t count, size_t most, struct arena *arena)
 {
-	const char *text = "";
+	struct arena_text text = { .arena = arena };
 	size_t parts = 0, left = 0;
 
 	qsort(labels, count, sizeof(*labels), compare_labels);
@@ -280,10 +280,11 @@ const char *labels_join(const char **labels, size_t count, size_t most, struct a
 			i++;
 		}
 		if (parts++ < most)
-			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
-					    range(&from, &to, arena));
+			arena_add(&text, "%s%s", text.n ? ", " : "", range(&from, &to, arena));
 		else
 			left += i - begin + 1;
 	}
-	return left ? arena_printf(arena, "%s and %zu more", text, left) : text;
+	if (left)
+		arena_add(&text, " and %zu more", left);
+	return arena_added(&text);
 }

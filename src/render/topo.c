@@ -203,17 +203,25 @@ static void sort_numa(struct topo_item *root)
 	root->first = sorted;
 }
 
+/* Drawn are so many devices, and whatever is above them. */
+#define DRAWN_MAX (2 * TOPOLOGY_ENDS_MAX)
+
 void topo_make(struct topo *topo, const struct node *node, struct arena *arena)
 {
 	struct topology_facts *table = arena_alloc(arena, sizeof(*table));
+	size_t drawn = 0;
 
 	/* Not node->topology: facts of an earlier version have none, and edited ones another tree's. */
 	topology_table(node, table, arena);
 	*topo = (struct topo){ .node = node, .arena = arena, .table = table };
 	topo->root = add(topo, NULL, TOPO_NODE, NULL);
 	for_each(d, &node->pci.devices)
-		if (is_known(d->bdf) && is_drawn(node, d))
+		if (!is_known(d->bdf) || !is_drawn(node, d))
+			continue;
+		else if (drawn++ < DRAWN_MAX)
 			add_end(topo, d);
+		else
+			topo->not_drawn++;
 	sort_numa(topo->root);
 }
 
@@ -556,6 +564,11 @@ void topo_notes(const struct topo *topo, struct topo_lines *lines)
 		data_direct |= is_data_direct(d);
 	lines->count = 0;
 	topo_look(topo, &seen);
+	if (topo->not_drawn)
+		lines->text[lines->count++] = arena_printf(
+			topo->arena, "%zu more device%s %s not drawn, and no paths between them.",
+			topo->not_drawn, topo->not_drawn == 1 ? "" : "s",
+			topo->not_drawn == 1 ? "is" : "are");
 	lines->text[lines->count++] =
 		seen.nvlink
 			? "NV and a number: so many NVLinks carry the copies. Other paths are those of "

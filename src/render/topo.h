@@ -66,6 +66,7 @@ struct topo {
 	const struct topology_facts *table; /* GPUs and NICs are named in its order */
 	const struct problems *problems;    /* of a report, to be marked as well; or NULL */
 	struct topo_item *root;
+	size_t not_drawn; /* devices */
 };
 
 /* A variable for jobs that use all GPUs, and why it has that value. */
