@@ -202,7 +202,7 @@ static int set_expect(struct parse *p, const char *name, const char *value)
 	if (wanted)
 		return wrong(p, name, value, wanted);
 	if (p->settings->expect.count == EXPECTATIONS_MAX)
-		return wrong(p, "key", name, "no more: it is the 1001st expectation");
+		return wrong(p, "key", name, "at most 1000 expectations");
 	e = LIST_ADD(p->arena, &p->settings->expect);
 	*e = (struct expectation){
 		.key = arena_strdup(p->arena, name),

@@ -9,10 +9,13 @@
 
 /* ---- GPUs ---- */
 
+/* A label is looked up for every subject: of a tree with thousands of GPUs the later ones have no number. */
 static const struct gpu *driver_gpu(const struct node *node, const char *bdf)
 {
 	for_each(g, &node->gpu.devices)
-		if (str_is(g->bdf, bdf))
+		if (g - node->gpu.devices.items == TOPOLOGY_ENDS_MAX)
+			break;
+		else if (str_is(g->bdf, bdf))
 			return g;
 	return NULL;
 }
@@ -35,10 +38,14 @@ enum gpu_numbering gpu_numbering(const struct node *node)
 /* How many GPUs before BDF the driver gave no number to; false: BDF is no GPU. */
 static bool count_before(const struct node *node, const char *bdf, size_t *count)
 {
+	size_t ends = 0;
+
 	*count = 0;
 	for_each(d, &node->pci.devices) {
 		if (topology_end(node, d) != END_GPU)
 			continue;
+		if (ends++ == TOPOLOGY_ENDS_MAX)
+			return false;
 		if (str_is(d->bdf, bdf))
 			return true;
 		*count += !is_known(minor_of(node, d));

@@ -554,6 +554,16 @@ void topo_look(const struct topo *topo, struct topo_seen *seen)
 	}
 }
 
+const char *topo_not_drawn(const struct topo *topo)
+{
+	bool one = topo->not_drawn == 1;
+
+	return topo->not_drawn ? arena_printf(topo->arena,
+					      "%zu more device%s not drawn, and no paths are known.",
+					      topo->not_drawn, one ? " is" : "s are")
+			       : NULL;
+}
+
 void topo_notes(const struct topo *topo, struct topo_lines *lines)
 {
 	bool data_direct = false, unnumbered = false;
@@ -565,10 +575,7 @@ void topo_notes(const struct topo *topo, struct topo_lines *lines)
 	lines->count = 0;
 	topo_look(topo, &seen);
 	if (topo->not_drawn)
-		lines->text[lines->count++] = arena_printf(
-			topo->arena, "%zu more device%s %s not drawn, and no paths between them.",
-			topo->not_drawn, topo->not_drawn == 1 ? "" : "s",
-			topo->not_drawn == 1 ? "is" : "are");
+		lines->text[lines->count++] = topo_not_drawn(topo);
 	lines->text[lines->count++] =
 		seen.nvlink
 			? "NV and a number: so many NVLinks carry the copies. Other paths are those of "
