@@ -176,6 +176,10 @@ enum exit_status cmd_ack(const struct options *options)
 	g.arena = source.arena;
 	g.meant = read_meant(g.arena, options->args[0]);
 	status = check_words(options, &g);
+	if (!status && acknowledge_lock(source.root, g.arena)) {
+		complain("another nvnodecheck ack is running; try again when it has ended");
+		return EXIT_CANNOT;
+	}
 	if (!status)
 		status = source_look(&source, options, false, &settings);
 	if (status)

@@ -198,7 +198,14 @@ struct finding {
 struct settings;
 struct endpoints;
 
+/* How many answers of RULE, by verdict and severity: enum verdict, enum severity. */
+struct answered {
+	const struct rule *rule;
+	unsigned int count[VERDICT_NOT_APPLICABLE + 1][SEVERITY_CRIT + 1];
+};
+
 struct rule_context {
+	struct answered answered; /* rule.c's */
 	const struct node *node;
 	const struct endpoints *endpoints; /* what of it many rules ask */
 	const struct settings *settings;

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 
 #define SECTIONS "check, limits, expect or rule ID"
+#define EXPECTATIONS_MAX 1000 /* each is compared with all others */
 
 const struct settings_key settings_keys[] = {
 	{ "check", "profile", "base, p2p, gpudirect-rdma, deepep, nccl-gin", NULL,
@@ -201,6 +202,8 @@ static int set_expect(struct parse *p, const char *name, const char *value)
 	wanted = expect_refuse(key, value);
 	if (wanted)
 		return wrong(p, name, value, wanted);
+	if (p->settings->expect.count == EXPECTATIONS_MAX)
+		return wrong(p, "key", name, "at most 1000 expectations");
 	e = LIST_ADD(p->arena, &p->settings->expect);
 	*e = (struct expectation){
 		.key = arena_strdup(p->arena, name),

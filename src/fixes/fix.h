@@ -24,6 +24,8 @@ struct draft {
 	const char *why;
 };
 
+#define SCRATCH_BYTES (256u << 20)
+
 struct fixing {
 	struct arena *arena;
 	const struct node *node;
@@ -123,6 +125,8 @@ const char *const *fix_argv(struct fixing *f, const char *program, const char *a
 /* Returns what modprobe.d and the next boot's command line will contain with the drafts in place. The plan must copy
  * what it keeps of it. */
 const struct modprobe_facts *fix_modprobe(struct fixing *f);
+/* Is there memory for one more change? A file of ten thousand lines does not have as many changes. */
+bool fix_has_room(struct fixing *f);
 /* MODULE's PARAM=VALUE in our drop-in, under the name that counts here, shown to win. */
 bool fix_option(struct fixing *f, const char *module, const char *param, const char *value);
 /* Removes it from every file. If a file is not for editing, STANDARD (what the driver has without

@@ -96,6 +96,12 @@ void draft_remove(struct fixing *f, struct draft *draft)
 	draft->after = (struct span){ NULL, 0 };
 }
 
+/* Each change of a file keeps the file that it makes, and modprobe's are read again. */
+bool fix_has_room(struct fixing *f)
+{
+	return arena_used(f->arena) < ARENA_BYTES / 2 && arena_used(f->scratch) < SCRATCH_BYTES / 2;
+}
+
 void draft_splice(struct fixing *f, struct draft *draft, size_t at, size_t n, const char *with)
 {
 	size_t more = strlen(with), rest = draft->after.n - at - n;

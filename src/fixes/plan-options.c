@@ -331,7 +331,10 @@ bool fix_option_cut(struct fixing *f, const char *module, const char *param, con
 	if (!draft)
 		return false;
 	while ((a = next_in_file(f, module, param, file)))
-		if (!cut_line(f, draft, a->line.value, param))
+		if (!fix_has_room(f))
+			return fix_refuse(f, "%s has too many lines with %s; correct it by hand",
+					  file, param);
+		else if (!cut_line(f, draft, a->line.value, param))
 			return false;
 	fix_touch(f, module);
 	return true;
@@ -425,7 +428,8 @@ static void add_keys(struct fixing *f, struct keys *keys, const char *text)
 	struct registry_entry entry;
 	uint64_t number;
 
-	while (registry_next(&rest, &entry)) {
+	/* More keys than a value can have: it is too long then, and refused. */
+	while (keys->list.count < PARAM_STRING_MAX && registry_next(&rest, &entry)) {
 		struct span value = without_quotes(entry.value);
 
 		if (!entry.skipped && span_u64(value, 0, &number) == 0)
@@ -435,14 +439,13 @@ static void add_keys(struct fixing *f, struct keys *keys, const char *text)
 
 static const char *keys_text(struct fixing *f, const struct keys *keys, const char *without)
 {
-	const char *text = "";
+	struct arena_text text = { .arena = f->arena };
 
 	for_each(k, &keys->list)
 		if (!without || k->name.n != strlen(without) ||
 		    strncasecmp(k->name.p, without, k->name.n) != 0)
-			text = arena_printf(f->arena, "%s%.*s=%.*s;", text, SPAN_FMT(k->name),
-					    SPAN_FMT(k->value));
-	return text;
+			arena_add(&text, "%.*s=%.*s;", SPAN_FMT(k->name), SPAN_FMT(k->value));
+	return arena_added(&text);
 }
 
 static bool is_faulty(const char *text)

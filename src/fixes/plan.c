@@ -8,9 +8,8 @@
 #include "fixes/fix.h"
 #include "fixes/plan-make.h"
 
-/* Memory for evaluating modprobe.d: some tens of kilobytes each time, at most a megabyte, and a few times for each
- * finding. Untouched pages cost nothing. */
-#define SCRATCH_BYTES (256u << 20)
+/* Evaluating modprobe.d takes some tens of kilobytes each time, at most a megabyte, and a few times for each finding.
+ * Untouched pages cost nothing. */
 
 const char *const plan_step_words[] = {
 	"initramfs",   "boot-loader",  "daemon-reload", "load-module", "unload-module",
@@ -137,7 +136,10 @@ static void repair(struct fixing *f, const struct finding *finding)
 					   : plan_refuse_finding(finding, f->arena);
 		return;
 	}
-	fix->plan(f);
+	if (fix_has_room(f))
+		fix->plan(f);
+	else
+		fix_refuse(f, "more is wrong than one plan can have; repair the others first");
 	if (!f->repair->what && !f->repair->refused)
 		f->repair->refused = plan_refuse_finding(finding, f->arena);
 	fix_reload(f);

@@ -195,7 +195,7 @@ void grub_add_entry(struct grub_run *run, const struct grub_args *args, bool sub
 /* Variables are filled in here, and each with a blank after it; the blank that follows is passed over. */
 static const char *fill_in(struct grub_run *run, const char *text)
 {
-	const char *done = "";
+	struct arena_text done = { .arena = run->work };
 
 	while (*text) {
 		size_t n = strcspn(text, "$");
@@ -203,19 +203,18 @@ static const char *fill_in(struct grub_run *run, const char *text)
 		if (n && text[n] && text[n - 1] == '\\')
 			n++;
 		if (n) {
-			done = arena_printf(run->work, "%s%.*s", done, (int)n, text);
+			arena_add(&done, "%.*s", (int)n, text);
 			text += n;
 			continue;
 		}
 		for (n = 1; isalnum((unsigned char)text[n]) || text[n] == '_';)
 			n++;
 		if (n > 1)
-			done = arena_printf(run->work, "%s%s ", done,
-					    grub_get(run, (struct span){ text + 1, n - 1 }));
+			arena_add(&done, "%s ", grub_get(run, (struct span){ text + 1, n - 1 }));
 		text += n;
 		text += *text == ' ';
 	}
-	return done;
+	return arena_added(&done);
 }
 
 /* Adds an entry of a BLS file as a script. An error in it appears only when the entry is started. */

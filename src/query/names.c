@@ -9,10 +9,13 @@
 
 /* ---- GPUs ---- */
 
+/* A label is looked up for every subject: of a tree with thousands of GPUs the later ones have no number. */
 static const struct gpu *driver_gpu(const struct node *node, const char *bdf)
 {
 	for_each(g, &node->gpu.devices)
-		if (str_is(g->bdf, bdf))
+		if (g - node->gpu.devices.items == TOPOLOGY_ENDS_MAX)
+			break;
+		else if (str_is(g->bdf, bdf))
 			return g;
 	return NULL;
 }
@@ -35,10 +38,14 @@ enum gpu_numbering gpu_numbering(const struct node *node)
 /* Counts the GPUs before BDF that have no number from the driver. Returns false if BDF is no GPU. */
 static bool count_before(const struct node *node, const char *bdf, size_t *count)
 {
+	size_t ends = 0;
+
 	*count = 0;
 	for_each(d, &node->pci.devices) {
 		if (topology_end(node, d) != END_GPU)
 			continue;
+		if (ends++ == TOPOLOGY_ENDS_MAX)
+			return false;
 		if (str_is(d->bdf, bdf))
 			return true;
 		*count += !is_known(minor_of(node, d));
@@ -281,7 +288,8 @@ static int compare_labels(const void *a, const void *b)
 
 const char *labels_join(const char **labels, size_t count, size_t most, struct arena *arena)
 {
-	const char *text = "", *before = "";
+	struct arena_text text = { .arena = arena };
+	const char *before = "";
 	size_t parts = 0, left = 0;
 
 	qsort(labels, count, sizeof(*labels), compare_labels);
@@ -298,12 +306,14 @@ const char *labels_join(const char **labels, size_t count, size_t most, struct a
 			/* Words that the part before has are not repeated. */
 			bool same = words && strncmp(before, from.label, words) == 0;
 
-			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
-					    range(&from, &to, arena) + (same ? words : 0));
+			arena_add(&text, "%s%s", text.n ? ", " : "",
+				  range(&from, &to, arena) + (same ? words : 0));
 			before = from.label;
 		} else {
 			left += i - begin + 1;
 		}
 	}
-	return left ? arena_printf(arena, "%s and %zu more", text, left) : text;
+	if (left)
+		arena_add(&text, " and %zu more", left);
+	return arena_added(&text);
 }

@@ -354,11 +354,11 @@ const char *setting_registry_keys(struct arena *arena, const struct node *node, 
 									"NVreg_RegistryDwords");
 	struct span rest = span_of(a && is_known(a->value) ? a->value.value : "");
 	struct registry_entry entry;
-	const char *keys = "";
+	struct arena_text keys = { .arena = arena };
 
 	while (registry_next(&rest, &entry))
 		if (!entry.problem && !entry.skipped && !is_key(&entry, key))
-			keys = arena_printf(arena, "%s%.*s=%.*s;", keys, SPAN_FMT(entry.key),
-					    SPAN_FMT(entry.value));
-	return arena_printf(arena, "%s%s=%s;", keys, key, value);
+			arena_add(&keys, "%.*s=%.*s;", SPAN_FMT(entry.key), SPAN_FMT(entry.value));
+	arena_add(&keys, "%s=%s;", key, value);
+	return arena_added(&keys);
 }

@@ -71,6 +71,10 @@ const struct iommu_device *topology_iommu(const struct node *node, const struct 
  * Virtual functions whose physical one is on this node are not in the table: they lie where that
  * one lies, and there can be hundreds, idle or passed to virtual machines.
  */
+/* Of either kind. A node has some dozens; a tree can have any number, and the table one entry for each pair. With more
+ * the table is not known. */
+#define TOPOLOGY_ENDS_MAX 256
+
 enum topology_end { END_NONE, END_GPU, END_NIC };
 enum topology_end topology_end(const struct node *node, const struct pci_device *device);
 void topology_table(const struct node *node, struct topology_facts *table, struct arena *arena);

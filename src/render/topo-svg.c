@@ -557,6 +557,8 @@ void topo_draw(const struct topo *topo)
 		draw_panel(&svg, &svg.panels[i]);
 	if (topo_has_matrix(topo))
 		draw_matrix(&svg);
+	else if (topo->not_drawn)
+		write_text(MARGIN, HEADER - 4, "", topo_not_drawn(topo));
 	draw("</svg>\n");
 }
 

@@ -368,6 +368,8 @@ void render_topo_part(struct page *page, const struct topo *topo)
 		print_matrix(&d, true);
 	if (topo_has_matrix(topo))
 		print_legend(&d);
+	else if (topo->not_drawn)
+		page_printf(page, "%s\n", topo_not_drawn(topo));
 	if (table->gpus.count && table->nics.count) {
 		print_ties(&d);
 		print_settings(&d);

@@ -66,6 +66,7 @@ struct topo {
 	const struct topology_facts *table; /* GPUs and NICs are named in its order */
 	const struct problems *problems;    /* of a report, to be marked as well; or NULL */
 	struct topo_item *root;
+	size_t not_drawn; /* devices */
 };
 
 /* A variable for jobs that use all GPUs, and why it has that value. */
@@ -109,6 +110,8 @@ uint64_t topo_nvlinks(const struct topo *topo, const char *from, const char *to)
 enum topo_way topo_way(const struct topo *topo, const char *from, const char *to);
 void topo_look(const struct topo *topo, struct topo_seen *seen);
 extern const char *const topo_class_help[]; /* by enum path_class */
+/* How many devices are not drawn; NULL: all are. */
+const char *topo_not_drawn(const struct topo *topo);
 /* What has to be known to read the matrix, a sentence each. */
 void topo_notes(const struct topo *topo, struct topo_lines *lines);
 enum topo_state topo_state(const struct topo *topo, const struct topo_item *item);
