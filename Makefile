@@ -89,7 +89,7 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
-LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/kernel-needs.inc $(B)/rdma-drivers.inc $(B)/nvreg.inc $(B)/driver-parts.inc \
+LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/kernel-needs.inc $(B)/rdma-drivers.inc $(B)/nvreg.inc $(B)/driver-parts.inc $(B)/sysctls.inc \
 	 $(B)/nvshmem-variables.inc $(B)/deepep-variables.inc $(B)/service-words.inc $(B)/build-errors.inc $(B)/kernel-messages.inc $(B)/init-causes.inc $(B)/iommu-words.inc \
 	 $(B)/report-style.inc $(B)/report-script.inc \
 	 $(B)/known-bad.inc $(B)/known-bad-summary.inc $(B)/messages.inc
@@ -183,6 +183,10 @@ $(B)/rdma-drivers.inc: data/rdma-drivers.tsv data/rdma-drivers.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/rdma-drivers.awk data/rdma-drivers.tsv > $@
 
+$(B)/sysctls.inc: data/sysctls.tsv data/sysctls.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f data/sysctls.awk data/sysctls.tsv > $@.new && mv $@.new $@
+
 $(B)/driver-parts.inc: data/driver-parts.tsv data/driver-parts.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f data/driver-parts.awk data/driver-parts.tsv > $@.new && mv $@.new $@
@@ -249,6 +253,7 @@ $(B)/query/kernel-needs.o: $(B)/kernel-needs.inc
 $(B)/query/rdma-drivers.o: $(B)/rdma-drivers.inc
 $(B)/query/nvreg.o: $(B)/nvreg.inc
 $(B)/query/driver-parts.o: $(B)/driver-parts.inc
+$(B)/rules/sysctl-table.o: $(B)/sysctls.inc
 $(B)/parse/build-log.o: $(B)/build-errors.inc
 $(B)/parse/service-words.o: $(B)/service-words.inc
 $(B)/rules/log-unexplained.o: $(B)/kernel-messages.inc

@@ -343,7 +343,9 @@ static const struct rule env_socket_rules[] = {
 			"NCCL 2.30.7: src/misc/socket.cc, ncclFindInterfaces(); src/os/linux.cc, "
 			"ncclOsFindInterfaces(); src/misc/utils.cc, matchIfList()\n"
 			"NVSHMEM 3.5.1: src/modules/bootstrap/uid/ncclSocket/ncclsocket_socket.cpp\n"
-			"PyTorch (2026-06): torch/csrc/distributed/c10d/ProcessGroupGloo.cpp\n"
+			"PyTorch (2026-06): torch/csrc/distributed/c10d/ProcessGroupGloo.cpp, "
+			"torch/csrc/distributed/rpc/tensorpipe_agent.cpp\n"
+			"Open MPI 4.1: opal/mca/btl/tcp/btl_tcp_component.c (if_include)\n"
 			"github.com/NVIDIA/nccl issue 913",
 	},
 };
