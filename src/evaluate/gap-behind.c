@@ -21,6 +21,7 @@ static const struct {
 	{ "addresses", "net" },
 	{ "daemons", "services" },
 	{ "flow-control", "net" },
+	{ "job-cgroup", "limits" },
 	{ "kernel", "os" },
 	{ "kubelet", "containers" },
 	{ "libkmod", "modules" },

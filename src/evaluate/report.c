@@ -268,12 +268,14 @@ static void set_apart(struct report *report, size_t from)
 	for (size_t i = from; i < report->findings.count; i++) {
 		struct finding f = report->findings.items[i];
 
-		if (!finding_is_problem(&f) || f.severity < SEVERITY_WARN)
+		bool note = f.answer.verdict == VERDICT_NOTE && f.rule->severity >= SEVERITY_WARN;
+
+		if (!note && (!finding_is_problem(&f) || f.severity < SEVERITY_WARN))
 			continue;
 		f.answer.observed = arena_printf(
 			report->arena, "%s%s(%s for profile %s)",
 			f.answer.observed ? f.answer.observed : "", f.answer.observed ? " " : "",
-			severity_words[f.severity],
+			note ? "a note" : severity_words[f.severity],
 			profiles_text(report->arena,
 				      f.rule->profiles & (PROFILE_P2P | PROFILE_RDMA)));
 		f.answer.verdict = VERDICT_NOTE;

@@ -595,8 +595,15 @@ struct rdma_limit {
 	struct fact_u64 objects; /* queue pairs, memory regions and the like */
 };
 
+/* What the control group of a process, and those above it, let all its processes have together. */
+struct group_limits {
+	struct fact_u64 tasks;	      /* processes and threads: pids.max */
+	struct fact_u64 memory_bytes; /* memory.max */
+};
+
 struct limits_facts {
 	struct process_limits self;   /* of --pid, else of this process */
+	struct group_limits group;    /* of the same process */
 	LIST(struct rdma_limit) rdma; /* of the same; only devices that are limited */
 	/* Processes that start jobs: slurmd, containerd, sshd, ...; if several have one name, the one with the
 	 * lowest memlock limit. */

@@ -107,6 +107,8 @@ static const struct {
 	{ "/proc/net/if_inet6", keep_inet6 },
 	{ "/proc/net/route", keep_plain_text },
 	{ "/proc/stat", keep_stat },
+	{ "/proc/sys/fs/file-max", keep_plain_text },
+	{ "/proc/sys/fs/inotify/max_user_instances", keep_plain_text },
 	{ "/proc/sys/kernel/hostname", keep_hostname },
 	{ "/proc/sys/kernel/*", keep_plain_text },
 	{ "/proc/sys/kernel/*/*", keep_plain_text },

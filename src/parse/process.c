@@ -103,11 +103,23 @@ static bool holds_secret(struct span name)
 
 bool process_variable_matters(struct span name)
 {
-	static const char *const prefixes[] = { "NCCL_",	  "NVSHMEM_", "GLOO_",
-						"UCX_",		  "EP_",      "DEEP_EP_",
-						"SGLANG_DEEPEP_", "MC_",      "MLX5_",
-						"GDRCOPY_",	  "CUDA_",    "NVIDIA_",
-						"TORCH_NCCL_",	  "FI_EFA_" };
+	static const char *const prefixes[] = { "NCCL_",
+						"NVSHMEM_",
+						"GLOO_",
+						"UCX_",
+						"EP_",
+						"DEEP_EP_",
+						"SGLANG_DEEPEP_",
+						"MC_",
+						"MLX5_",
+						"GDRCOPY_",
+						"CUDA_",
+						"NVIDIA_",
+						"TORCH_NCCL_",
+						"FI_EFA_",
+						"TP_SOCKET_",
+						"OMPI_MCA_btl_tcp_if_",
+						"OMPI_MCA_oob_tcp_if_" };
 
 	if (span_is(name, "LD_LIBRARY_PATH") || span_is(name, "LD_PRELOAD"))
 		return true;

@@ -12,6 +12,7 @@
 struct port {
 	const struct pci_device *device;
 	bool across; /* below a switch that is above both peers, where redirection makes a detour */
+	bool near;   /* both peers are below one host bridge */
 };
 
 struct ports {
@@ -33,6 +34,7 @@ static void add_ports(struct ports *ports, const struct pci_path *path)
 		if (k == ports->count)
 			ports->list[ports->count++].device = path->ports[i];
 		ports->list[k].across |= across;
+		ports->list[k].near |= path->class <= PATH_PHB;
 	}
 }
 
@@ -55,8 +57,7 @@ static void collect(struct rule_context *ctx, struct ports *ports)
 			if (b <= a || !may_copy(ctx, b->chain.device))
 				continue;
 			topology_path_between(&a->chain, &b->chain, &path);
-			if (path.class <= PATH_PHB)
-				add_ports(ports, &path);
+			add_ports(ports, &path);
 		}
 	}
 }
@@ -162,7 +163,10 @@ static void check_redirect(struct rule_context *ctx)
 				.evidence = { fact_path(ctx->arena, "pci.devices", port->bdf.value,
 							"acs") });
 		else if (acs->control.value & ACS_REDIRECT)
-			FAIL_AS(ctx, ports.list[i].across ? SEVERITY_ERR : SEVERITY_WARN,
+			FAIL_AS(ctx,
+				ports.list[i].across ? SEVERITY_ERR
+				: ports.list[i].near ? SEVERITY_WARN
+						     : SEVERITY_INFO,
 				.subject = port->bdf.value,
 				.observed = text_printf(
 					ctx, "%s%s", format_bits(ctx, acs->control.value),
