@@ -247,8 +247,8 @@ static void take_topic(struct job_reader *r, const struct line *line, uint64_t n
 
 	if (!topic || r->suspects[topic->when].topic)
 		return;
-	r->suspects[topic->when] =
-		(struct job_suspect){ .topic = topic, .place = keep_place(r, line, number) };
+	r->suspects[topic->when] = (struct job_suspect){ .topic = topic,
+							 .place = keep_place(r, line, number) };
 }
 
 /* A line with a sign of an error, where it has no message of the table, whatever that means. */
