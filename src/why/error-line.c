@@ -26,7 +26,7 @@ static const struct sign {
 	{ "BUG:", WORD_ENDS, ANY, true },
 	{ "Oops:", WORD_ENDS, ANY, true },
 	{ "error:", ANY, ANY, false },
-	{ "error ", WORD_ENDS, ANY, false },
+	{ "error", WORD_ENDS, WORD_ENDS, false },
 	{ "exception:", ANY, ANY, false },
 	{ "fatal:", WORD_ENDS, ANY, false },
 	{ "fail:", WORD_ENDS, ANY, false },

@@ -53,7 +53,7 @@ struct why {
 	/* Where no failure was recognised: the first line that reads like one; or NULL. */
 	const struct job_place *unrecognised;
 	LIST(const char *)
-		words; /* of it, or of the decisive line of a topic, that few rules have */
+	words; /* of it, or of the decisive line of a topic, that few rules have */
 	LIST(const struct rule *) related; /* rules that have them, the closest first */
 	bool is_explained;
 };
