@@ -17,8 +17,9 @@ MESSAGES = os.path.join(program.TOP, "data", "messages.tsv")
 LOGS = os.path.join(program.TOP, "tests", "logs")
 COLUMNS = "id component when words reasons meaning rules elsewhere source".split()
 NODE, BROKEN = "hgx-h100-ib", "broken-everything"
-# Rows of messages.tsv: a failure, what follows from one, and neither.
+# Rows of messages.tsv: failures, and what follows from one.
 FAILURE = "NCCL WARN NET/IB : Got completion from peer 192.0.2.12<4915> with status=12 opcode=0 len=0 vendor err 129 (Send)"
+OTHER_FAILURE = "NVRM: osInitNvMapping: *** Cannot attach gpu"
 CONSEQUENCE = "unhandled system error (run with NCCL_DEBUG=INFO for details)"
 # Lines of topics, by when they count; no program prints them so.
 ALWAYS = "error: frobnicate: ibv_reg_mr: Cannot allocate of memory, errno 12"
@@ -161,7 +162,9 @@ def test_the_words_of_the_line_add_rules(why):
     ((ALONE, CONSEQUENCE), "topic-rdma", 1),
     ((CONSEQUENCE, ALONE), "nccl-", 1),
     ((BEFORE,), None, None),
-    ((BEFORE, FAILURE), "topic-nccl-warn", 1),
+    ((BEFORE, *["x"] * 4, FAILURE), "topic-nccl-warn", 1),
+    ((BEFORE, *["x"] * 3, FAILURE), "nccl-", 5),
+    ((BEFORE, OTHER_FAILURE), "topic-nccl-warn", 1),
     ((BEFORE, CONSEQUENCE), "topic-nccl-warn", 1),
     ((FAILURE, BEFORE), "nccl-", 1),
     ((ALONE, ALWAYS), "topic-rdma", 1),

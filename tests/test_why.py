@@ -152,6 +152,22 @@ def test_a_failure_counts_before_an_earlier_consequence(why):
     assert found["result"] == "failure" and found["decisive"]["line"] == 2
 
 
+def test_the_log_that_a_program_prints_of_another_has_the_cause(why):
+    cause = "slurmstepd: error: pyxis:     enroot-switchroot: failed to execute: /bin/bash: No such file or directory\n"
+    found = why("slurmstepd: error: pyxis: container start failed with error code: 1\n"
+                "slurmstepd: error: pyxis: printing enroot log file:\n"
+                "slurmstepd: error: pyxis:     [INFO] Authentication succeeded\n" + cause +
+                "slurmstepd: error: pyxis: couldn't start container\n"
+                "slurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1\n")
+    assert found["decisive"]["line"] == 4 and not found["failures"]
+
+
+def test_the_frame_of_an_exception_is_not_the_first_sign(why):
+    frame = "[2026-02-26 12:01:56 TP2] Scheduler hit an exception: Traceback (most recent call last):\n"
+    assert why(frame + "RuntimeError: NCCL error: unhandled system error\n")["decisive"]["line"] == 2
+    assert why(frame + "ValueError: the frobnicator broke\n")["unrecognised"]["line"] == 2
+
+
 def test_a_healthy_log(facts):
     result = run("why", os.path.join(LOGS, "healthy.log"), "--from", facts(NODE))
     assert result.status == 0 and "No failure was recognised" in result.out
