@@ -59,8 +59,9 @@ struct message {
 	const struct message_part *parts;
 	size_t parts_count;
 	size_t fixed; /* literal bytes: of two messages in one line, the one with more of them counts */
-	const char *anchor; /* MESSAGE_WINDOW bytes of a part, which few other messages have; NULL: a topic */
-	int anchor_at;	    /* its place in the first part; -1: another part has it */
+	const char *
+		anchor; /* MESSAGE_WINDOW bytes of a part, which few other messages have; NULL: a topic */
+	int anchor_at; /* its place in the first part; -1: another part has it */
 	bool binds_rank; /* it has the variables rank and nranks: the rank of the process that writes it */
 	bool same_facts; /* its facts have no variable */
 	enum topic_when when;
