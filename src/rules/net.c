@@ -337,7 +337,7 @@ static const struct rule net_rules[] = {
 		.cost = "Services that need addresses answered on other interfaces change, for example some load "
 			"balancers.",
 		.sources =
-			"Linux 6.1: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
+			"Linux 6.1.192: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
 	},
 };
 

@@ -473,7 +473,7 @@ static const struct rule virt_rules[] = {
 			"(kbusEnableStaticBar1Mapping), src/nvidia/interface/nvrm_registry.h "
 			"(RmConfidentialCompute)\n"
 			"nvml.h of NVML 13 (github.com/NVIDIA/go-nvml): nvmlSystemGetConfComputeState\n"
-			"Linux 6.12: arch/x86/mm/mem_encrypt.c",
+			"Linux 6.12.117: arch/x86/mm/mem_encrypt.c",
 	},
 	{
 		.id = "virt/privileged-context",
