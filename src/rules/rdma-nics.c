@@ -582,9 +582,10 @@ static const struct rule rdma_nics_rules[] = {
 		       "for shared devices. The intention is not visible here. Without a container runtime it is a "
 		       "note.",
 		.check = "rdma system show; cat /sys/module/ib_core/parameters/netns_mode",
-		.sources = "rdma-system(8)\n"
-			   "Linux 6.1.192: drivers/infiniband/core/device.c, ib_devices_shared_netns\n"
-			   "github.com/Mellanox/k8s-rdma-shared-dev-plugin issue 87",
+		.sources =
+			"rdma-system(8)\n"
+			"Linux 6.1.192: drivers/infiniband/core/device.c, ib_devices_shared_netns\n"
+			"github.com/Mellanox/k8s-rdma-shared-dev-plugin issue 87",
 	},
 };
 
