@@ -700,7 +700,7 @@ static const struct rule dev_rules[] = {
 		       "cgroup that refuses an existing node is not visible here.",
 		.check = "ls -l /dev/infiniband; ibv_devices",
 		.sources =
-			"Linux 6.12: drivers/infiniband/core/uverbs_main.c (uverbs_devnode)\n"
+			"Linux 6.12.117: drivers/infiniband/core/uverbs_main.c (uverbs_devnode)\n"
 			"rdma-core 61: kernel-boot/rdma-umad.rules, Documentation/udev.md\n"
 			"github.com/NVIDIA/nccl issue 451, github.com/sgl-project/sglang issue 12533",
 	},

@@ -732,7 +732,7 @@ static const struct rule driver_params_rules[] = {
 		       "parameter. It does not merge values.",
 		.check = "modprobe -c | grep RegistryDwords",
 		.sources =
-			"kmod 30: libkmod/libkmod-module.c\nLinux 6.12: kernel/params.c, param_set_charp",
+			"kmod 30: libkmod/libkmod-module.c\nLinux 6.12.117: kernel/params.c, param_set_charp",
 	},
 	{
 		.id = "driver/registrydwords-syntax",

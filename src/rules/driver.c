@@ -630,8 +630,8 @@ static const struct rule driver_rules[] = {
 		       "module. Neither describes the file on disk.",
 		.check = "modinfo -F version nvidia; cat /sys/module/nvidia/version",
 		.sources =
-			"Linux 6.12: Documentation/ABI/stable/sysfs-module, kernel/module/sysfs.c "
-			"(srcversion)",
+			"Linux 6.12.117: Documentation/ABI/stable/sysfs-module, kernel/module/main.c "
+			"(MODINFO_ATTR)",
 	},
 	{
 		.id = "driver/proprietary-no-dmabuf",

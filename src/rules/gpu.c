@@ -560,7 +560,7 @@ static const struct rule gpu_rules[] = {
 			"nvnodecheck doctor --nvml; nvidia-smi nvlink -s; nvidia-smi -q | grep -A3 Fabric",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h\n"
-			"NVIDIA Fabric Manager User Guide r580: SXid errors\n"
+			"NVIDIA Fabric Manager User Guide 2.3 (March 2025): NVSwitch SXid Errors\n"
 			"github.com/Azure/azhpc-diagnostics issue 73",
 	},
 	{
@@ -631,8 +631,9 @@ static const struct rule gpu_rules[] = {
 		       "NVSwitches has eight GPUs; fewer are an error. Without [expect] gpu-count an odd "
 		       "number of GPUs in another server is a warning.",
 		.check = "lspci -d 10de: | grep -c -E '3D|VGA'",
-		.sources = "NVIDIA Fabric Manager User Guide r580: HGX baseboards\n"
-			   "azurehpc-health-checks: customTests/azure_gpu_count.nhc (2024)",
+		.sources =
+			"NVIDIA Fabric Manager User Guide 2.3 (March 2025): GPU Baseboard Topologies\n"
+			"azurehpc-health-checks: customTests/azure_gpu_count.nhc (2024)",
 	},
 };
 

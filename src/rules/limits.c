@@ -494,7 +494,7 @@ static const struct rule limits_rules[] = {
 		.cost = "Users can then lock all memory.",
 		.is_risk = true,
 		.sources =
-			"Linux 6.1: drivers/infiniband/core/umem.c, ib_umem_get()\n"
+			"Linux 6.1.192: drivers/infiniband/core/umem.c, ib_umem_get()\n"
 			"NCCL 2.30.7: docs/userguide/source/troubleshooting\n"
 			"systemd.exec(5) of systemd 252: LimitMEMLOCK=\nlimits.conf(5); dockerd(8), default-ulimits",
 	},

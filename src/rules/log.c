@@ -436,7 +436,7 @@ static const struct rule log_rules[] = {
 		       " power is a note.",
 		.check = "dmesg | grep -E 'mlx5.*(module event|temperature|power)'",
 		.sources =
-			"Linux 6.12: drivers/net/ethernet/mellanox/mlx5/core/events.c\n"
+			"Linux 6.12.117: drivers/net/ethernet/mellanox/mlx5/core/events.c\n"
 			"github.com/NVIDIA/gpu-operator issue 2511 (slots that advertise nothing)",
 	},
 	{
@@ -577,7 +577,7 @@ static const struct rule log_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dmabuf.c "
 			"(nv_dma_buf_attach), kernel-open/nvidia/nv-pci.c (nv_grdma_pci_topology_supported)\n"
-			"Linux 6.12: drivers/pci/p2pdma.c",
+			"Linux 6.12.117: drivers/pci/p2pdma.c",
 	},
 	{
 		.id = "log/peermem-invalid-context",

@@ -338,7 +338,7 @@ static const struct rule net_rules[] = {
 			"balancers.",
 		.is_risk = true,
 		.sources =
-			"Linux 6.1: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
+			"Linux 6.1.192: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
 	},
 };
 

@@ -382,7 +382,7 @@ static const struct rule rdma_gid_rules[] = {
 		.check = "show_gids; or grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/* "
 			 "2>/dev/null",
 		.sources =
-			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband; "
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband; "
 			"drivers/infiniband/core/roce_gid_mgmt.c; Documentation/networking/devlink/devlink-params.rst and mlx5.rst\n"
 			"NCCL 2.30.7: src/transport/net_ib/connect.cc, ncclIbGetGidIndex()\n"
 			"github.com/NVIDIA/nccl issue 622",
@@ -408,7 +408,7 @@ static const struct rule rdma_gid_rules[] = {
 		       "Ports that are not active, and ports that the job's list leaves out, are not checked.",
 		.check = "grep . /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null; "
 			 "ip -br link",
-		.sources = "Linux 6.1: drivers/infiniband/core/sysfs.c, cma.c, addr.c\n"
+		.sources = "Linux 6.1.192: drivers/infiniband/core/sysfs.c, cma.c, addr.c\n"
 			   "github.com/NVIDIA/nccl issues 799, 925; github.com/microsoft/mscclpp "
 			   "issue 431",
 	},
@@ -432,7 +432,7 @@ static const struct rule rdma_gid_rules[] = {
 		       "and need no such address on the interface; those of soft RoCE need it. If several interfaces "
 		       "share a subnet, only a live host shows which address is whose.",
 		.check = "show_gids; ip -br addr",
-		.sources = "Linux 6.1: drivers/infiniband/core/cache.c, roce_gid_mgmt.c\n"
+		.sources = "Linux 6.1.192: drivers/infiniband/core/cache.c, roce_gid_mgmt.c\n"
 			   "github.com/SoftRoCE/rxe-dev issue 79",
 	},
 };

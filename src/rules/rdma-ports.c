@@ -387,7 +387,7 @@ static const struct rule rdma_ports_rules[] = {
 		.check = "ibstat; sminfo",
 		.sources =
 			"InfiniBand Architecture Specification volume 1, 14.3 (PortState)\n"
-			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (state, sm_lid)",
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (state, sm_lid)",
 	},
 	{
 		.id = "rdma/link-flapping",
@@ -409,7 +409,7 @@ static const struct rule rdma_ports_rules[] = {
 		.check = "perfquery -x; or grep . "
 			 "/sys/class/infiniband/*/ports/*/counters/link_downed",
 		.sources =
-			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (counters)\n"
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (counters)\n"
 			"InfiniBand Architecture Specification volume 1, 16.1.3.5 (PortCounters)",
 	},
 	{
@@ -454,7 +454,7 @@ static const struct rule rdma_ports_rules[] = {
 		.cost = "A change of firmware settings, and a reset of the NIC.",
 		.sources =
 			"NVIDIA Firmware Tools (MFT) 4.34.1: Using mlxconfig (LINK_TYPE_P1)\n"
-			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (link_layer)",
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (link_layer)",
 	},
 	{
 		.id = "rdma/pkey-missing",
