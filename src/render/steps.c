@@ -136,6 +136,9 @@ static enum activation restart_of(const struct steps *steps, const struct proble
 
 	if (kind > STEP_RESTART || kind == STEP_FINAL)
 		return ACTIVATION_NONE;
+	/* A reset is enough; a boot for other problems does the same. */
+	if (finding_action(p->first) == ACTION_RESET_GPU)
+		return ACTIVATION_NONE;
 	if (finding_action(p->first) == ACTION_POWER_CYCLE)
 		return ACTIVATION_POWER_CYCLE;
 	if (finding_action(p->first) == ACTION_REBOOT && activation < ACTIVATION_REBOOT)

@@ -431,7 +431,6 @@ static const struct rule dev_engines_rules[] = {
 		.check = "containerd config dump | grep -A8 runtimes.nvidia",
 		.cost = "A restart of containerd does not stop running containers. A restart of k3s or RKE2 stops "
 			"its control plane for seconds.",
-		.is_risk = true,
 		.sources =
 			"containerd 2.3: cmd/containerd/server/config/config.go, plugins/cri/runtime/plugin.go, "
 			"RELEASES.md (Daemon Configuration)\n"
