@@ -109,7 +109,7 @@ PLANTS = [
      "...30 1 0:40 / /mnt/«proj-x» rw - nfs4 «filer-3.corp»:/vol/«x1-exports» rw,addr=10.7.7.7\n"
      "31 1 0:41 / /home/«ivan» rw - cifs //«cifs-1»/ivan rw,username=«ivan-ad»,password=«cifs-pw»\n"),
     ("a variable of the caller", "/proc/self/environ",
-     "NCCL_TOPO_FILE=/home/«judy»/topo.xml\0NVSHMEM_LAUNCHER=«mpi-lab»\0"
+     "NCCL_TOPO_FILE=/home/«judy»/topo.xml,«t0popw»\0NVSHMEM_LAUNCHER=«mpi-lab»\0"
      "LD_LIBRARY_PATH=/home/«judy»/lib:/usr/lib:relative-«judys-dir»\0PATH=/usr/bin:/home/«judy»/bin\0HOME=/root\0"),
     ("NCCL's own file", "/etc/nccl.conf", "NCCL_NET_PLUGIN=/home/«mallory»/net.so\nNCCL_FOO=«foo-pw»\n"),
     ("the kernel's log: a program", "/var/log/dmesg",
@@ -137,6 +137,14 @@ PLANTS = [
     ("a server in grub.cfg", "/boot/grub/grub.cfg",
      "...menuentry 'Linux' { linux (http,«dave:pw17@srv-3»)/«pxe:t0k»/vmlinuz-6.6.8 ro\ninitrd http://«dave:pw18@srv-4»/initrd.img }\n"),
     ("a volume in grub.cfg", "/boot/grub/grub.cfg", "...menuentry 'Linux' { linux (lvm/«vg_dora-root»)/boot/vmlinuz-6.6.9 ro }\n"),
+    ("users of an entry", "/boot/grub/grub.cfg",
+     "...menuentry 'Linux' --users «ursula,victor» { linux /vmlinuz-6.6.10 ro }\nmenuentry 'Linux' --users=«wendy,xenia» { linux /vmlinuz-6.6.11 ro }\n"),
+    ("what stands behind a limit", "/etc/systemd/system/containerd.service.d/zz.conf",
+     "[Service]\nLimitNOFILE=1024 «l1mitpw»\nLimitMEMLOCK=infinity «l2mitpw»\n"),
+    ("what stands behind a driver's path", "/etc/modprobe.d/zz-tuning.conf",
+     '...options nvidia NVreg_TemporaryFilePath="/var/tmp «p4thpw»" NVreg_RegistryDwords="A=1;Key=«r4gpw» «r5gpw»"\n'),
+    ("options of Docker", "/etc/docker/daemon.json",
+     '{"exec-opts": ["native.cgroupdriver=systemd", "«acme.key»=«3xecpw»"]}\n'),
     ("the log of a build: a path", "/var/lib/dkms/gdrdrv/2.4/build/make.log",
      "DKMS (dkms-3.0.11) make.log for gdrdrv-2.4 for kernel %s (x86_64)\n"
      "  The kernel was built by: gcc (Ubuntu 12.3.0 «rupert»@«forge-9.corp») 12.3.0\n"

@@ -235,6 +235,8 @@ static bool put_option(struct keeping *k, struct span word)
 	word = (struct span){ word.p + equals + 1, word.n - equals - 1 };
 	if (span_is(name, "--set"))
 		keep_identifier(k, word);
+	else if (span_is(name, "--users"))
+		keep_instead(k, word);
 	else if (span_is(name, "--id"))
 		keep_entry_name(k, word);
 	else

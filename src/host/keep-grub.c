@@ -18,6 +18,7 @@ struct script {
 	put_word *first, *others; /* of the command: its next word, and those after it */
 	bool begins;		  /* the next word is a command's name */
 	bool inner;		  /* the words are a script */
+	bool users;		  /* the next word has their names */
 	char *text;		  /* room for one word as it means */
 	char mark;		  /* for a variable in it */
 };
@@ -287,7 +288,7 @@ static const struct {
 
 static void begin_command(struct script *s, struct span name)
 {
-	s->begins = false;
+	s->begins = s->users = false;
 	s->first = s->others = keep_boot_words;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (span_is(name, commands[i].name)) {
@@ -323,7 +324,8 @@ static void put_word_of(struct script *s)
 	if (s->begins) {
 		kept = put_first(s, s->reader.word);
 	} else {
-		kept = put_with(s, s->reader.word, s->first);
+		kept = put_with(s, s->reader.word, s->users ? put_nothing : s->first);
+		s->users = strcmp(s->text, "--users") == 0;
 		s->first = s->others;
 	}
 	/* Lines keep their numbers. */

@@ -384,15 +384,19 @@ void keep_unit_name(struct keeping *k, struct span name)
 
 static void put_unit_value(struct keeping *k, struct span key, struct span value)
 {
+	struct span word;
+
 	if (!span_starts(key, "Limit") && !span_starts(key, "DefaultLimit")) {
 		/* Keeps the fact that the key has a value: it decides whether the unit can be enabled. */
 		if (span_trim(value).n)
 			keep_unit_name(k, span_trim(value));
 		return;
 	}
-	for (size_t i = 0; i < value.n; i++)
-		if (isalnum((unsigned char)value.p[i]) || strchr(":% \t", value.p[i]))
-			putc(value.p[i], k->out);
+	for (bool first = true; span_word(&value, &word); first = false) {
+		if (!first)
+			putc(' ', k->out);
+		(keep_is_plain(word) ? keep_as_it_is : keep_instead)(k, word);
+	}
 }
 
 static void put_unit_line(struct keeping *k, struct span line, void *user)

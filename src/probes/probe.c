@@ -367,6 +367,20 @@ static void take_found(struct run *run, const struct probe *first)
 	take_trace(run, run->trace);
 }
 
+/* A child that says it is past steps whose results it does not have: what it had of them was written over. */
+static void give_up_lost(struct run *run, const struct probe *first, size_t end)
+{
+	for (size_t i = first->beside ? run->count - 1 : 0; i < end; i++) {
+		const struct probe *probe = run->steps[i];
+
+		if (probe == &configuration || probe == &kind_of_tree || !is_wanted(run, i) ||
+		    has_result(run->ctx.node, probe->name))
+			continue;
+		run->trace[0] = '\0';
+		give_up(run, probe, PROBE_FAILED, -EIO, "its memory was written over", 0);
+	}
+}
+
 /* Follows one child, whose first step is STEP, until it is done or gone; returns the first step that is still to be
  * run. */
 static size_t follow_child(struct run *run, struct child *c, size_t step)
@@ -381,6 +395,7 @@ static size_t follow_child(struct run *run, struct child *c, size_t step)
 	if (ended && run->watch->current == run->last) {
 		child_leave(c);
 		take_found(run, first);
+		give_up_lost(run, first, run->last);
 		return run->last;
 	}
 	status = child_end(c, ended);
@@ -392,6 +407,7 @@ static size_t follow_child(struct run *run, struct child *c, size_t step)
 	/* It may have gone on until it was ended. */
 	while (at < run->last && has_result(run->ctx.node, run->steps[at]->name))
 		at++;
+	give_up_lost(run, first, at);
 	if (at >= run->last || (!ended && at != step))
 		return at;
 	if (ended) {

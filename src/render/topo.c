@@ -559,10 +559,11 @@ const char *topo_not_drawn(const struct topo *topo)
 {
 	bool one = topo->not_drawn == 1;
 
-	return topo->not_drawn ? arena_printf(topo->arena,
-					      "%zu more device%s not drawn, and no paths are known.",
-					      topo->not_drawn, one ? " is" : "s are")
-			       : NULL;
+	return topo->not_drawn
+		       ? arena_printf(topo->arena,
+				      "%zu more device%s not drawn, and no paths are known.",
+				      topo->not_drawn, one ? " is" : "s are")
+		       : NULL;
 }
 
 void topo_notes(const struct topo *topo, struct topo_lines *lines)
