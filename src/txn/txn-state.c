@@ -23,6 +23,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/open-file.h"
 #include "txn/write-private.h"
 
 #define JOURNAL_MAX (1u << 20)
@@ -134,7 +135,7 @@ int state_create(struct txn *t)
 	return open_folder(t, folder_of(t, t->id, UNBEGUN));
 }
 
-/* To the name of a transaction that has begun, or back. */
+/* Renames the folder to that of a transaction that has begun, or back. */
 static int rename_folder(struct txn *t, const char *from, const char *to)
 {
 	char name[NAME_MAX + 1];
@@ -224,14 +225,13 @@ const char *state_advice(struct txn *t)
 
 static int read_state_file(struct txn *t, const char *name, size_t limit, struct text *text)
 {
-	_cleanup_close_ int fd = openat(t->folder, name,
-					O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	_cleanup_close_ int fd = open_own_file(t->folder, name, O_RDONLY | O_NONBLOCK);
 	struct stat st;
 	ssize_t n;
 
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > limit)
+		return fd == -EBADF || fd == -ELOOP ? -EFBIG : fd;
+	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size > limit)
 		return -EFBIG;
 	text->data = malloc((size_t)st.st_size + 1);
 	if (!text->data)
@@ -281,11 +281,9 @@ void state_forget(struct txn *t)
 int state_kept_open(struct txn *t, const struct kept *kept)
 {
 	char name[32];
-	int fd;
 
 	snprintf(name, sizeof(name), "before.%u", kept->number);
-	fd = openat(t->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return open_own_file(t->folder, name, O_RDONLY | O_NONBLOCK);
 }
 
 static bool is_free(struct txn *t, const char *name)
@@ -392,7 +390,7 @@ static int load_journal(struct txn *t, struct span text)
 	if (rc)
 		return txn_fail(t, rc, "%s: %s", t->id, strerror(-rc));
 	state_replay(t, &journal);
-	/* It has its first line before the folder has its name. */
+	/* The first line is written before the folder gets its name, so it cannot be missing. */
 	t->journal_damaged |= !*t->record_sha;
 	return t->journal_damaged ? damaged(t, "journal", "not what was written there") : 0;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/open-file.h"
 
 struct swap {
 	struct writer *w;
@@ -66,12 +67,12 @@ static int check_expected(const struct swap *s, const char *name)
 						  : "");
 }
 
-/* It can no longer be opened by its name; a read lease is refused while a process that has it open
- * could still write: fcntl(2), F_SETLEASE. File systems without leases go without. */
+/* Checks that no process can still write to the displaced file: it can no longer be opened by its name, and a read
+ * lease is refused while a process has it open for writing: fcntl(2), F_SETLEASE. File systems without leases are
+ * not checked. */
 static int check_displaced(const struct swap *s)
 {
-	_cleanup_close_ int fd = openat(s->folder, s->old,
-					O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	_cleanup_close_ int fd = open_own_file(s->folder, s->old, O_RDONLY | O_NONBLOCK);
 	int rc;
 
 	if (fd >= 0 && fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN)
@@ -94,9 +95,9 @@ static int rename_failed(const struct swap *s)
 	return write_failed(s->w, s->r->path, "rename");
 }
 
-/* Some file systems have no RENAME_NOREPLACE (NFS, renameat2(2)). A hard link is as good; without
- * those, as on vfat, only root can write to the folder, so that checking first is nearly as
- * good. */
+/* Renames to a name that must not exist. Some file systems have no RENAME_NOREPLACE (NFS, renameat2(2)); a hard link
+ * is equivalent. Without hard links, as on vfat, only root can write to the folder, so that a check before is nearly
+ * as good. */
 static int rename_new(int folder, const char *from, const char *to)
 {
 	struct stat st;
@@ -131,7 +132,8 @@ static bool same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* Where nothing can be exchanged (NFS, older vfat): the same inode, untouched, a moment before. */
+/* Replaces a file where names cannot be exchanged (NFS, older vfat), after checking that the same inode was still
+ * untouched a moment ago. */
 static int replace_guarded(const struct swap *s)
 {
 	struct stat before, now;
