@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-form.c - what a step may look like, field by field. A plan is held against it before anything
- * is prepared, and a record before anything of it is believed: it may be damaged, or forged by the
- * creator of the tree.
+ * txn-form.c - the valid values of each field of a step. A plan is held against it before anything is prepared, and
+ * a record before anything of it is believed: it may be damaged, or forged by the creator of the tree.
  */
 #include "txn/txn-private.h"
 

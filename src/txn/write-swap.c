@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * write-swap.c - one name in a folder gets another file, and whatever was displaced is looked at
- * before it goes: between a check and a rename the file may have changed, and reading a large image
- * takes long.
+ * write-swap.c - gives a name in a folder another file, and checks the displaced file before it is removed: between
+ * a check and a rename the file may have changed, and reading a large image takes long.
  */
 #include "txn/write-private.h"
 
