@@ -22,7 +22,7 @@ const char *command_printf(struct arena *arena, const char *format, ...)
 /* Two commands, one after the other. NULL without FIRST; THEN may be NULL. */
 const char *command_join(struct arena *arena, const char *first, const char *then);
 
-/* Returns a command that can stand in a sentence: TEXT, or PLACEHOLDER where TEXT is NULL or contains anything that
+/* Returns a command for use within a sentence: TEXT, or PLACEHOLDER where TEXT is NULL or contains anything that
  * a shell would interpret. */
 const char *command_name(const char *text, const char *placeholder);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* memory.h - what to do when memory runs out where no answer could say so. */
+/* memory.h - ends the process when memory runs out and no answer could report it. */
 #ifndef MEMORY_H
 #define MEMORY_H
 

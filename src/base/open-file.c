@@ -30,7 +30,7 @@ bool open_is_made_up(int fd)
 	return false;
 }
 
-/* Where /proc is not mounted: by its name once more, without waiting, if that is still the same. */
+/* Opens FILE again by its name if /proc is not mounted, without waiting, and checks that it is the same file. */
 static int open_same(int folder, const char *file, int flags, const struct stat *st)
 {
 	int fd = openat(folder, file, flags | O_NONBLOCK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-diff.c - what differs between nodes, or on one node since an earlier look. */
+/* cmd-diff.c - diff: the differences between nodes, or on one node since an earlier look. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-doctor.c - what is wrong with a node, and what to do about it. */
+/* cmd-doctor.c - doctor: the problems of a node, and the instructions. */
 #include "cli/cmd.h"
 #include "cli/proof-read.h"
 #include "cli/source.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-facts.c - what is known of a node, whole or by a path. */
+/* cmd-facts.c - facts: the facts of a node, all or by path. */
 #include <errno.h>
 
 #include "base/json.h"

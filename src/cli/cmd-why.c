@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-why.c - what a job's log says, and what on this node explains it. */
+/* cmd-why.c - why: the failures in the log of a job, and the problems of this node that explain them. */
 #include <string.h>
 
 #include "base/output.h"

@@ -140,7 +140,7 @@ struct rule_table {
 /* Returns all rules, sorted by id. */
 const struct rule *const *rule_all(size_t *count);
 const struct rule *rule_find(const char *id);
-/* Returns the highest severity of the rule's findings, unless the configuration sets another one. */
+/* Returns the highest severity of the rule's findings, unless the configuration changes it. */
 static inline enum severity rule_gravest(const struct rule *rule)
 {
 	return rule->gravest > rule->severity ? rule->gravest : rule->severity;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * settings.h - what an administrator decided: nvnodecheck.conf and conf.d, then the command line.
- * Every key is a row of settings_keys[], those of [expect] of expect_keys[]; the example
- * configuration and nvnodecheck.conf(5) have the same rows because a test says so.
+ * settings.h - the configuration: nvnodecheck.conf and conf.d, then the command line. Every key is a row of
+ * settings_keys[], those of [expect] of expect_keys[]; the example configuration and nvnodecheck.conf(5) have the
+ * same rows because a test says so.
  */
 #ifndef SETTINGS_H
 #define SETTINGS_H

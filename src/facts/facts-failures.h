@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-failures.h - what the kernel log says that it could not do, and errors that nothing here explains. Part of
- * facts.h, which includes it. */
+/*
+ * facts-failures.h - the failures in the kernel log, and errors that no rule explains. Part of facts.h, which
+ * includes it.
+ */
 #ifndef FACTS_FAILURES_H
 #define FACTS_FAILURES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-kinds.h - what kind of node it is. Part of facts.h, which includes it. */
+/* facts-kinds.h - the kinds of the node. Part of facts.h, which includes it. */
 #ifndef FACTS_KINDS_H
 #define FACTS_KINDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-nvml.h - what the driver answers about its GPUs through NVML. Part of facts.h, which includes it. */
+/* facts-nvml.h - the driver's answers about its GPUs through NVML. Part of facts.h, which includes it. */
 #ifndef FACTS_NVML_H
 #define FACTS_NVML_H
 

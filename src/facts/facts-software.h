@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-software.h - what is installed. Part of facts.h, which includes it. */
+/* facts-software.h - the installed software. Part of facts.h, which includes it. */
 #ifndef FACTS_SOFTWARE_H
 #define FACTS_SOFTWARE_H
 

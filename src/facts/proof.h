@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * proof.h - what prove tried on the hardware, and how it went. Part of facts.h, which includes it: rules
- * read it as they read any facts. No probe fills it; it comes from prove.h, or from the document that
- * an earlier run wrote (doctor --with).
+ * proof.h - the trials of prove on the hardware, and their results. Part of facts.h, which includes it: rules read
+ * it as they read any facts. No probe fills it; it comes from prove.h, or from the document that an earlier run
+ * wrote (doctor --with).
  */
 #ifndef PROOF_H
 #define PROOF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fix.c - what a fix answers: repairs, refusals, steps. */
+/* fix.c - the answers of a fix: repairs, refusals, steps. */
 #include "fixes/fix.h"
 
 #include <stdarg.h>

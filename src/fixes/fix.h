@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fix.h - what is between plan.c and the fixes. A fix is one file, src/fixes/NAME.c, found by its
- * name: rules name it in their row. It is asked once for each finding and answers with operations
- * on files and steps, or refuses with a reason. It writes nothing and reads nothing but the facts:
- * the bytes of files that are to be edited come through draft_open().
+ * fix.h - the interface between plan.c and the fixes. A fix is one file, src/fixes/NAME.c, found by its name: rules
+ * name it in their row. It is asked once for each finding and answers with operations on files and steps, or refuses
+ * with a reason. It writes nothing and reads nothing but the facts: the bytes of files that are to be edited come
+ * through draft_open().
  *
  * When a fix refuses, all that it asked for in the same call is forgotten.
  */

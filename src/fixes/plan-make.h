@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan-make.h - from findings to a plan. */
+/* plan-make.h - makes a plan from findings. */
 #ifndef PLAN_MAKE_H
 #define PLAN_MAKE_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* diff.h - what differs between nodes: for each fact the values that there are and the nodes that have
- * them, and which nodes differ from most. */
+/*
+ * diff.h - the differences between nodes: for each fact the values that there are and the nodes that have them, and
+ * which nodes differ from most.
+ */
 #ifndef DIFF_H
 #define DIFF_H
 

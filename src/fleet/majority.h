@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * majority.h - what most nodes of a fleet have, of all that [expect] can say. It is counted in the table of diff.h: a key
- * of [expect] in place of the path of a fact. A node that does not know a value agrees with none.
+ * majority.h - the values that most nodes of a fleet have, for all keys of [expect]. It is counted in the table of
+ * diff.h: a key of [expect] in place of the path of a fact. A node that does not know a value agrees with none.
  */
 #ifndef MAJORITY_H
 #define MAJORITY_H

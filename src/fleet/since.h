@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* since.h - what has changed on a node since an earlier facts file. */
+/* since.h - the changes on a node since an earlier facts file. */
 #ifndef SINCE_H
 #define SINCE_H
 

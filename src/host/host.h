@@ -93,7 +93,7 @@ void host_keep(const struct host *host, unsigned int needs);
 
 /* ---- questions ---- */
 
-/* A file's content; data[size] is NUL. */
+/* The content of one file: it does not grow, and data[size] is NUL. (base/text.h writes text for people.) */
 struct text {
 	char *data;
 	size_t size;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * grub.h - what GRUB's configuration amounts to: its menu, which entry it starts, and the command
- * line that a kernel gets from it. grub.cfg is a program, and it is carried out: variables,
- * functions, loops, tests, and the files that it reads. What only GRUB on that machine could
- * answer (its devices, its modules, a key that is pressed) is unknown: of a condition that depends
- * on it both branches are carried out, and what they leave behind differently is unknown, too.
+ * grub.h - evaluates GRUB's configuration: its menu, which entry it starts, and the command line that a kernel gets
+ * from it. grub.cfg is a program, and it is carried out: variables, functions, loops, tests, and the files that it
+ * reads. What only GRUB on that machine could answer (its devices, its modules, a key that is pressed) is unknown: of
+ * a condition that depends on it both branches are carried out, and what they leave behind differently is unknown,
+ * too.
  *
  * Sources: GRUB 2.06 grub-core/script/{yylex.l,parser.y,execute.c,argv.c}, normal/{main.c,menu.c,
  * context.c}, commands/{test.c,menuentry.c,eval.c}, lib/{cmdline.c,envblk.c}; of the GRUB of RHEL and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmsg-driver.h - which GPU, NIC, PCIe or IOMMU driver wrote a message of the kernel, and how grave it is. */
+/* kmsg-driver.h - finds the GPU, NIC, PCIe or IOMMU driver that wrote a kernel message, and its severity. */
 #ifndef PARSE_KMSG_DRIVER_H
 #define PARSE_KMSG_DRIVER_H
 

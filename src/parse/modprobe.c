@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modprobe.c - which files count, and the resulting options of each module. */
+/* modprobe.c - selects the files that count, and computes the options of each module. */
 #include "parse/modprobe-private.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * modprobe.h - what modprobe.d and the kernel command line tell the next load of a module, as kmod
- * reads it. libkmod itself is not asked: it gives neither file nor line, does not report masked
- * files, and always reads the command line of the host that it runs on.
+ * modprobe.h - the options that modprobe.d and the kernel command line give the next load of a module, as kmod reads
+ * them. libkmod itself is not asked: it gives neither file nor line, does not report masked files, and always reads
+ * the command line of the host that it runs on.
  *
  * No I/O here: the caller hands over named buffers, be they from a host or from inside an
  * initramfs. Sources: kmod libkmod-config.c (files, commands, command line), shared/util.c (lines,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * segment.h - what an initramfs image is put together from: a row of plain cpio archives and
- * compressed ones, with zero bytes between them (init/initramfs.c). The kernel knows a compressor
- * by its first two bytes (lib/decompress.c).
+ * segment.h - the segments of an initramfs image: a row of plain cpio archives and compressed ones, with zero bytes
+ * between them (init/initramfs.c). The kernel knows a compressor by its first two bytes (lib/decompress.c).
  */
 #ifndef PARSE_SEGMENT_H
 #define PARSE_SEGMENT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * virt.h - what firmware, kernel and init say about the hypervisor or container that they run in.
- * The words are those of systemd-detect-virt(1), and firecracker, which it calls kvm.
+ * virt.h - recognises the hypervisor or container by what firmware, kernel and init report. The words are those of
+ * systemd-detect-virt(1), and firecracker, which it calls kvm.
  */
 #ifndef PARSE_VIRT_H
 #define PARSE_VIRT_H

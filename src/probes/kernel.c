@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kernel.c - how the kernel that runs was built, and a few of its settings. */
+/* kernel.c - the build configuration of the running kernel, and a few of its settings. */
 #include <string.h>
 #include <zlib.h>
 

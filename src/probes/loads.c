@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * loads.c - what a load of the modules that matter here would meet: the files that modprobe takes by modules.dep, and
- * their symbols. Nothing is loaded.
+ * loads.c - reads what a load of a module would need: the files that modprobe takes by modules.dep, and their
+ * symbols. Nothing is loaded.
  */
 #include "probes/loads.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* loads.h - what stands between module files and their being loaded, of modules that are chosen by name. */
+/* loads.h - reads the section loads: whether the modules that are chosen by name can be loaded. */
 #ifndef LOADS_H
 #define LOADS_H
 

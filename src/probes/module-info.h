@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* module-info.h - what a .ko says of itself, through libkmod. Nothing is loaded. */
+/* module-info.h - the fields of a module file, through libkmod. Nothing is loaded. */
 #ifndef MODULE_INFO_H
 #define MODULE_INFO_H
 

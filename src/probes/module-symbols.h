@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * module-symbols.h - which symbols some modules need, who offers them, and what the kernel would say of each
+ * module-symbols.h - the symbols that modules need, the modules that offer them, and how the kernel would resolve each
  * (kernel/module/main.c: simplify_symbols(), resolve_symbol(); version.c: check_version()).
  *
  * The kernel's own symbols come from Module.symvers. Without it, the symbols that its own modules need are used: they were

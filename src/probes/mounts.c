@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mounts.c - what is mounted, and the pools of huge pages. */
+/* mounts.c - mounts, and the pools of huge pages. */
 #include <limits.h>
 #include <string.h>
 

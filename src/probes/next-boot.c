@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* next-boot.c - what an image will boot: its kernel and command line, and the machine that it is for. */
+/* next-boot.c - the next boot of an image: its kernel and command line, and the machine that it is for. */
 #include <string.h>
 
 #include "parse/nvidia.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nvml-gpu.c - what NVML says of one GPU, function by function. What fails costs its own fact. */
+/* nvml-gpu.c - asks NVML about one GPU. If a function fails, only its own fact is unknown. */
 #include <stdio.h>
 #include <string.h>
 

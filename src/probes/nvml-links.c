@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nvml-links.c - what NVML says of a GPU's NVLinks, and of what it can do with the other GPUs' memory. */
+/* nvml-links.c - asks NVML about a GPU's NVLinks and its access to the other GPUs' memory. */
 #include <string.h>
 
 #include "probes/nvml-ask-private.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* references-cdi.c - what specifications of the Container Device Interface name: device nodes with their numbers,
- * files to mount, hooks to run, interfaces to move. */
+/*
+ * references-cdi.c - the names in specifications of the Container Device Interface: device nodes with their numbers,
+ * files to mount, hooks to run, interfaces to move.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* references-containers.c - what the NVIDIA Container Toolkit and container engines name: the programs that make
- * and prepare a container, and where the driver is. */
+/*
+ * references-containers.c - the names in the configuration of the NVIDIA Container Toolkit and of container engines:
+ * the programs that make and prepare a container, and where the driver is.
+ */
 #include <string.h>
 
 #include "base/json.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* references-units.c - what the units of services that matter name: programs, files of variables, users
- * (systemd.exec(5), systemd.service(5)). */
+/*
+ * references-units.c - the names in units of services: programs, files of variables, users (systemd.exec(5),
+ * systemd.service(5)).
+ */
 #include <errno.h>
 #include <string.h>
 

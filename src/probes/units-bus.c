@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * units-bus.c - what systemd says of units. ListUnitsByPatterns and ListUnitFilesByPatterns
- * (org.freedesktop.systemd1(5), both since systemd 230) are chosen because they change nothing:
- * LoadUnit, and reading a property of a unit that is not loaded, would make systemd load it.
+ * units-bus.c - asks systemd about units. ListUnitsByPatterns and ListUnitFilesByPatterns
+ * (org.freedesktop.systemd1(5), both since systemd 230) are chosen because they change nothing: LoadUnit, and
+ * reading a property of a unit that is not loaded, would make systemd load it.
  */
 #include "probes/units.h"
 

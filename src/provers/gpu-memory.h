@@ -29,7 +29,7 @@ void gpu_memory_end(struct gpu_memory *m);
 /* Overwrites the memory, so that the content of an earlier run is not taken for this run's. */
 cu_result gpu_memory_make_stale(const struct gpu_memory *m);
 /* Reads it back and says in TRY whether it is what was written HOW ("by the NIC"). */
-void gpu_memory_judge(const struct gpu_memory *m, struct proof_try *try, const char *how);
+void gpu_memory_compare(const struct gpu_memory *m, struct proof_try *try, const char *how);
 #define _cleanup_gpu_memory_ _cleanup_(gpu_memory_end)
 
 /* An RDMA device that was opened. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dkms.h - what DKMS did not build and why, and the command that builds a module again. Pure. */
+/* dkms.h - the modules that DKMS did not build, the reason, and the command that builds a module again. Pure. */
 #ifndef DKMS_H
 #define DKMS_H
 

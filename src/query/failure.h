@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* failure.h - what the kernel log says was tried and failed (log.failures), and whether that still holds. Pure. */
+/* failure.h - the failures in the kernel log (log.failures) that still hold. Pure. */
 #ifndef FAILURE_H
 #define FAILURE_H
 

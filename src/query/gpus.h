@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gpus.h - what a PCI id says about a GPU or a NIC: the tables data/gpus.tsv and data/nics.tsv. An id
- * that is not in them is unknown (NULL); nothing is guessed. */
+/*
+ * gpus.h - GPUs and NICs by their PCI ids: the tables data/gpus.tsv and data/nics.tsv. An id that is not in them is
+ * unknown (NULL); nothing is guessed.
+ */
 #ifndef GPUS_H
 #define GPUS_H
 

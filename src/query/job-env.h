@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* job-env.h - what a job's environment tells NCCL and NVSHMEM about NICs. */
+/* job-env.h - the variables of a job that tell NCCL and NVSHMEM about NICs. */
 #ifndef JOB_ENV_H
 #define JOB_ENV_H
 

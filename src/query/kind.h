@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kind.h - what kind of node it is, from the facts alone. Rules ask here instead of guessing each for
- * itself. Several kinds are true of one node. A kind whose evidence was not read is unknown.
+ * kind.h - the kinds of the node, from the facts. Rules ask here instead of guessing each for itself. Several kinds
+ * are true of one node. A kind whose evidence was not read is unknown.
  */
 #ifndef KIND_H
 #define KIND_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* log-age.h - what the kernel log says came after an event: a line of the past is no state of now. */
+/* log-age.h - later events in the kernel log that make an earlier message obsolete. */
 #ifndef LOG_AGE_H
 #define LOG_AGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mmio-window.h - who gives a virtual machine room for large BARs, and how. Pure. */
+/* mmio-window.h - the host's setting that gives a virtual machine room for large BARs. Pure. */
 #ifndef MMIO_WINDOW_H
 #define MMIO_WINDOW_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modprobe-also-loads.h - which modules modprobe loads together with a given one: soft dependencies and
- * install commands, as kmod takes them. */
+/*
+ * modprobe-also-loads.h - the modules that modprobe loads together with a given one: soft dependencies and install
+ * commands, as kmod takes them.
+ */
 #ifndef MODPROBE_ALSO_LOADS_H
 #define MODPROBE_ALSO_LOADS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * modprobe-dry-run.h - would modprobe load a module, by the files alone (facts.loads, modprobe.d)? Pure.
+ * modprobe-dry-run.h - decides whether modprobe would load a module, from the files (facts.loads, modprobe.d). Pure.
  *
  * modprobe's part: kmod libkmod-module.c, kmod_module_new_from_lookup() and kmod_module_probe_insert_module(). The
  * kernel's: kernel/module/main.c, version.c, signing.c. Soft dependencies do not count: modprobe goes on without them.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * module-load.h - what a person does to have a module loaded, for rules that say it is not. "modprobe" is said
- * only where a file of the module exists, or where that is not known. Pure.
+ * module-load.h - the instruction and the command that load a module, for rules about missing modules. "modprobe" is
+ * said only where a file of the module exists, or where that is not known. Pure.
  */
 #ifndef MODULE_LOAD_H
 #define MODULE_LOAD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names.h - what people call a part of a node: "GPU3 (0000:3c:00.0)", "mlx5_4 port 1". A finding's subject is an
- * identity of the facts: a PCI address, "mlx5_4/1", the path of a fact.
+ * names.h - labels for the parts of a node: "GPU3 (0000:3c:00.0)", "mlx5_4 port 1". A finding's subject is an identity
+ * of the facts: a PCI address, "mlx5_4/1", the path of a fact.
  *
  * GPUs have the driver's number: their minor, /dev/nvidiaN. Where the driver gave none to any of them, they are
  * counted by their PCI addresses, which is the order in which the driver would number them. A GPU that the driver

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peer-support.h - which GPUs the loaded driver lets reach each other over PCIe: all but GeForce cards, and
- * these with a build that is patched for it. Pure. */
+/*
+ * peer-support.h - the GPUs between which the loaded driver allows peer-to-peer over PCIe: all but GeForce cards,
+ * and these with a build that is patched for it. Pure.
+ */
 #ifndef PEER_SUPPORT_H
 #define PEER_SUPPORT_H
 

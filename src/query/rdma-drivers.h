@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rdma-drivers.h - which module makes RDMA devices of a network driver's functions: data/rdma-drivers.tsv. Pure. */
+/* rdma-drivers.h - the module that makes RDMA devices of a network driver's functions: data/rdma-drivers.tsv. Pure. */
 #ifndef RDMA_DRIVERS_H
 #define RDMA_DRIVERS_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reference.h - what became of a name that a file has: the one place that decides it. Pure: facts in, answer
- * out. */
+/*
+ * reference.h - decides whether the thing that a file names exists, is missing or has changed. Pure: facts in,
+ * answer out.
+ */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* selection.h - which NICs each library of a job uses on this node, by its own variables, files and defaults. */
+/* selection.h - the NICs that each library of a job uses on this node, by its own variables, files and defaults. */
 #ifndef SELECTION_H
 #define SELECTION_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* service-cause.h - what keeps a service from running, as far as the node shows it. Pure: facts in, answer out. */
+/*
+ * service-cause.h - the cause that keeps a service from running, as far as the facts show it. Pure: facts in, answer
+ * out.
+ */
 #ifndef SERVICE_CAUSE_H
 #define SERVICE_CAUSE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* topology.h - what lies between two PCI functions, from the PCI tree in the facts alone. */
+/* topology.h - the path between two PCI functions, from the PCI tree in the facts. */
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
 

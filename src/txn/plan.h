@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan.h - what would be changed on a node, and why. Fixes (src/fixes) make it from findings, it is
- * shown as a unified diff or JSON, and a transaction (src/txn/txn.h) carries it out. Data only:
- * making a plan changes nothing.
+ * plan.h - a plan: the changes of a node, and why. Fixes (src/fixes) make it from findings, it is shown as a unified
+ * diff or JSON, and a transaction (src/txn/txn.h) carries it out. Data only: making a plan changes nothing.
  *
  * Order of a transaction: files, then steps, each in the order of its list.
  */

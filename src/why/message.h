@@ -69,7 +69,8 @@ struct message {
 	const char *reasons; /* and one of these; NULL: it needs none */
 };
 
-/* Returns all messages in the order of the table. The first call builds the table, which then stays at its address. */
+/* Returns all messages in the order of the table, then the topics. The first call builds the table, which then stays at
+ * its address. */
 const struct message *message_all(size_t *count);
 
 /* The values of a message's variables in one line. */
