@@ -44,7 +44,7 @@ static const struct device_major *nvidia_major(const struct node *node)
 
 /* ---- in a container ---- */
 
-/* What has to be given to a container, by path. */
+/* Device nodes and files that a container needs, by path. */
 static const struct {
 	const char *path, *remedy;
 	const char *in_pod; /* NULL: the same */

@@ -58,7 +58,7 @@ static const char *step_found(const struct setting_outcome *o)
 	return "";
 }
 
-/* One answer for each step that is missing. */
+/* Answers for each step that is missing. */
 static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 			      const struct setting_outcome *o)
 {
@@ -254,7 +254,7 @@ static const char *given_value(struct rule_context *ctx, const char *name,
 	return own->value;
 }
 
-/* One assignment hides another: that is then what is to be mended. */
+/* Returns the rule about hidden assignments if one hides another: that one is corrected first. */
 static const char *masked_by(struct rule_context *ctx, const struct setting *s)
 {
 	return strcmp(s->name, "NVreg_RegistryDwords") == 0 &&
