@@ -17,7 +17,7 @@
 #   make check-mutants         whether the tests can fail: 300 changes of src/, one at a time; hours
 #   make check-image           an image of Debian with NVIDIA's packages, judged before it boots, as root
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
-#   make check-valgrind        memcheck over the verbs that look
+#   make check-valgrind        memcheck over the commands that read
 #   make pictures              docs/topology.svg and docs/page.png, which README.md shows; needs chromium
 #   make bench                 how long it takes, as ratios; NHC_SOURCE=DIR compares LBNL NHC too
 #   make check-fuzz            every fuzz target, FUZZ_SECONDS=30 each
@@ -25,7 +25,8 @@
 #   make uninstall DESTDIR= PREFIX=/usr/local
 #   make dist                  build/nvnodecheck-VERSION.tar.gz of what is committed, the same each time
 #   make deb, rpm, portable, check-packages, check-oldest, check-arm64: packaging/packages.mk
-#   make clean
+#   make clean                 removes what is built; distclean also the roots and sources that were downloaded
+#   make help                  prints this list
 #
 # V=1 shows the commands. SANITIZE=1 builds with ASan and UBSan into build-sanitize/. CC, CFLAGS, CPPFLAGS and
 # LDFLAGS are the caller's; HARDENING= leaves out what distributions build with. What was built with other
@@ -59,8 +60,8 @@ Q := $(if $(filter 1,$(V)),,@)
 
 # Linked: what every run needs. Heavier libraries are opened when a probe first uses them, so only
 # their headers are asked for here.
-LIBS := json-c inih
-HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux yaml-0.1
+LIBS := inih
+HEADERS := json-c zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux yaml-0.1
 
 WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
 	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wconversion -Wno-sign-conversion \
@@ -89,17 +90,21 @@ ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
-LISTS := $(B)/probes.inc $(B)/rules.inc $(B)/fixes.inc $(B)/provers.inc $(B)/gpus.inc $(B)/nics.inc $(B)/cuda.inc $(B)/kernel-needs.inc $(B)/rdma-drivers.inc $(B)/nvreg.inc $(B)/driver-parts.inc $(B)/sysctls.inc \
-	 $(B)/nvshmem-variables.inc $(B)/deepep-variables.inc $(B)/service-words.inc $(B)/build-errors.inc $(B)/kernel-messages.inc $(B)/init-causes.inc $(B)/iommu-words.inc \
-	 $(B)/report-style.inc $(B)/report-script.inc \
-	 $(B)/known-bad.inc $(B)/known-bad-summary.inc $(B)/messages.inc
+# What the build makes of the sources and of data/, for the sources to include.
+REGISTRIES := probes rules fixes provers
+TABLES := $(patsubst data/%.awk,%,$(wildcard data/*.awk))
+LISTS := $(patsubst %,$(B)/%.inc,$(REGISTRIES) $(TABLES) known-bad-summary nvshmem-variables deepep-variables \
+	   report-style report-script)
 
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: pictures all check check-long format check-sanitize check-sanitize-quick check-texts check-generators check-vm check-loads check-mutants check-reboot check-cycle check-power check-units \
+.PHONY: all help pictures check check-long format check-sanitize check-sanitize-quick check-texts check-generators \
+	check-vm check-loads check-mutants check-oracles check-reboot check-cycle check-power check-units \
 	check-integration check-image check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
-	dist clean FORCE
+	dist clean distclean FORCE
+.DELETE_ON_ERROR:
+
 all: $(B)/nvnodecheck $(B)/nvnodecheck-rules.7 $(B)/nvnodecheck-facts.5
 
 $(B)/nvnodecheck: $(OBJECTS) $(B)/flags
@@ -127,7 +132,7 @@ $(B)/nvnodecheck-rules.7: $(firstword $(PAGE_WRITER))
 	$(Q)$(PAGE_WRITER) > $@.new && mv $@.new $@
 PAGE_SOURCES := man/rules-page.c src/render/rules-man.c src/render/rules.c \
 		$(wildcard $(foreach folder,rules evaluate query facts parse base,src/$(folder)/*.c))
-$(B)/rules-page: $(PAGE_SOURCES) | $(LISTS)
+$(B)/rules-page: $(PAGE_SOURCES) $(wildcard src/*/*.h) | $(LISTS)
 	@echo "  HOSTCC  $@"
 	$(Q)$(BUILD_CC) -std=gnu17 -D_GNU_SOURCE -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(LIBS)) \
 		-ffunction-sections -fdata-sections -Wl,--gc-sections -o $@ $(PAGE_SOURCES)
@@ -165,46 +170,13 @@ $(B)/fixes.inc: FORCE
 $(B)/provers.inc: FORCE
 	$(call write_list,const struct prover prover_\([a-z0-9_]*\) = {$$,PROVER(\1),src/provers/*.c)
 
-$(B)/gpus.inc: data/gpus.tsv data/gpus.awk
+# One table of data/ each. What includes a list depends on it by the compiler's own account (-MMD).
+$(B)/%.inc: data/%.tsv data/%.awk
 	@mkdir -p $(@D)
-	$(Q)awk -f data/gpus.awk data/gpus.tsv > $@
-$(B)/nics.inc: data/nics.tsv data/nics.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/nics.awk data/nics.tsv > $@
-$(B)/cuda.inc: data/cuda.tsv data/cuda.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/cuda.awk data/cuda.tsv > $@
-
-$(B)/kernel-needs.inc: data/kernel-needs.tsv data/kernel-needs.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/kernel-needs.awk data/kernel-needs.tsv > $@
-
-$(B)/rdma-drivers.inc: data/rdma-drivers.tsv data/rdma-drivers.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/rdma-drivers.awk data/rdma-drivers.tsv > $@
-
-$(B)/sysctls.inc: data/sysctls.tsv data/sysctls.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/sysctls.awk data/sysctls.tsv > $@.new && mv $@.new $@
-
-$(B)/driver-parts.inc: data/driver-parts.tsv data/driver-parts.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/driver-parts.awk data/driver-parts.tsv > $@.new && mv $@.new $@
-
-$(B)/nvreg.inc: data/nvreg.tsv data/nvreg.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/nvreg.awk data/nvreg.tsv > $@
-
-$(B)/known-bad.inc: data/known-bad.tsv data/known-bad.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/known-bad.awk data/known-bad.tsv > $@.new && mv $@.new $@
+	$(Q)awk -f data/$*.awk $< > $@
 $(B)/known-bad-summary.inc: data/known-bad.tsv data/known-bad.awk
 	@mkdir -p $(@D)
-	$(Q)awk -v summary=1 -f data/known-bad.awk data/known-bad.tsv > $@.new && mv $@.new $@
-
-$(B)/messages.inc: data/messages.tsv data/messages.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/messages.awk data/messages.tsv > $@.new && mv $@.new $@
+	$(Q)awk -v summary=1 -f data/known-bad.awk $< > $@
 
 $(B)/deepep-variables.inc: data/deepep-variables.txt
 	@mkdir -p $(@D)
@@ -223,53 +195,10 @@ $(B)/report-script.inc: data/report.js
 	@mkdir -p $(@D)
 	$(Q)$(quote) $< > $@
 
-$(B)/kernel-messages.inc: data/kernel-messages.tsv data/kernel-messages.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/kernel-messages.awk data/kernel-messages.tsv > $@
-
-$(B)/init-causes.inc: data/init-causes.tsv data/init-causes.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/init-causes.awk data/init-causes.tsv > $@.new && mv $@.new $@
-
-$(B)/iommu-words.inc: data/iommu-words.tsv data/iommu-words.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/iommu-words.awk data/iommu-words.tsv > $@.new && mv $@.new $@
-
-$(B)/build-errors.inc: data/build-errors.tsv data/build-errors.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/build-errors.awk data/build-errors.tsv > $@
-
-$(B)/service-words.inc: data/service-words.tsv data/service-words.awk
-	@mkdir -p $(@D)
-	$(Q)awk -f data/service-words.awk data/service-words.tsv > $@
-
-$(B)/probes/probe.o: $(B)/probes.inc
-$(B)/evaluate/rule.o: $(B)/rules.inc
-$(B)/fixes/plan.o: $(B)/fixes.inc
-$(B)/provers/prove.o: $(B)/provers.inc
-$(B)/query/gpus.o: $(B)/gpus.inc $(B)/nics.inc
-$(B)/query/cuda.o: $(B)/cuda.inc
-$(B)/query/kernel-needs.o: $(B)/kernel-needs.inc
-$(B)/query/rdma-drivers.o: $(B)/rdma-drivers.inc
-$(B)/query/nvreg.o: $(B)/nvreg.inc
-$(B)/query/driver-parts.o: $(B)/driver-parts.inc
-$(B)/rules/sysctl-table.o: $(B)/sysctls.inc
-$(B)/parse/build-log.o: $(B)/build-errors.inc
-$(B)/parse/service-words.o: $(B)/service-words.inc
-$(B)/rules/log-unexplained.o: $(B)/kernel-messages.inc
-$(B)/probes/log.o $(B)/query/init-cause.o: $(B)/init-causes.inc
-$(B)/probes/log.o $(B)/rules/iommu-refused.o: $(B)/iommu-words.inc
-$(B)/query/known-bad.o: $(B)/known-bad.inc
-$(B)/why/message.o: $(B)/messages.inc
-$(B)/rules/software-known-bad.o: $(B)/known-bad-summary.inc
-$(B)/rules/env.o: $(B)/nvshmem-variables.inc
-$(B)/rules/env-deepep.o: $(B)/deepep-variables.inc
-$(B)/render/html.o: $(B)/report-style.inc $(B)/report-script.inc
-
 $(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a $(B)/flags
 	@echo "  CC      $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(shell $(PKG_CONFIG) --cflags cmocka) -MMD -MP -MF $@.d \
-		$(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a $(ALL_LDLIBS) $(shell $(PKG_CONFIG) --libs cmocka)
+	$(Q)$(CC) $(ALL_CFLAGS) $(shell $(PKG_CONFIG) --cflags cmocka json-c) -MMD -MP -MF $@.d \
+		$(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a $(ALL_LDLIBS) $(shell $(PKG_CONFIG) --libs cmocka json-c)
 $(B)/tests/all.a: $(filter-out $(B)/main.o,$(OBJECTS))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -335,7 +264,7 @@ check-generators: all $(B)/tests/txn-driver
 
 # tests/vm/packages names what it takes. The guest is made once and kept in build/vm.
 check-vm: $(B)/nvnodecheck
-	$(Q)python3 tests/vm/run.py --program $(B)/nvnodecheck
+	$(Q)$(PYTHON) tests/vm/run.py --program $(B)/nvnodecheck
 
 # MUTANTS='--count 1000 --seed 2 --only src/rules/'
 check-mutants:
@@ -352,19 +281,19 @@ check-oracles: all
 
 # What doctor says of modules against what the kernel does with them. LOADS='--count 4000 --seed 1'
 check-loads: $(B)/nvnodecheck $(B)/tests/load-driver
-	$(Q)python3 tests/vm/loads.py --program $(B)/nvnodecheck --driver $(B)/tests/load-driver $(LOADS)
+	$(Q)$(PYTHON) tests/vm/loads.py --program $(B)/nvnodecheck --driver $(B)/tests/load-driver $(LOADS)
 
 # As root: Debian roots made with debootstrap are kept in build/vm.
 check-reboot: $(B)/nvnodecheck
-	$(Q)python3 tests/vm/cycle.py --program $(B)/nvnodecheck
+	$(Q)$(PYTHON) tests/vm/cycle.py --program $(B)/nvnodecheck
 check-cycle: $(B)/nvnodecheck
-	$(Q)python3 tests/vm/cycle.py --program $(B)/nvnodecheck --all
+	$(Q)$(PYTHON) tests/vm/cycle.py --program $(B)/nvnodecheck --all
 # Disks are mounted through loop devices. POWER='--count 1000 --seed 1'
 check-power: $(B)/nvnodecheck
-	$(Q)python3 tests/vm/power.py --program $(B)/nvnodecheck $(POWER)
+	$(Q)$(PYTHON) tests/vm/power.py --program $(B)/nvnodecheck $(POWER)
 # Of the package that make deb made.
 check-units: $(B)/nvnodecheck
-	$(Q)python3 tests/vm/units.py --program $(B)/nvnodecheck build/deb/nvnodecheck_*.deb
+	$(Q)$(PYTHON) tests/vm/units.py --program $(B)/nvnodecheck build/deb/nvnodecheck_*.deb
 
 # Each with the engine itself, where it is installed (tests/integration/conftest.py). Those that have to be
 # had as sources ./bootstrap check-integration puts where they are looked for.
@@ -424,7 +353,7 @@ $(B)/facts/%.json: tests/nodes/%.node $(B)/nvnodecheck
 $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(B)/tests/all.a
 	@echo "  CC      $@"
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a \
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -fsanitize=fuzzer $(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a \
 		$(ALL_LDLIBS)
 
 install: all
@@ -465,9 +394,15 @@ dist:
 
 include packaging/packages.mk
 
+help:
+	@sed -n 's/^#   make/make/p' $(firstword $(MAKEFILE_LIST))
+
+KEPT := build/vm build/generators build/image build-sources
 clean:
+	rm -rf $(filter-out $(KEPT) build,$(wildcard build/* build-*))
+distclean:
 	rm -rf build build-*
 
 FORCE:
 
--include $(OBJECTS:.o=.d) $(UNITS:=.d) $(B)/tests/txn-driver.d
+-include $(OBJECTS:.o=.d) $(UNITS:=.d) $(B)/tests/txn-driver.d $(B)/tests/load-driver.d $(wildcard $(B)/fuzz/*.d)

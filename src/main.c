@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* main.c - start-up: parse, pick the verb, answer with its status. */
+/* main.c - start-up: parse, pick the command, answer with its status. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	/* A caller that ignored it hands that down, and the exit status of children would be lost. */
 	signal(SIGCHLD, SIG_DFL);
-	if (argc > 1 && strcmp(argv[1], COMPLETE_VERB) == 0)
+	if (argc > 1 && strcmp(argv[1], COMPLETE_COMMAND) == 0)
 		return complete(argc - 2, argv + 2);
 	if (cli_parse(argc, argv, &options))
 		return render_failure(&options.render, EXIT_USAGE);
@@ -47,12 +47,12 @@ int main(int argc, char **argv)
 		return finish_output(EXIT_WELL);
 	}
 	if (options.help) {
-		cli_help(options.args > argv && strcmp(options.args[-1], options.verb->name) == 0
-				 ? options.verb
+		cli_help(options.args > argv && strcmp(options.args[-1], options.command->name) == 0
+				 ? options.command
 				 : NULL);
 		return finish_output(EXIT_WELL);
 	}
-	status = options.verb->run(&options);
+	status = options.command->run(&options);
 	child_collect();
 	return status;
 }

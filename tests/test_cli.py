@@ -33,9 +33,9 @@ def broken(node_tree):
 @pytest.mark.parametrize("args, said", [
     (["--nonsense"], "unknown option '--nonsense'"),
     (["-Z"], "unknown option '-Z'"),
-    (["nonsense"], "unknown verb 'nonsense'\n"),
-    (["doctr"], "unknown verb 'doctr'; did you mean doctor?"),
-    (["help", "doctr"], "unknown verb 'doctr'; did you mean doctor?"),
+    (["nonsense"], "unknown command 'nonsense'\n"),
+    (["doctr"], "unknown command 'doctr'; did you mean doctor?"),
+    (["help", "doctr"], "unknown command 'doctr'; did you mean doctor?"),
     (["--prfile", "deepep"], "unknown option '--prfile'; did you mean --profile?"),
     (["--prfile=deepep"], "unknown option '--prfile=deepep'; did you mean --profile?"),
     (["facts", "--jsn"], "unknown option '--jsn'\n"),

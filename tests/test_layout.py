@@ -137,3 +137,31 @@ def test_every_probe_has_its_section():
     assert len(probes) > 40 and len(sections) > 25
     assert {probe for probe, _ in rows} == probes - sections
     assert {section for _, section in rows} <= sections
+
+
+def test_every_probe_has_its_section():
+    """A fact's reason is that of the probes of its section: of the one of its name, and of those that
+    evaluate/gap-behind.c lists."""
+    parts = set(re.findall(r'\{ "([a-z-]+)", "[a-z]+" \}', (SRC / "evaluate/gap-behind.c").read_text()))
+    sections = set(re.findall(r"(\w+);", re.search(
+        r"^struct node \{$.*?^\};$", (SRC / "facts/facts.h").read_text(), re.M | re.S).group(), re.M))
+    probes = {name for path in (SRC / "probes").glob("*.c") for name in re.findall(
+        r'^const struct probe probe_\w+ = \{\n\t\.name = "([a-z-]+)"', path.read_text(), re.M)}
+    assert len(probes) > 40
+    assert probes - sections == parts
+
+
+def test_functions_and_files_are_short():
+    """As CONTRIBUTING.md says: 50 lines and 800."""
+    long = []
+    for name in FILES:
+        lines = (SRC / name).read_text().splitlines()
+        long += [name] if len(lines) > 800 else []
+        start = None
+        for number, line in enumerate(lines, 1):
+            if line == "{":
+                start = number
+            elif line == "}" and start:
+                long += [f"{name}:{start}"] if number - start - 1 > 50 else []
+                start = None
+    assert not long

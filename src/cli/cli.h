@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cli.h - the command line as two tables: verbs and options. Parsing, --help, completions and the
+ * cli.h - the command line as two tables: commands and options. Parsing, --help, completions and the
  * option lists of the manual are all made from them.
  */
 #ifndef CLI_H
@@ -15,28 +15,28 @@
 #include "base/text.h"
 #include "render/options.h"
 
-enum verb_bit {
-	VERB_DOCTOR = 1 << 0,
-	VERB_FACTS = 1 << 1,
-	VERB_CAPTURE = 1 << 2,
-	VERB_RULES = 1 << 3,
-	VERB_EXPLAIN = 1 << 4,
-	VERB_TOPO = 1 << 5,
-	VERB_EXPECT = 1 << 6,
-	VERB_PREFLIGHT = 1 << 16,
-	VERB_DIFF = 1 << 17,
-	VERB_FIX = 1 << 7,
-	VERB_UNDO = 1 << 8,
-	VERB_PROVE = 1 << 9,
-	VERB_ACK = 1 << 10,
-	VERB_WHY = 1 << 11,
-	VERB_ANY = -1,
+enum command_bit {
+	COMMAND_DOCTOR = 1 << 0,
+	COMMAND_FACTS = 1 << 1,
+	COMMAND_CAPTURE = 1 << 2,
+	COMMAND_RULES = 1 << 3,
+	COMMAND_EXPLAIN = 1 << 4,
+	COMMAND_TOPO = 1 << 5,
+	COMMAND_EXPECT = 1 << 6,
+	COMMAND_PREFLIGHT = 1 << 16,
+	COMMAND_DIFF = 1 << 17,
+	COMMAND_FIX = 1 << 7,
+	COMMAND_UNDO = 1 << 8,
+	COMMAND_PROVE = 1 << 9,
+	COMMAND_ACK = 1 << 10,
+	COMMAND_WHY = 1 << 11,
+	COMMAND_ANY = -1,
 };
 
 #define LIST_OPTION_MAX 32
 
 struct options {
-	const struct verb *verb;
+	const struct command *command;
 	const char *root;
 	const char *from;
 	const char *config;
@@ -81,12 +81,12 @@ struct options {
 	int audience; /* from the words of --for; -1: not given */
 	bool help;
 	bool version;
-	char **args; /* what is left, after the verb */
+	char **args; /* what is left, after the command */
 	size_t args_count;
 	struct render_options render; /* made of the others by cli_parse() */
 };
 
-struct verb {
+struct command {
 	const char *name;
 	unsigned int bit;
 	const char *args; /* how they are called in the usage line; "" for none */
@@ -112,21 +112,21 @@ struct option_row {
 	const char *name;
 	char letter; /* 0: none */
 	enum option_kind kind;
-	size_t offset;	    /* in struct options */
-	const char *value;  /* how it is called; NULL: takes none */
-	const char *words;  /* "text, json": the values there are; NULL: free */
-	unsigned int verbs; /* enum verb_bit */
+	size_t offset;	       /* in struct options */
+	const char *value;     /* how it is called; NULL: takes none */
+	const char *words;     /* "text, json": the values there are; NULL: free */
+	unsigned int commands; /* enum command_bit */
 	const char *help;
 };
 
-extern const struct verb verbs[];	      /* ends with a NULL name */
+extern const struct command commands[];	      /* ends with a NULL name */
 extern const struct option_row option_rows[]; /* ends with a NULL name */
 
 /* 0, or -EINVAL after one line and "Try ..." on standard error. Strings stay those of ARGV, the
  * values of --only and --skip are cut apart in place. */
 int cli_parse(int argc, char **argv, struct options *options);
-void cli_help(const struct verb *verb);
-/* The words that VERB (NULL: any) takes for an option, or NULL: not every format is every verb's. */
-const char *cli_words(const struct option_row *row, const struct verb *verb);
+void cli_help(const struct command *command);
+/* The words that COMMAND (NULL: any) takes for an option, or NULL: not every format is every command's. */
+const char *cli_words(const struct option_row *row, const struct command *command);
 
 #endif

@@ -386,8 +386,8 @@ static enum probe_nvml nvml_of_reading(const void *user)
 
 	if (r->options->nvml)
 		return (enum probe_nvml)r->options->nvml;
-	return r->settings.nvml &&
-			       r->options->verb->bit & (VERB_DOCTOR | VERB_PREFLIGHT | VERB_CAPTURE)
+	return r->settings.nvml && r->options->command->bit &
+					   (COMMAND_DOCTOR | COMMAND_PREFLIGHT | COMMAND_CAPTURE)
 		       ? PROBE_NVML_YES
 		       : PROBE_NVML_NO;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd.h - the verbs; each is one file, cmd-VERB.c: take options, call, print. cmd-node.c is what
+/* cmd.h - the commands; each is one file, cmd-NAME.c: take options, call, print. cmd-node.c is what
  * those of them share that look at a node. */
 #ifndef CMD_H
 #define CMD_H
@@ -28,7 +28,7 @@ enum exit_status cmd_why(const struct options *options);
 struct report;
 struct plan;
 
-/* Where a verb takes its node from, opened as --root and --from say. Zeroed before the first. */
+/* Where a command takes its node from, opened as --root and --from say. Zeroed before the first. */
 struct source {
 	struct arena *arena;
 	const struct root *root; /* of --root, opened once; NULL: none */

@@ -11,10 +11,10 @@
 
 /* The command line as far as it is written. */
 struct line {
-	const struct verb *verb;	  /* NULL: none yet, which means doctor */
+	const struct command *command;	  /* NULL: none yet, which means doctor */
 	const struct option_row *pending; /* an option that waits for its value */
 	bool equals;			  /* "=" was the word before */
-	size_t args;			  /* words after the verb that are no options */
+	size_t args;			  /* words after the command that are no options */
 	bool only_args;			  /* after "--" */
 };
 
@@ -105,9 +105,10 @@ static void skip_commas(struct word *word)
 	word->part.n -= n;
 }
 
-static void offer_value(const struct option_row *row, const struct verb *verb, struct word word)
+static void offer_value(const struct option_row *row, const struct command *command,
+			struct word word)
 {
-	const char *words = cli_words(row, verb);
+	const char *words = cli_words(row, command);
 	struct span rest, one;
 
 	if (row->kind == OPTION_LIST || row->kind == OPTION_PROFILES)
@@ -162,21 +163,21 @@ static void take_word(struct line *line, const char *text)
 		line->pending = find_option(span_of(text));
 		if (line->pending && !line->pending->value)
 			line->pending = NULL;
-	} else if (!line->verb) {
-		for (const struct verb *v = verbs; v->name; v++)
+	} else if (!line->command) {
+		for (const struct command *v = commands; v->name; v++)
 			if (strcmp(v->name, text) == 0)
-				line->verb = v;
+				line->command = v;
 	} else {
 		line->args++;
 	}
 }
 
-static void offer_options(const struct verb *verb, const struct word *word)
+static void offer_options(const struct command *command, const struct word *word)
 {
 	char text[64];
 
 	for (const struct option_row *row = option_rows; row->name; row++) {
-		if (!(row->verbs & verb->bit))
+		if (!(row->commands & command->bit))
 			continue;
 		snprintf(text, sizeof(text), "--%s", row->name);
 		offer(word, span_of(text), row->help);
@@ -185,12 +186,12 @@ static void offer_options(const struct verb *verb, const struct word *word)
 
 static void offer_word(const struct line *line, const struct word *word)
 {
-	if (line->verb) {
-		if (line->args < line->verb->args_max)
-			offer_kind(word, line->verb->args);
+	if (line->command) {
+		if (line->args < line->command->args_max)
+			offer_kind(word, line->command->args);
 		return;
 	}
-	for (const struct verb *v = verbs; v->name; v++)
+	for (const struct command *v = commands; v->name; v++)
 		offer(word, span_of(v->name), v->summary);
 }
 
@@ -200,25 +201,25 @@ enum exit_status complete(int count, char **words)
 	const char *last = count ? words[count - 1] : "", *equals;
 	struct word word = { { last, 0 }, span_of(last) };
 	const struct option_row *row;
-	const struct verb *verb;
+	const struct command *command;
 
 	for (int i = 0; i + 1 < count; i++)
 		take_word(&line, words[i]);
 	leave_out_value(&line, last);
-	verb = line.verb ? line.verb : &verbs[0];
+	command = line.command ? line.command : &commands[0];
 	equals = strchr(last, '=');
 	if (line.pending) {
 		if (strcmp(last, "=") == 0)
 			word.part = SPAN("");
-		offer_value(line.pending, verb, word);
+		offer_value(line.pending, command, word);
 	} else if (!line.only_args && is_option(last) && equals) {
 		word.before.n = (size_t)(equals + 1 - last);
 		word.part = span_of(equals + 1);
 		row = find_option((struct span){ last, (size_t)(equals - last) });
 		if (row && row->value)
-			offer_value(row, verb, word);
+			offer_value(row, command, word);
 	} else if (!line.only_args && *last == '-') {
-		offer_options(verb, &word);
+		offer_options(command, &word);
 	} else {
 		offer_word(&line, &word);
 	}

@@ -15,7 +15,7 @@
 
 #include "base/exit-status.h"
 
-#define COMPLETE_VERB "__complete"
+#define COMPLETE_COMMAND "__complete"
 
 enum exit_status complete(int count, char **words);
 

@@ -6,7 +6,7 @@
 #include "facts/facts.h"
 #include "probes/nvml-library.h"
 
-/* Each GPU is asked in a thread of its own, which writes here and into its own arena alone. */
+/* The questions to one GPU and their answers. The thread that opens the GPU writes here and into this arena alone. */
 struct asking {
 	const struct nvml_library *lib;
 	struct arena *arena;
@@ -43,7 +43,7 @@ struct fact_str asking_address(struct arena *arena, const struct nvml_pci *pci);
 
 /* nvml-gpu.c: all but NVLink and peers. */
 void asking_gpu(struct asking *a);
-/* nvml-links.c */
+/* nvml-links.c. Of the GPUs before this one the peers are there already. */
 void asking_links(struct asking *a);
 void asking_peers(struct asking *a);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nvml-ask.c - calls NVML, all GPUs at once. A call waits for the driver, and the driver for the GPU, so each GPU has a
- * thread; where no thread can be had, the work is done without.
+ * nvml-ask.c - calls NVML. The driver opens several GPUs faster at once, so each has a thread for that. After that the
+ * GPUs are asked one after the other: with two H200 and driver 580.159.04 the error counters of their links take 40 ms
+ * so, and 60 ms from two threads. What concerns the machine, and no GPU, is asked beside. Where no thread can be had,
+ * the work is done without.
  */
 #include "probes/nvml-ask.h"
 
@@ -122,20 +124,10 @@ static void end_job(struct job *job)
 		job->work(job->user);
 }
 
-static void ask_each(struct asking *gpus, size_t count, void (*work)(void *gpu))
-{
-	struct job jobs[GPUS_MAX];
-
-	for (size_t i = 0; i < count; i++)
-		start_job(&jobs[i], work, &gpus[i]);
-	for (size_t i = 0; i < count; i++)
-		end_job(&jobs[i]);
-}
-
 /* ---- one GPU ---- */
 
 /* The driver initialises a GPU in the first of these calls. */
-static void find_gpu(void *gpu)
+static void open_gpu(void *gpu)
 {
 	struct asking *a = gpu;
 	struct nvml_pci pci = { 0 };
@@ -147,10 +139,18 @@ static void find_gpu(void *gpu)
 		a->gpu.bdf = asking_address(a->arena, &pci);
 }
 
-static void ask_gpu(void *gpu)
+static void open_each(struct asking *gpus, size_t count)
 {
-	struct asking *a = gpu;
+	struct job jobs[GPUS_MAX];
 
+	for (size_t i = 0; i < count; i++)
+		start_job(&jobs[i], open_gpu, &gpus[i]);
+	for (size_t i = 0; i < count; i++)
+		end_job(&jobs[i]);
+}
+
+static void ask_gpu(struct asking *a)
+{
 	asking_gpu(a);
 	asking_links(a);
 	asking_peers(a);
@@ -158,8 +158,8 @@ static void ask_gpu(void *gpu)
 
 /* ---- where the GPUs are ---- */
 
-/* The topology is the machine's, and no GPU's: a thread beside those of the GPUs asks for it. It keeps answers only, for
- * the GPUs' facts are theirs. */
+/* A thread of its own asks for the topology of the machine. It keeps the answers only: the facts of the GPUs are being
+ * written meanwhile. */
 struct places {
 	const struct asking *gpus;
 	size_t count;
@@ -250,7 +250,8 @@ static void ask_gpus(struct asking *gpus, size_t count, struct arena *arena)
 	struct job beside;
 
 	start_job(&beside, ask_places, &places);
-	ask_each(gpus, count, ask_gpu);
+	for (size_t i = 0; i < count; i++)
+		ask_gpu(&gpus[i]);
 	end_job(&beside);
 	set_places(gpus, &places);
 }
@@ -313,7 +314,7 @@ static size_t find_gpus(struct asking *gpus, size_t count, struct nvml_facts *fa
 {
 	size_t shown = 0;
 
-	ask_each(gpus, count, find_gpu);
+	open_each(gpus, count);
 	for (size_t i = 0; i < count; i++)
 		if (is_known(gpus[i].gpu.bdf))
 			gpus[shown++] = gpus[i];

@@ -96,10 +96,10 @@ static const char *detail_of(const struct log_failure *failure, const char *othe
 	return failure->details.count ? failure->details.items[0] : otherwise;
 }
 
-const char *failure_cure(struct arena *arena, const struct log_failure *failure)
+/* Of a module that is not for this kernel, or not for the modules that it uses; NULL: FAILURE is another. */
+static const char *cure_of_build(struct arena *arena, const struct log_failure *failure,
+				 const char *module)
 {
-	const char *module = is_known(failure->module) ? failure->module.value : "the module";
-
 	switch ((enum failure_kind)failure->kind.value) {
 	case FAILURE_UNKNOWN_SYMBOL:
 	case FAILURE_SYMBOL_VERSION:
@@ -130,6 +130,16 @@ const char *failure_cure(struct arena *arena, const struct log_failure *failure)
 	case FAILURE_SIGNATURE:
 		return "Sign the module with a key that is enrolled (mokutil --import), or use modules that the "
 		       "distribution signed.";
+	default:
+		return NULL;
+	}
+}
+
+const char *failure_cure(struct arena *arena, const struct log_failure *failure)
+{
+	const char *module = is_known(failure->module) ? failure->module.value : "the module";
+
+	switch ((enum failure_kind)failure->kind.value) {
 	case FAILURE_BLACKLISTED:
 		return arena_printf(
 			arena,
@@ -148,6 +158,6 @@ const char *failure_cure(struct arena *arena, const struct log_failure *failure)
 			"rebuild it.",
 			detail_of(failure, "that the line names"));
 	default:
-		return NULL;
+		return cure_of_build(arena, failure, module);
 	}
 }

@@ -323,11 +323,11 @@ struct setting_outcome setting_compare(const struct setting *s, setting_wanted *
 	o.boot_unknown = boot->state == FACT_UNKNOWN || s->early_unknown;
 	o.boot_right = boot->state != FACT_UNKNOWN && wanted(boot->value, user);
 	if (!configured)
-		o.step = STEP_CONFIGURE;
+		o.step = NEXT_CONFIGURE;
 	else if (!o.boot_right)
-		o.step = STEP_REBUILD;
+		o.step = NEXT_REBUILD;
 	else if (!o.running_right)
-		o.step = STEP_RESTART;
+		o.step = NEXT_RESTART;
 	/* What only a stale initramfs still gives is lost with its next rebuild. */
 	o.pending = !o.running_right && (configured || o.configured_unknown) && o.boot_right &&
 		    !o.boot_unknown && s->changed_since_boot;

@@ -31,10 +31,10 @@ struct setting {
 };
 
 enum setting_step {
-	STEP_NONE,	/* right now and at the next boot */
-	STEP_CONFIGURE, /* neither modprobe.d nor the next command line gives it */
-	STEP_REBUILD,	/* the files are right, the initramfs is not */
-	STEP_RESTART,	/* configured on disk: reload the module or reboot */
+	NEXT_NONE,	/* right now and at the next boot */
+	NEXT_CONFIGURE, /* neither modprobe.d nor the next command line gives it */
+	NEXT_REBUILD,	/* the files are right, the initramfs is not */
+	NEXT_RESTART,	/* configured on disk: reload the module or reboot */
 };
 
 /* Is VALUE (NULL: the default) a good one? */

@@ -54,10 +54,10 @@ static const char page_script[] =
 	"};\n"
 	"</script>\n</body></html>\n";
 
-void table_page_begin(const char *verb)
+void table_page_begin(const char *command)
 {
 	fputs(page_title, stdout);
-	escape_text(stdout, SINK_XML, verb);
+	escape_text(stdout, SINK_XML, command);
 	fputs(page_style, stdout);
 	fputs("<h1>", stdout);
 }

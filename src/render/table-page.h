@@ -5,7 +5,7 @@
 #define TABLE_PAGE_H
 
 /* To the inside of <h1>. VERB is no user's. */
-void table_page_begin(const char *verb);
+void table_page_begin(const char *command);
 void table_page_filter(const char *examples);
 void table_page_end(void);
 

@@ -42,17 +42,17 @@ static bool has_override_per_device(const struct node *node)
 static const char *step_found(const struct setting_outcome *o)
 {
 	switch (o->step) {
-	case STEP_CONFIGURE:
+	case NEXT_CONFIGURE:
 		return o->configured_unknown ? ""
 		       : o->boot_right
 			       ? " Only the present initramfs has it, and /etc/modprobe.d does not: "
 				 "the next rebuild loses it."
 			       : " No file of modprobe.d sets it.";
-	case STEP_REBUILD:
+	case NEXT_REBUILD:
 		return " It is configured, but the initramfs that loads the driver lacks it.";
-	case STEP_RESTART:
+	case NEXT_RESTART:
 		return " It is configured, but the running driver was loaded without it.";
-	case STEP_NONE:
+	case NEXT_NONE:
 		break;
 	}
 	return "";
@@ -80,13 +80,13 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 		.evidence = { "driver.params[RegistryDwords].value", s->next.fact, s->early.fact },
 	};
 
-	if (o->step == STEP_REBUILD) {
+	if (o->step == NEXT_REBUILD) {
 		answer.remedy = "Rebuild the initramfs, then reboot.";
 		answer.command = rebuild;
-	} else if (o->step == STEP_RESTART) {
+	} else if (o->step == NEXT_RESTART) {
 		answer.remedy = "Reboot.";
 	}
-	if (o->step == STEP_REBUILD || o->step == STEP_RESTART) {
+	if (o->step == NEXT_REBUILD || o->step == NEXT_RESTART) {
 		answer.follows = "driver/params-configured-not-live";
 		answer.follows_subject = "NVreg_RegistryDwords";
 	} else {
@@ -296,7 +296,7 @@ static void check_one_configured(struct rule_context *ctx, const struct driver_p
 		     .observed = text_printf(
 			     ctx, "configured as \"%s\", but the running driver has \"%s\"%s", next,
 			     param->value.value,
-			     o.step == STEP_REBUILD
+			     o.step == NEXT_REBUILD
 				     ? ". The initramfs that loads the driver lacks it."
 				     : ""),
 		     .follows = masked_by(ctx, &s),

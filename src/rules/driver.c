@@ -157,19 +157,13 @@ static const char *peer_memory_module(const struct node *node)
 						   : NULL;
 }
 
-static void check_flavour(struct rule_context *ctx)
+static void check_proprietary(struct rule_context *ctx)
 {
 	const struct driver_facts *driver = &ctx->node->driver;
 	const struct rdma_device *efa = node_efa_alone(ctx->node);
 	bool old;
 
-	if (skip_without_driver(ctx))
-		return;
-	if (!is_known(driver->flavour))
-		UNKNOWN(ctx, .evidence = { "driver.flavour" });
-	else if (driver->flavour.value == FLAVOUR_OPEN)
-		PASS(ctx, .evidence = { "driver.banner" });
-	else if (is_all_before_turing(ctx->node, &old) != FACT_KNOWN)
+	if (is_all_before_turing(ctx->node, &old) != FACT_KNOWN)
 		UNKNOWN(ctx, .observed = "proprietary kernel modules; the GPU models were not read",
 			.evidence = { "pci.devices" });
 	else if (old)
@@ -211,6 +205,20 @@ static void check_flavour(struct rule_context *ctx)
 			     "loaded this can wait.",
 			     driver->version.value),
 		     .evidence = { "driver.banner" });
+}
+
+static void check_flavour(struct rule_context *ctx)
+{
+	const struct driver_facts *driver = &ctx->node->driver;
+
+	if (skip_without_driver(ctx))
+		return;
+	if (!is_known(driver->flavour))
+		UNKNOWN(ctx, .evidence = { "driver.flavour" });
+	else if (driver->flavour.value == FLAVOUR_OPEN)
+		PASS(ctx, .evidence = { "driver.banner" });
+	else
+		check_proprietary(ctx);
 }
 
 static void check_version_floor(struct rule_context *ctx)

@@ -23,14 +23,14 @@ class Option:
 @functools.lru_cache(maxsize=None)
 def verbs():
     """{name: summary}"""
-    text = run("--help").out.partition("Verbs:\n")[2].partition("\nOptions:")[0]
+    text = run("--help").out.partition("Commands:\n")[2].partition("\nOptions:")[0]
     return {name: " ".join(help.split()) for name, help in
             re.findall(r"^  (\w+) +(.*(?:\n   .*)*)", text, re.M)}
 
 
 @functools.lru_cache(maxsize=None)
 def options(verb):
-    """The Options of VERB; "" is what is said of none."""
+    """The Options of COMMAND; "" is what is said of none."""
     text = run(*([verb] if verb else []), "--help").out
     found = []
     for line in text.partition("\nOptions:\n")[2].partition("\nExit status")[0].splitlines():
