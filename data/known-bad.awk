@@ -1,4 +1,5 @@
-# known-bad.tsv to rows of struct known_bad (src/query/known-bad.h); with -v summary=1 to a text that counts them.
+# known-bad.tsv to rows of struct row (src/query/known-bad.c) and their texts; with -v summary=1 to a text that
+# counts them.
 function fail(why)
 {
 	print FILENAME ":" FNR ": " why > "/dev/stderr"
@@ -75,12 +76,11 @@ function compare(a, b,    i, n, m, x, y)
 	return 0
 }
 
-function quoted(text)
+# A string of the texts, which known-bad.c takes in this order; "" is none.
+function string(text)
 {
-	if (text == "-")
-		return "NULL"
 	gsub(/[\\"]/, "\\\\&", text)
-	return "\"" text "\""
+	return "\"" (text == "-" ? "" : text) "\\0\"\n"
 }
 
 function symbol(text)
@@ -112,7 +112,7 @@ function check_value(key, op, value,    i, n, part)
 		fail("condition " key " has several values to compare with")
 }
 
-# "driver>=560" to its initializer.
+# "driver>=560" to its initializer, and its two texts.
 function condition(text,    key, op, value, name, colon)
 {
 	if (!match(text, /^[a-z][a-z0-9-]*/))
@@ -138,7 +138,8 @@ function condition(text,    key, op, value, name, colon)
 		name = key
 		key = "version"
 	}
-	return "{ KEY_" symbol(key) ", VALUE_" operator[op] ", " quoted(name) ", " quoted(value) " }"
+	texts = texts string(name) string(value)
+	return "{ KEY_" symbol(key) ", VALUE_" operator[op] " }"
 }
 
 function conditions(text,    i, n, part, all)
@@ -182,23 +183,31 @@ $12 == "" || $13 == "" { fail("no source, or not which state of it was read") }
 {
 	check_range()
 	seen[$1] = 1
+	texts = ""
 	if ($2 != order[components] && ($2 in count))
 		fail("rows of " $2 " do not stand together")
 	if (!count[$2]++)
 		order[++components] = $2
-	row = "{ " quoted($1) ", COMPONENT_" symbol($2) ", " quoted($3) ", " quoted($4) ", " conditions($5) \
-	      ", HITS_" symbol($6) ", DEFECT_" ($7 == "-" ? "ELSEWHERE" : symbol($7)) ", RANGE_" symbol($8) \
-	      ", " quoted($9) ", " quoted($10) ", " quoted($11) ", " quoted($12) ", " quoted($13) " },"
-	if (!summary)
-		print row
+	row[++rows] = "{ COMPONENT_" symbol($2) ", HITS_" symbol($6) ", DEFECT_" ($7 == "-" ? "ELSEWHERE" : symbol($7)) \
+		      ", RANGE_" symbol($8) ", " conditions($5) " },"
+	text[rows] = string($1) string($3) string($4) string($9) string($10) string($11) string($12) string($13) texts
 }
 
 END {
 	if (failed)
 		exit 1
-	if (!summary)
+	if (summary) {
+		for (i = 1; i <= components; i++)
+			all = all (i > 1 ? ", " : "") order[i] " " count[order[i]]
+		print "\"" all "\""
 		exit
-	for (i = 1; i <= components; i++)
-		text = text (i > 1 ? ", " : "") order[i] " " count[order[i]]
-	print "\"" text "\""
+	}
+	print "#define ROWS " rows
+	print "static const struct row rows[ROWS] = {"
+	for (i = 1; i <= rows; i++)
+		print row[i]
+	print "};\nstatic const char texts[] ="
+	for (i = 1; i <= rows; i++)
+		printf "%s", text[i]
+	print ";"
 }

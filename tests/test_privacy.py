@@ -116,6 +116,31 @@ PLANTS = [
      "...[    9.000000] NVRM: Xid (PCI:0000:bb:00): 31, pid=4242, name=«train_gpt9», Ch 00000008\n"),
     ("the kernel's log: a board", "/var/log/dmesg",
      "...[    9.400000] NVRM: Xid (PCI:0000:1b:00): 79, GPU Board Serial Number: «1324920017777»\n"),
+    ("the kernel's log: a program whose name has blanks and commas", "/var/log/dmesg",
+     "...[    9.100000] NVRM: Xid (PCI:0000:5e:00): 13, pid=4243, name=«etl run, q3», Ch 00000009\n"),
+    ("the kernel's log: a program after a blank", "/var/log/dmesg",
+     "...[    9.200000] NVRM: Xid (PCI:0000:3b:00): 43, pid=4244, name= «etl5 q9»\n"),
+    ("the kernel's log: arguments that it does not know", "/var/log/dmesg",
+     '...[    0.010000] Unknown kernel command line parameters "BOOT_IMAGE=/boot/vmlinuz-6.8 splash vault=«unkn0wn-pw» '
+     '«bare-s3cret» iommus=«pt-s3cret» -- «1nit-word»", will be passed to user space.\n'),
+    ("the kernel's log: arguments that it cannot read", "/var/log/dmesg",
+     "...[    0.020000] Malformed early option '«early-s3cret»'\n"),
+    ("the kernel's log: a value that a module refuses", "/var/log/dmesg",
+     "...[    8.000000] nvidia: `«val-s3cret x»' invalid for parameter `NVreg_Mobile'\n"),
+    ("a misspelt argument", "/proc/cmdline", "... iommus=«pt-s3cret»\n"),
+    ("a password of overlayroot", "/proc/cmdline", "... overlayroot=crypt:dev=/dev/vdb,pass=«0verlay-pw»,timeout=20\n"),
+    ("a password of overlayroot, in a menu", "/boot/grub/grub.cfg",
+     "...menuentry 'Linux' { linux /boot/vmlinuz-6.6.7 ro overlayroot=crypt:dev=/dev/vdb,pass=«0verlay-pw2» }\n"),
+    ("a kernel that was fetched", "/proc/cmdline",
+     "... BOOT_IMAGE=http://«carol:s3same9»@«boot-7.corp»/«t0ken-77»/vmlinuz-6.8?sig=«s1g»\n"),
+    ("an initrd that was fetched", "/proc/cmdline", "... initrd=https://«initrd-u:pw5»@«ks-2.corp»/initrd.img initrd=/initrd?key=«qk3y»\n"),
+    ("a server in grub.cfg", "/boot/grub/grub.cfg",
+     "...menuentry 'Linux' { linux (http,«dave:pw17@srv-3»)/«pxe:t0k»/vmlinuz-6.6.8 ro\ninitrd http://«dave:pw18@srv-4»/initrd.img }\n"),
+    ("a volume in grub.cfg", "/boot/grub/grub.cfg", "...menuentry 'Linux' { linux (lvm/«vg_dora-root»)/boot/vmlinuz-6.6.9 ro }\n"),
+    ("the log of a build: a path", "/var/lib/dkms/gdrdrv/2.4/build/make.log",
+     "DKMS (dkms-3.0.11) make.log for gdrdrv-2.4 for kernel %s (x86_64)\n"
+     "  The kernel was built by: gcc (Ubuntu 12.3.0 «rupert»@«forge-9.corp») 12.3.0\n"
+     "/home/«sybil»/src/gdrdrv/gdrdrv.c:12:3: error: too few arguments to function 'f' («trudy»'s patch)\n"),
     ("a job's control group", "/proc/self/cgroup",
      "0::/kubepods.slice/kubepods-pod«8d1c_77»/cri-containerd-«0123456789abcdef0123»/«payroll-job»\n"),
     ("what a process is called", "/proc/self/comm", "«train-gpt»\n"),
@@ -134,6 +159,8 @@ def secrets(text):
 def plant(tree):
     for _, path, text in PLANTS:
         whole = text.replace("«", "").replace("»", "")
+        if "make.log" in path:
+            whole %= tree.text("/proc/sys/kernel/osrelease").strip()
         if whole.startswith("..."):
             before = tree.text(path) or ""
             if path == "/proc/cmdline":
@@ -236,6 +263,23 @@ def test_no_spelling_of_the_machine(stages, tmp_path):
     facts = program.run("facts", "--from", tmp_path / "node.capture").json()
     device = facts["rdma"]["devices"][0]
     assert device["ports"][0]["gids"][1]["gid"][20:] == device["node_guid"]
+
+
+def test_an_entry_that_is_fetched(stages, tmp_path):
+    """Of a URL the kernel's name stays; the file is the same one wherever it stands."""
+    tree = node.copy_of(node.tree_of("rhel9-proprietary-dracut"))
+    entry = "title Linux\nversion 5.14.0-9.el9\nlinux http://erinys:pw19@srv-5/t0k3n-8/vmlinuz-5.14.0-9.el9\n" \
+            "initrd /initramfs-5.14.0-9.el9.img;par4m-7 $tuned_initrd\noptions ro\n"
+    tree.file("/boot/loader/entries/%s-5.14.0-9.el9.conf" % MACHINE_ID, entry)
+    stage, file = stages("fetched"), tmp_path / "node.capture"
+    stage.put(tree)
+    assert "pw19" in shown(capture(stage.directory, "--no-redact"))
+    raw = capture(stage.directory)
+    for secret in ("erinys", "pw19", "srv-5", "t0k3n", "par4m"):
+        assert secret not in shown(raw), secret
+    assert "vmlinuz-5.14.0-9.el9" in shown(raw)
+    file.write_bytes(raw)
+    assert judged("--from", file) == judged("--root", stage.directory)
 
 
 @pytest.mark.parametrize("mark", ["/run/systemd/container", "/run/host/container-manager"])

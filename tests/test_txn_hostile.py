@@ -81,9 +81,9 @@ def test_the_whole_program(place):
                         re.search("O_WRONLY|O_RDWR|O_CREAT|O_TRUNC", text))]
         assert len(changing) > (10 if args[0] == "fix" else 3)
         for call, text in changing:
-            # The lock, which was looked at in its folder, is opened through that.
-            if re.search(r'"/proc/self/fd/\d+", O_RDWR\|O_CLOEXEC\) += \d+<%s/run/nvnodecheck/fix\.lock>' %
-                         re.escape(directory), text):
+            # The lock and the journal, which were looked at in their folders, are opened through that.
+            if re.search(r'"/proc/self/fd/\d+", O_RDWR\|O_NOCTTY\|O_CLOEXEC\) += \d+<%s(/run/nvnodecheck/fix\.lock|%s/[^/]*/journal)>' %
+                         (re.escape(directory), txn.STATE), text):
                 continue
             match = re.match(r'\d+<%s([^>]*)>, "([^"/]+)"' % re.escape(directory), text)
             assert match, (call, text)

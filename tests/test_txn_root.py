@@ -4,6 +4,7 @@ what was done to a running host is not taken back on another one."""
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 
@@ -364,3 +365,41 @@ def test_the_lock_is_a_file_of_its_own(kind, root, place):  # noqa: F811
         assert file.read() == "precious\n"
     os.unlink(outside)
     assert result.status == 4 and "not a regular file with one name" in result.err, str(result)
+
+
+# ---- what somebody put where a record lies ----
+
+def opened(calls, name):
+    """The first call that opened what has NAME in a state folder; O_PATH opens nothing. strace -y says what it was."""
+    return next((line for line in calls.splitlines()
+                 if re.search(r" = \d+<.*%s/.*/%s>" % (txn.STATE, re.escape(name)), line) and "O_PATH" not in line), None)
+
+
+@txn.needs_strace
+@pytest.mark.parametrize("verb", ["list", "undo", "apply"])
+@pytest.mark.parametrize("name", ["journal", "plan.json", "before.1"])
+@pytest.mark.parametrize("kind", ["device", "fifo", "link"])
+def test_only_files_are_opened_in_a_state_folder(kind, name, verb, root, place):  # noqa: F811
+    """The owner of a tree puts a device, a FIFO or a second name of a file outside where a record lies."""
+    outside, log = os.path.join(place, "precious-too"), os.path.join(place, "calls")
+    folder = txn.folder(root, applied(root))
+    path = folder + "/" + name
+    shutil.copy(path, outside)
+    os.unlink(path)
+    if kind == "link":
+        os.link(outside, path)
+    elif kind == "device":
+        os.mknod(path, 0o600 | 0o020000, os.makedev(1, 8))
+    else:
+        os.mkfifo(path)
+    args = {"list": ("undo", "--list"), "undo": ("undo", "--yes"),
+            "apply": ("fix", "--apply", "--all", "--yes", "--no-regenerate")}[verb]
+    ran = subprocess.run(["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=openat,open", program.binary(), *args,
+                          "--root", root], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                         check=False, env=program.environment(), timeout=program.TIMEOUT_S)
+    with open(log, encoding="utf-8", errors="replace") as file:
+        found = opened(file.read(), name)
+    # A probe may read a second name of a file.
+    assert not found or (kind == "link" and verb == "apply"), found
+    os.unlink(outside)
+    assert verb != "undo" or name == "before.1" or b"Nothing was changed" in ran.stdout, ran.stdout

@@ -15,6 +15,7 @@
 #include <linux/sockios.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -36,10 +37,14 @@
 #define X32_CALLS 0x40000000u /* of the other ABI of x86-64: other numbers, other checks */
 
 #define PROGRAM_MAX 512
+#define CALLS_MAX 512
+#define DEPENDING_MAX 10
 
 struct filter {
 	struct sock_filter code[PROGRAM_MAX];
 	unsigned short n;
+	uint16_t depending[DEPENDING_MAX]; /* calls whose arguments it looks at */
+	size_t depending_count;
 };
 
 /* Those that can do nothing to anybody else, whatever they are given. */
@@ -141,7 +146,6 @@ static const uint16_t harmless[] = {
 	SYS_rt_sigpending,
 	SYS_rt_sigtimedwait,
 	SYS_rt_sigsuspend,
-	SYS_rt_sigsuspend,
 	SYS_sigaltstack,
 	SYS_restart_syscall,
 	SYS_set_robust_list,
@@ -194,10 +198,18 @@ static void emit_load(struct filter *f, unsigned int argument)
 	     (uint32_t)(offsetof(struct seccomp_data, args) + 8 * argument), 0, 0);
 }
 
+/* What follows is about CALL, and has N instructions. */
+static void begin_call(struct filter *f, uint32_t call, size_t n)
+{
+	emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, n);
+	if (f->depending_count < DEPENDING_MAX)
+		f->depending[f->depending_count++] = (uint16_t)call;
+}
+
 /* CALL, when none of the bits MASK is in that argument. */
 static void allow_without(struct filter *f, uint32_t call, unsigned int argument, uint32_t mask)
 {
-	emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4);
+	begin_call(f, call, 4);
 	emit_load(f, argument);
 	emit(f, BPF_JMP | BPF_JSET | BPF_K, mask, 0, 1);
 	emit_refusal(f, EPERM);
@@ -208,7 +220,7 @@ static void allow_without(struct filter *f, uint32_t call, unsigned int argument
 static void allow_values(struct filter *f, uint32_t call, unsigned int argument,
 			 const uint32_t *values, size_t n)
 {
-	emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, n + 3);
+	begin_call(f, call, n + 3);
 	emit_load(f, argument);
 	for (size_t i = 0; i < n; i++)
 		emit(f, BPF_JMP | BPF_JEQ | BPF_K, values[i], n - i, 0);
@@ -220,7 +232,7 @@ static void allow_values(struct filter *f, uint32_t call, unsigned int argument,
 static void allow_masked(struct filter *f, uint32_t call, unsigned int argument, uint32_t mask,
 			 uint32_t value)
 {
-	emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 5);
+	begin_call(f, call, 5);
 	emit_load(f, argument);
 	emit(f, BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
 	emit(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
@@ -236,7 +248,7 @@ static void allow_masked(struct filter *f, uint32_t call, unsigned int argument,
  * with CAP_SYS_ADMIN (NETLINK_KOBJECT_UEVENT), or commands to storage. */
 static void allow_netlink(struct filter *f, const uint32_t *protocols, size_t n)
 {
-	emit(f, BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, n + 5);
+	begin_call(f, SYS_socket, n + 5);
 	emit_load(f, 0);
 	emit(f, BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, n + 1);
 	emit_load(f, 2);
@@ -260,51 +272,7 @@ static void begin(struct filter *f)
 	emit_refusal(f, ENOSYS);
 }
 
-/* ---- calls that are allowed or refused whatever they are given ---- */
-
-/* When the filter is installed, the kernel asks it about each call (seccomp_cache_prepare() in kernel/seccomp.c,
- * since 5.11). A binary search takes a tenth of the time of a list. */
-#define CALLS_MAX 512
-#define HARMLESS (sizeof(harmless) / sizeof(harmless[0]))
-_Static_assert(HARMLESS <= 120, "a jump of the filter may be too far");
-
-/* Numbers between which calls are alike: below the first, and after every second one, they are refused. */
-static size_t find_edges(uint16_t edges[2 * HARMLESS + 4], bool openat2)
-{
-	bool allowed[CALLS_MAX + 1] = { false }, before = false;
-	size_t n = 0;
-
-	for (size_t i = 0; i < HARMLESS; i++)
-		allowed[harmless[i] % CALLS_MAX] = true;
-	allowed[SYS_openat2] = openat2;
-	for (size_t call = 0; call <= CALLS_MAX; call++) {
-		if (allowed[call] != before)
-			edges[n++] = (uint16_t)call;
-		before = allowed[call];
-		/* Twice, so that refused calls on both sides of it stay refused, each in its way. */
-		if (call == FIRST_NEW_CALL)
-			edges[n] = edges[n + 1] = FIRST_NEW_CALL, n += 2;
-	}
-	return n;
-}
-
-static void emit_search(struct filter *f, const uint16_t *edges, size_t first, size_t end)
-{
-	size_t middle = (first + end) / 2, at = f->n;
-
-	if (first == end && first % 2) {
-		emit_return(f, SECCOMP_RET_ALLOW);
-	} else if (first == end) {
-		emit_refusal(f, first && edges[first - 1] >= FIRST_NEW_CALL ? ENOSYS : EPERM);
-	} else {
-		emit(f, BPF_JMP | BPF_JGE | BPF_K, edges[middle], 0, 0);
-		emit_search(f, edges, first, middle);
-		f->code[at].jt = (uint8_t)(f->n - at - 1);
-		emit_search(f, edges, middle + 1, end);
-	}
-}
-
-/* ---- calls that depend on it ---- */
+/* ---- calls that depend on their arguments ---- */
 
 #define CREATES (O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 /* rdma/rdma_user_ioctl.h: RDMA_VERBS_IOCTL, _IOWR(0x1b, 1, 24 bytes) */
@@ -359,18 +327,91 @@ static void allow_some(struct filter *f, const struct confine *how)
 	ALLOW_VALUES(f, SYS_tgkill, 0, own);
 }
 
+/* ---- what becomes of a call ---- */
+
+/* In the order in which emit_fates() writes them. */
+enum fate { REFUSED, UNKNOWN_CALL, ALLOWED, DEPENDS };
+
+/* Calls from FIRST on, up to the next range. */
+struct range {
+	uint16_t first;
+	enum fate fate;
+};
+
+#define HARMLESS (sizeof(harmless) / sizeof(harmless[0]))
+#define RANGES_MAX (2 * (HARMLESS + 1 + DEPENDING_MAX) + 2)
+/* More would be too far for a jump from the first of them to what is done with the last. */
+#define RANGES_FAR (UINT8_MAX + 2 - DEPENDS)
+
+static size_t find_ranges(struct range ranges[RANGES_MAX], const struct filter *depending,
+			  bool openat2)
+{
+	enum fate fates[CALLS_MAX + 1] = { REFUSED };
+	size_t n = 0;
+
+	for (size_t call = FIRST_NEW_CALL; call <= CALLS_MAX; call++)
+		fates[call] = UNKNOWN_CALL;
+	for (size_t i = 0; i < HARMLESS; i++)
+		fates[harmless[i] % CALLS_MAX] = ALLOWED;
+	if (openat2)
+		fates[SYS_openat2] = ALLOWED;
+	for (size_t i = 0; i < depending->depending_count; i++)
+		fates[depending->depending[i] % CALLS_MAX] = DEPENDS;
+	for (size_t call = 0; call <= CALLS_MAX; call++)
+		if (call == 0 || fates[call] != fates[call - 1])
+			ranges[n++] = (struct range){ (uint16_t)call, fates[call] };
+	return n;
+}
+
+/* When the filter is installed, the kernel asks it about each call (seccomp_cache_prepare() in kernel/seccomp.c,
+ * since 5.11), and translates each instruction. A binary search takes a tenth of the time of a list. Of N ranges, at
+ * least two; what is done with a range stands FATES after the start of the filter. */
+static void emit_search(struct filter *f, const struct range *ranges, size_t n, size_t fates)
+{
+	size_t middle = n / 2, at = f->n;
+
+	emit(f, BPF_JMP | BPF_JGE | BPF_K, ranges[middle].first, 0, 0);
+	if (middle > 1)
+		emit_search(f, ranges, middle, fates);
+	else
+		f->code[at].jf = (uint8_t)(fates + ranges[0].fate - at - 1);
+	if (n - middle > 1) {
+		f->code[at].jt = (uint8_t)(f->n - at - 1);
+		emit_search(f, ranges + middle, n - middle, fates);
+	} else {
+		f->code[at].jt = (uint8_t)(fates + ranges[middle].fate - at - 1);
+	}
+}
+
+/* By enum fate; last come the calls that depend on their arguments. */
+static void emit_fates(struct filter *f, const struct filter *depending)
+{
+	emit_refusal(f, EPERM);
+	emit_refusal(f, ENOSYS);
+	emit_return(f, SECCOMP_RET_ALLOW);
+	for (size_t i = 0; i < depending->n; i++)
+		emit(f, depending->code[i].code, depending->code[i].k, depending->code[i].jt,
+		     depending->code[i].jf);
+	emit_refusal(f, EPERM);
+}
+
 void confine_calls(const struct confine *how, bool openat2)
 {
-	struct filter f = { .n = 0 };
+	struct filter f = { .n = 0 }, depending = { .n = 0 };
 	struct sock_fprog program = { .filter = f.code };
-	uint16_t edges[2 * HARMLESS + 4];
+	struct range ranges[RANGES_MAX];
+	size_t n;
 
 	if (!ARCHITECTURE)
 		return;
+	allow_open(&depending, how);
+	allow_some(&depending, how);
+	n = find_ranges(ranges, &depending, openat2);
+	if (n > RANGES_FAR)
+		_exit(EXIT_FAILURE);
 	begin(&f);
-	allow_open(&f, how);
-	allow_some(&f, how);
-	emit_search(&f, edges, 0, find_edges(edges, openat2));
+	emit_search(&f, ranges, n, f.n + n - 1);
+	emit_fates(&f, &depending);
 	program.len = f.n;
 	/* The flag, since 4.17, leaves the processor as fast as it was; that is the rule since 5.16. */
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,

@@ -31,24 +31,25 @@ bool open_is_made_up(int fd)
 }
 
 /* Where /proc is not mounted: by its name once more, without waiting, if that is still the same. */
-static int open_same(const char *file, int flags, const struct stat *st)
+static int open_same(int folder, const char *file, int flags, const struct stat *st)
 {
-	int fd = open(file, flags | O_NONBLOCK);
+	int fd = openat(folder, file, flags | O_NONBLOCK);
 	struct stat now;
 
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino &&
-	    fcntl(fd, F_SETFL, 0) == 0)
+	    ((flags & O_NONBLOCK) || fcntl(fd, F_SETFL, 0) == 0))
 		return fd;
 	close(fd);
 	return -ESTALE;
 }
 
-int open_checked(const char *file, int flags, bool nofollow, open_check *check)
+static int open_checked_in(int folder, const char *file, int flags, bool nofollow,
+			   open_check *check)
 {
 	int link = nofollow ? O_NOFOLLOW : 0, fd;
-	_cleanup_close_ int there = open(file, O_PATH | O_CLOEXEC | link);
+	_cleanup_close_ int there = openat(folder, file, O_PATH | O_CLOEXEC | link);
 	char name[32];
 	struct stat st;
 	int rc = there < 0 || fstat(there, &st) < 0 ? -errno : check(there, &st);
@@ -59,8 +60,24 @@ int open_checked(const char *file, int flags, bool nofollow, open_check *check)
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", there);
 	fd = open(name, flags);
 	if (fd < 0 && errno == ENOENT)
-		return open_same(file, flags | link, &st);
+		return open_same(folder, file, flags | link, &st);
 	return fd < 0 ? -errno : fd;
+}
+
+int open_checked(const char *file, int flags, bool nofollow, open_check *check)
+{
+	return open_checked_in(AT_FDCWD, file, flags, nofollow, check);
+}
+
+static int check_own(int fd, const struct stat *st)
+{
+	(void)fd;
+	return S_ISREG(st->st_mode) && st->st_nlink == 1 ? 0 : -EBADF;
+}
+
+int open_own_file(int folder, const char *name, int flags)
+{
+	return open_checked_in(folder, name, flags, true, check_own);
 }
 
 static int check_readable(int fd, const struct stat *st)

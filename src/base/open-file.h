@@ -17,6 +17,10 @@ typedef int open_check(int fd, const struct stat *st);
  * unless NOFOLLOW. A descriptor or negative errno. */
 int open_checked(const char *file, int flags, bool nofollow, open_check *check);
 
+/* NAME in FOLDER, if it is a regular file with that name alone (-EBADF: it is not, -ENOENT). The owner of the folder may
+ * have put a device there, a FIFO, a link, or a second name of a file elsewhere: none is opened. */
+int open_own_file(int folder, const char *name, int flags);
+
 /* For reading: a regular file that is not made up, or a pipe of the caller's own or root's (-EBADF: neither). */
 int open_for_reading(const char *file);
 

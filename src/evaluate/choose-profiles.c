@@ -115,6 +115,20 @@ static const char *why_rdma(const struct report *report)
 	return installed(report, names);
 }
 
+/* Not where NVLink connects the GPUs, and not where RDMA was asked for, whose rules look at the same paths. */
+static const char *why_p2p(const struct report *report)
+{
+	size_t gpus = 0;
+
+	for_each(d, &report->node->pci.devices)
+		gpus += pci_is_gpu(d) &&
+			known_is(gpu_has_pcie_peers(report->node, d, report->arena), true);
+	return gpus < 2 || report->profiles & PROFILE_RDMA_ANY
+		       ? NULL
+		       : arena_printf(report->arena, "%zu GPUs can copy to each other over PCIe",
+				      gpus);
+}
+
 static const char *why_profile(const struct report *report, unsigned int profile)
 {
 	static const char *const deepep[][2] = { { "deepep", "DeepEP" },
@@ -124,6 +138,7 @@ static const char *why_profile(const struct report *report, unsigned int profile
 	if (!topology_gpus(report->node))
 		return NULL;
 	return profile == PROFILE_RDMA	   ? why_rdma(report)
+	       : profile == PROFILE_P2P	   ? why_p2p(report)
 	       : profile == PROFILE_DEEPEP ? installed(report, deepep)
 					   : NULL;
 }

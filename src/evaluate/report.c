@@ -246,6 +246,63 @@ static enum verdict overall(const struct report *report)
 	return any_finding(report, VERDICT_UNKNOWN, SEVERITY_WARN) ? VERDICT_UNKNOWN : VERDICT_PASS;
 }
 
+/* ---- what profiles would say that the hardware suggests, and that were not asked for ---- */
+
+static unsigned int hinted_profiles(const struct report *report, const struct settings *settings)
+{
+	unsigned int profiles = 0;
+
+	if (settings->only || settings->only_wrong)
+		return 0;
+	for_each(hint, &report->not_judged)
+		if (hint->reason)
+			profiles |= hint->profile & (PROFILE_P2P | PROFILE_RDMA);
+	return profiles;
+}
+
+/* A failure that a job of a suggested profile would meet is worth knowing, and is none of this node's profiles. */
+static void set_apart(struct report *report, size_t from)
+{
+	size_t kept = from;
+
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding f = report->findings.items[i];
+
+		if (!finding_is_problem(&f) || f.severity < SEVERITY_WARN)
+			continue;
+		f.answer.observed = arena_printf(
+			report->arena, "%s%s(%s for profile %s)",
+			f.answer.observed ? f.answer.observed : "", f.answer.observed ? " " : "",
+			severity_words[f.severity],
+			profiles_text(report->arena,
+				      f.rule->profiles & (PROFILE_P2P | PROFILE_RDMA)));
+		f.answer.verdict = VERDICT_NOTE;
+		finding_set_severity(&f, SEVERITY_INFO);
+		report->findings.items[kept++] = f;
+	}
+	memset(&report->findings.items[kept], 0,
+	       (report->findings.count - kept) * sizeof(report->findings.items[0]));
+	report->findings.count = (uint32_t)kept;
+}
+
+/* A rule of none of the node's profiles. */
+static void evaluate_hinted(struct report *report, const struct settings *settings,
+			    struct rule_context *ctx, unsigned int hinted)
+{
+	size_t from = report->findings.count;
+
+	if (!(ctx->rule->profiles & hinted) || matches(settings->skip, ctx->rule->id))
+		return;
+	ctx->profiles = report->profiles | hinted;
+	ctx->rule->evaluate(ctx);
+	ctx->profiles = report->profiles;
+	weigh(report, from);
+	doubt(report, from);
+	grade(report, settings, from);
+	set_acknowledged(report, from);
+	set_apart(report, from);
+}
+
 struct report *report_make(const struct node *node, const struct settings *settings,
 			   struct arena *arena)
 {
@@ -258,6 +315,7 @@ struct report *report_make(const struct node *node, const struct settings *setti
 	const struct rule *const *rules = rule_all(&count);
 	/* A trial on the hardware may say of what passes that it does not work. */
 	bool only_wrong = settings->only_wrong && !is_known(node->proof);
+	unsigned int hinted;
 
 	report->node = node;
 	report->arena = arena;
@@ -265,18 +323,21 @@ struct report *report_make(const struct node *node, const struct settings *setti
 	profiles_choose(report, settings);
 	if (!settings->preflight)
 		profiles_list_not_judged(report);
+	hinted = hinted_profiles(report, settings);
 	ctx.profiles = report->profiles;
 	ctx.only_wrong = only_wrong;
 	ctx.findings = (struct fact_list *)&report->findings;
 	for (size_t i = 0; i < count; i++) {
 		size_t from = report->findings.count;
 
-		if (!is_selected(report, settings, rules[i]))
+		ctx.rule = rules[i];
+		if (!is_selected(report, settings, rules[i])) {
+			evaluate_hinted(report, settings, &ctx, hinted);
 			continue;
+		}
 		report->rules++;
 		if (settings->preflight && !may_stop_job(settings, rules[i]))
 			continue;
-		ctx.rule = rules[i];
 		rules[i]->evaluate(&ctx);
 		if (report->findings.count == from)
 			UNKNOWN(&ctx, .observed = "the rule gave no answer");

@@ -14,9 +14,18 @@ struct software_item {
 	 * ofa_kernel: a kernel for which the installed OFED has symbols. Programs: fabricmanager, nvlsm, imex,
 	 * container-toolkit, containerd, docker, podman, enroot, dkms, ucx, aws-ofi-nccl. Sources that
 	 * modules are built from: driver-source, gdrdrv-source, nvidia-fs-source, nv-peer-mem-source,
-	 * efa-source. */
+	 * efa-source. Parts of the driver: the libraries of data/driver-parts.tsv. dcgm-cuda: a folder of DCGM's
+	 * diagnostics, and the CUDA release (12, 13) that they are for. */
 	struct fact_str name;
 	struct fact_str version; /* absent: neither name, package database nor file tells */
+};
+
+/* A package for GPUs or RDMA in dpkg's database. */
+struct software_package {
+	struct fact_str name;	 /* without the architecture */
+	struct fact_str version; /* of its files; absent: it has none */
+	struct fact_str state;	 /* as dpkg(1) has it: installed, unpacked, ... */
+	struct fact_bool held;	 /* by apt-mark hold */
 };
 
 struct software_facts {
@@ -27,6 +36,8 @@ struct software_facts {
 	struct fact_str libcuda_version; /* of that one; absent: its name does not tell */
 	struct fact_str libnvidia_ml;	 /* the same for libnvidia-ml.so.1 */
 	LIST(const char *) programs; /* that others start by their name: paths of ibstat, nvcc */
+	/* Absent: dpkg does not manage this node. Those that are not installed have no row. */
+	LIST(struct software_package) packages;
 };
 
 #endif

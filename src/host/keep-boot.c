@@ -10,18 +10,19 @@
 /* ---- names of entries ---- */
 
 static const char *const title_words[] = {
-	"Advanced",	"AlmaLinux", "Amazon",	   "Arch",	"CentOS",    "DGX",	  "Debian",
-	"Enterprise",	"Fedora",    "Firmware",   "GNU/Linux", "Hat",	     "Interface", "Kylin",
-	"LTS",		"Leap",	     "Linux",	   "Memory",	"NVIDIA",    "OS",	  "Oracle",
-	"Pop!_OS",	"Proxmox",   "Red",	   "Rocky",	"SLES",	     "SUSE",	  "Server",
-	"Settings",	"Stream",    "Tumbleweed", "UEFI",	"Ubuntu",    "VE",	  "Windows",
-	"boot",		"entry",     "for",	   "fallback",	"initramfs", "kernel",	  "loader",
-	"mode",		"openSUSE",  "options",	   "recovery",	"rescue",    "test",	  "with",
-	"systemd-boot", "on",	     "in",	   "the",	NULL,
+	"Advanced",   "AlmaLinux",  "Amazon",	"Arch",	     "CentOS",	  "DGX",
+	"Debian",     "Enterprise", "Fedora",	"Firmware",  "GNU/Linux", "Hat",
+	"Interface",  "Kylin",	    "LTS",	"Leap",	     "Linux",	  "Memory",
+	"NVIDIA",     "OS",	    "Oracle",	"Pop!_OS",   "Proxmox",	  "Red",
+	"Rocky",      "SLES",	    "SUSE",	"Server",    "Settings",  "Stream",
+	"Tumbleweed", "UEFI",	    "Ubuntu",	"VE",	     "Windows",	  "boot",
+	"entry",      "for",	    "fallback", "initramfs", "kernel",	  "loader",
+	"mode",	      "openSUSE",   "options",	"recovery",  "rescue",	  "test",
+	"with",	      "Coughlan",   "Maipo",	"Ootpa",     "Plow",	  "systemd-boot",
+	"on",	      "in",	    "the",	NULL,
 };
 
-/* 12, 5.14.0-427.el9_4.x86_64 */
-static bool is_version(struct span s)
+bool keep_is_version(struct span s)
 {
 	size_t n = 0;
 
@@ -42,7 +43,7 @@ static bool is_title_word(struct span word)
 		word = (struct span){ word.p + 1, word.n - 1 };
 	while (word.n && strchr("),", word.p[word.n - 1]))
 		word.n--;
-	return is_version(word) || keep_has(title_words, word);
+	return keep_is_version(word) || keep_has(title_words, word);
 }
 
 /* An id may be the name of the file that has the entry. */

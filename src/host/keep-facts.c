@@ -8,6 +8,7 @@
 #include "facts/fact.h"
 #include "host/keep-words.h"
 #include "parse/service-words.h"
+#include "query/bootargs.h"
 
 static void keep_word(struct keeping *k, struct span text)
 {
@@ -33,6 +34,15 @@ static void keep_path_or_word(struct keeping *k, struct span text)
 		keep_as_it_is(k, text);
 }
 
+/* Of a finding: it can be an argument of the kernel. */
+static void keep_subject(struct keeping *k, struct span text)
+{
+	if (bootargs_begins_as_ours(text) && span_find(text, '=') < text.n)
+		keep_argument(k, text, text);
+	else
+		keep_path_or_word(k, text);
+}
+
 /* ld.so.preload may have anything between blanks; a word that no library is called may be a password. */
 static void keep_library(struct keeping *k, struct span text)
 {
@@ -53,7 +63,7 @@ static const struct {
 	/* Lines of the log, mostly; the same is left out of what they are compared with. */
 	{ "acknowledgement", "observed", keep_log },
 	{ "acknowledgement", "rule", keep_word },
-	{ "acknowledgement", "subject", keep_path_or_word },
+	{ "acknowledgement", "subject", keep_subject },
 	{ "boot_entry", "cmdline", keep_arguments },
 	{ "boot_entry", "file", keep_path },
 	{ "boot_entry", "id", keep_entry_name },
@@ -66,8 +76,8 @@ static const struct {
 	{ "containers_facts", "toolkit", keep_path },
 	{ "dkms_facts", "headers", keep_word },
 	{ "dkms_package", "built", keep_word },
-	{ "dkms_package", "compiler", keep_text_with_names },
-	{ "dkms_package", "error", keep_text_with_names },
+	{ "dkms_package", "compiler", keep_build_line },
+	{ "dkms_package", "error", keep_build_line },
 	{ "dkms_package", "failed_kernel", keep_word },
 	{ "dkms_package", "name", keep_word },
 	{ "dkms_package", "path", keep_path },
@@ -230,6 +240,9 @@ static const struct {
 	{ "software_item", "name", keep_word },
 	{ "software_item", "path", keep_path },
 	{ "software_item", "version", keep_word },
+	{ "software_package", "name", keep_word },
+	{ "software_package", "state", keep_word },
+	{ "software_package", "version", keep_word },
 	{ "transaction", "boot_id", keep_word },
 	{ "transaction", "id", keep_word },
 	{ "transaction", "kernels", keep_word },
@@ -248,6 +261,12 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 			keep_log(k, text);
 		else
 			keep_instead(k, text);
+		return true;
+	}
+	/* Arguments of the kernel; of pci= what stands behind it. */
+	if (strcmp(desc, "log_failure") == 0 && strcmp(field, "details") == 0 && kind &&
+	    span_starts(span_of(kind), "kernel-") && !json_string(object, "module")) {
+		keep_argument(k, text, text);
 		return true;
 	}
 	if (strcmp(desc, "reference") != 0 || !kind || strcmp(kind, "user") != 0 ||

@@ -529,6 +529,18 @@ static bool cut_key(struct span line, struct span *key, struct span *value)
 	return key->n && value->n;
 }
 
+/* "/initramfs-6.1.img $tuned_initrd" */
+static void put_boot_paths(struct keeping *k, struct span paths)
+{
+	struct span word;
+
+	for (bool first = true; span_word(&paths, &word); first = false) {
+		if (!first)
+			putc(' ', k->out);
+		(keep_is_variable(word) ? keep_free_text : keep_boot_path)(k, word);
+	}
+}
+
 static void put_bls_value(struct keeping *k, struct span key, struct span value)
 {
 	static const char *const paths[] = { "linux", "initrd", "efi", "uki", NULL };
@@ -536,7 +548,7 @@ static void put_bls_value(struct keeping *k, struct span key, struct span value)
 	if (span_is(key, "options"))
 		keep_value(k, key, value);
 	else if (keep_has(paths, key))
-		keep_boot_path(k, value);
+		put_boot_paths(k, value);
 	else if (span_starts(key, "grub_"))
 		keep_instead(k, value);
 	else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* keep-path.c - paths: what the kernel and the system name stays, what people name in their homes and beside the
  * system is a stand-in where no probe looks for that very name. */
+#include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ enum place {
 struct walk {
 	enum place place;
 	bool usr, run, var, local; /* the component above was that */
+	bool boot, url; /* a boot loader reads it, and what stands there can be anything */
 };
 
 static const char *const kernel_tops[] = { "proc", "sys", NULL };
@@ -122,12 +124,23 @@ bool keep_has(const char *const *list, struct span word)
 	return false;
 }
 
+static bool is_scheme(struct span component)
+{
+	static const char *const schemes[] = { "http:", "https:", "tftp:", "ftp:",
+					       "nfs:",	"file:",  NULL };
+
+	return keep_has(schemes, component);
+}
+
 /* Where what stands below COMPONENT is. */
 static void step(struct walk *w, struct span component)
 {
 	static const char *const own[] = { "lib*", "bin", "sbin", "nvidia", "etc", NULL };
 	bool was_usr = w->usr, was_run = w->run, was_var = w->var, was_local = w->local;
 
+	w->url |= w->boot && is_scheme(component);
+	w->boot |= w->place == PLACE_ROOT &&
+		   (span_is(component, "boot") || span_is(component, "efi"));
 	if (w->place == PLACE_ROOT)
 		w->place = keep_has(kernel_tops, component)   ? PLACE_KERNEL
 			   : keep_has(system_tops, component) ? PLACE_SYSTEM
@@ -144,6 +157,29 @@ static void step(struct walk *w, struct span component)
 	w->var = span_is(component, "var");
 }
 
+/* Of a file: no user, no password, no query. An "@" begins the name of a subvolume. */
+static bool is_plain_name(struct span name)
+{
+	for (size_t i = name.n && name.p[0] == '@'; i < name.n; i++)
+		if (!isalnum((unsigned char)name.p[i]) && !strchr("._+~-\\", name.p[i]) &&
+		    !KEEP_IS_MARK(name.p[i]))
+			return false;
+	return true;
+}
+
+/* What a boot loader reads: below a URL names of kernels and images stay. */
+static void put_boot_component(struct keeping *k, const struct walk *w, struct span component)
+{
+	static const char *const files[] = { "vmlinuz*", "vmlinux*", "initrd*", "initramfs*",
+					     NULL };
+
+	if (is_scheme(component) ||
+	    (is_plain_name(component) && (!w->url || keep_has(files, component))))
+		redact_put(k->redact, k->out, component, REDACT_NAMES_IN_ORDER);
+	else
+		keep_instead(k, component);
+}
+
 static void put_component(struct keeping *k, const struct walk *w, struct span component)
 {
 	bool top = w->place == PLACE_ROOT;
@@ -152,6 +188,8 @@ static void put_component(struct keeping *k, const struct walk *w, struct span c
 		keep_as_it_is(k, component);
 	else if (w->place == PLACE_KERNEL)
 		keep_as_it_is(k, component);
+	else if (w->boot && w->place == PLACE_SYSTEM)
+		put_boot_component(k, w, component);
 	else if (w->place == PLACE_SYSTEM || keep_has(known, component))
 		redact_put(k->redact, k->out, component, REDACT_NAMES_IN_ORDER);
 	else
@@ -199,17 +237,49 @@ void keep_path(struct keeping *k, struct span path)
 	put_components(k, &w, (struct span){ path.p + begin, path.n - begin });
 }
 
+/* "(hd0,gpt2)", "($root)", "(lvm/vg-root)", "(http,server)": what a disk is called stays, what a network or a person calls
+ * one does not. */
+static void put_boot_device(struct keeping *k, struct span device)
+{
+	static const char *const kinds[] = { "hd[0-9]*", "fd[0-9]*", "cd[0-9]*",   "md",
+					     "memdisk",	 "proc",     "host",	   "usb[0-9]*",
+					     "ata*",	 "ahci*",    "lvm",	   "http",
+					     "tftp",	 "efi*",     "cryptouuid", "[$]*",
+					     "pxe",	 "mduuid",   NULL };
+	static const char *const partitions[] = { "gpt[0-9]*", "msdos[0-9]*", "[0-9]", "[0-9][0-9]",
+						  "md[0-9]*",  "apple[0-9]*", NULL };
+	size_t n = 0;
+	struct span rest;
+
+	while (n < device.n && !strchr(",/", device.p[n]))
+		n++;
+	rest = (struct span){ device.p + n, device.n - n };
+	device.n = n;
+	(keep_is_variable(device) || keep_has(kinds, device) ? keep_free_text
+							     : keep_instead)(k, device);
+	if (!rest.n)
+		return;
+	putc(*rest.p, k->out);
+	rest = (struct span){ rest.p + 1, rest.n - 1 };
+	(keep_is_variable(rest) || keep_has(partitions, rest) || keep_is_uuid(rest)
+		 ? keep_free_text
+		 : keep_instead)(k, rest);
+}
+
 /* What GRUB sees begins at the root of a file system, which may be the one of /boot: "(hd0,gpt2)/vmlinuz-6.1.0". */
 void keep_boot_path(struct keeping *k, struct span path)
 {
 	static const char *const others[] = { "home", "media", "mnt", "opt", "proc",
 					      "root", "srv",   "sys", "tmp", NULL };
-	struct walk w = { .place = PLACE_SYSTEM };
-	size_t close = path.n && path.p[0] == '(' ? span_find(path, ')') + 1 : 0, begin;
+	struct walk w = { .place = PLACE_SYSTEM, .boot = true };
+	size_t close = path.n && path.p[0] == '(' ? span_find(path, ')') : path.n, begin;
 
-	close = close > path.n ? 0 : close;
-	keep_free_text(k, (struct span){ path.p, close });
-	path = (struct span){ path.p + close, path.n - close };
+	if (close < path.n) {
+		putc('(', k->out);
+		put_boot_device(k, (struct span){ path.p + 1, close - 1 });
+		putc(')', k->out);
+		path = (struct span){ path.p + close + 1, path.n - close - 1 };
+	}
 	for (begin = 0; begin < path.n && path.p[begin] == '/'; begin++)
 		;
 	if (keep_has(others,
@@ -218,6 +288,18 @@ void keep_boot_path(struct keeping *k, struct span path)
 			     span_find((struct span){ path.p + begin, path.n - begin }, '/') }))
 		w.place = PLACE_ROOT;
 	put_components(k, &w, path);
+}
+
+/* A path that people wrote: what stands behind a blank or a comma belongs to none. */
+void keep_path_value(struct keeping *k, struct span value)
+{
+	size_t n = 0;
+
+	while (n < value.n && !strchr(" \t\r\n,;'\"", value.p[n]))
+		n++;
+	keep_path(k, (struct span){ value.p, n });
+	if (n < value.n)
+		keep_instead(k, (struct span){ value.p + n, value.n - n });
 }
 
 void keep_entry(struct keeping *k, const char *path, const char *name)

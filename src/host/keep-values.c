@@ -1,47 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-values.c - values of facts: lines of the log, what is mounted, variables. */
+/* keep-values.c - values of facts: what is mounted, variables. */
 #include <ctype.h>
 #include <string.h>
 
 #include "host/keep-words.h"
-
-/* Serial numbers, names of programs, whatever has too many digits to be anything but a serial
- * number. */
-void keep_log(struct keeping *k, struct span line)
-{
-	struct span rest = line;
-	bool serial = false;
-
-	while (rest.n) {
-		size_t n = 0, digits = 0;
-		struct span word;
-
-		while (n < rest.n && !strchr(" \t,;()[]", rest.p[n]))
-			n++;
-		word = (struct span){ rest.p, n };
-		for (size_t i = 0; i < n; i++)
-			digits += isdigit((unsigned char)word.p[i]) != 0;
-		if (!span_is(word, "name=<unknown>") &&
-		    (span_starts(word, "name=") || span_starts(word, "comm="))) {
-			keep_as_it_is(k, (struct span){ word.p, 5 });
-			keep_instead(k, (struct span){ word.p + 5, n - 5 });
-		} else if (n && (serial || (digits >= 10 && digits == n))) {
-			keep_instead(k, word);
-		} else {
-			keep_free_text(k, word);
-		}
-		if (n)
-			serial = (span_starts(word, "serial") || span_starts(word, "Serial") ||
-				  span_starts(word, "S/N") ||
-				  (serial && (span_is(word, "number") || span_is(word, "Number:") ||
-					      span_is(word, "number:") || span_is(word, "is"))));
-		rest = (struct span){ rest.p + n, rest.n - n };
-		if (rest.n) {
-			putc(*rest.p, k->out);
-			rest = (struct span){ rest.p + 1, rest.n - 1 };
-		}
-	}
-}
 
 /* SERVER:/EXPORT, //SERVER/SHARE; "*" alone is a pattern of any. */
 static void put_export(struct keeping *k, struct span source)
@@ -145,7 +107,7 @@ void keep_variable(struct keeping *k, struct span name, struct span value)
 	if (span_ends(name, "PATH") || span_is(name, "LD_PRELOAD"))
 		keep_paths(k, value);
 	else if (value.n && value.p[0] == '/')
-		keep_path(k, value);
+		keep_path_value(k, value);
 	else if (!value.n || keep_is_plain(value) || keep_has(variables, name))
 		keep_free_text(k, value);
 	else

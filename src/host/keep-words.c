@@ -107,22 +107,71 @@ static bool is_ours(struct span module)
 	return modname_is_ours(module) || module_is_of_interest(name);
 }
 
-/* RMNvLinkEnable=0x0;PeerMappingOverride=1, be it in quotes. */
-static bool is_registry(struct span value)
+bool keep_is_uuid(struct span s)
 {
-	for (size_t i = 0; i < value.n; i++)
-		if (!isalnum((unsigned char)value.p[i]) && !strchr("=;,.:_- '\"", value.p[i]))
+	for (size_t i = 0; i < s.n; i++)
+		if (!isxdigit((unsigned char)s.p[i]) && s.p[i] != '-')
 			return false;
-	return true;
+	return s.n == 36;
 }
 
-/* PARAMETER=VALUE of a module: of the NVIDIA driver's own all, of others what is plain. */
+static bool is_argument_name(struct span name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if (!isalnum((unsigned char)name.p[i]) && !strchr("_-.", name.p[i]))
+			return false;
+	return name.n < 64;
+}
+
+/* GPU-8f3e...: a UUID, which has a stand-in of its own. */
+static bool is_gpu_uuid(struct span s)
+{
+	return span_starts(s, "GPU-") && keep_is_uuid((struct span){ s.p + 4, s.n - 4 });
+}
+
+static void put_registry_key(struct keeping *k, struct span part)
+{
+	static const char *const words[] = { "driver", "numa", NULL };
+	size_t equals = span_find(part, '=');
+	struct span name = { part.p, equals };
+	struct span value = { part.p + equals + 1, part.n - equals - 1 };
+
+	if (equals < part.n && is_argument_name(name)) {
+		keep_free_text(k, name);
+		putc('=', k->out);
+		(keep_is_plain(value) ? keep_as_it_is : keep_instead)(k, value);
+	} else {
+		(keep_is_plain(part) || keep_has(words, part) || is_gpu_uuid(part)
+			 ? keep_free_text
+			 : keep_instead)(k, part);
+	}
+}
+
+/* RMNvLinkEnable=0x0;PeerMappingOverride=1, be it in quotes: what the driver knows, and numbers. */
+static void put_registry(struct keeping *k, struct span value)
+{
+	while (value.n) {
+		size_t n = 0;
+
+		while (n < value.n && !strchr(";, '\"", value.p[n]))
+			n++;
+		if (n)
+			put_registry_key(k, (struct span){ value.p, n });
+		for (; n < value.n && strchr(";, '\"", value.p[n]); n++)
+			putc(value.p[n], k->out);
+		value = (struct span){ value.p + n, value.n - n };
+	}
+}
+
+/* PARAMETER=VALUE of a module: of the NVIDIA driver's own what it is made of, of others what is plain. */
 void keep_assigned(struct keeping *k, struct span name, struct span value)
 {
 	if (value.n && value.p[0] == '/')
-		keep_path(k, value);
-	else if (keep_is_plain(value) || (span_starts(name, "NVreg_") && is_registry(value)))
+		keep_path_value(k, value);
+	else if (keep_is_plain(value))
 		keep_free_text(k, value);
+	else if (span_starts(name, "NVreg_"))
+		put_registry(k, value);
 	else
 		keep_instead(k, value);
 }
@@ -213,14 +262,6 @@ static bool is_kept_argument(struct span word, struct span name)
 	return bootargs_is_ours(&param) || keep_has(arguments, name);
 }
 
-static bool is_uuid(struct span s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!isxdigit((unsigned char)s.p[i]) && s.p[i] != '-')
-			return false;
-	return s.n == 36;
-}
-
 /* What the root file system is on says that it is an image, or whether two command lines agree. */
 static void put_root(struct keeping *k, struct span value)
 {
@@ -232,10 +273,16 @@ static void put_root(struct keeping *k, struct span value)
 			n = strlen(prefixes[i]);
 	keep_as_it_is(k, (struct span){ value.p, n });
 	value = (struct span){ value.p + n, value.n - n };
-	if (is_uuid(value))
+	if (keep_is_uuid(value))
 		keep_as_it_is(k, value);
 	else
 		keep_instead(k, value);
+}
+
+static void put_argument_value(struct keeping *k, struct span value)
+{
+	putc('=', k->out);
+	(keep_is_plain(value) ? keep_as_it_is : keep_instead)(k, value);
 }
 
 /* One argument, as the kernel has it; RAW is how it is written. */
@@ -258,6 +305,11 @@ void keep_argument(struct keeping *k, struct span word, struct span raw)
 		keep_instead(k, value);
 	} else if (is_kept_argument(word, name)) {
 		keep_free_text(k, raw);
+	} else if (bootargs_begins_as_ours(word) && is_argument_name(name)) {
+		/* Misspelt, perhaps. */
+		keep_free_text(k, name);
+		if (name.n < word.n)
+			put_argument_value(k, value);
 	} else {
 		keep_instead(k, word);
 	}

@@ -35,9 +35,13 @@ void keep_identifier(struct keeping *k, struct span name);
 /* Of an entry of a menu. */
 void keep_entry_name(struct keeping *k, struct span name);
 
+/* 12, 5.14.0-427.el9_4.x86_64 */
+bool keep_is_version(struct span s);
+
 /* keep-path.c: "(hd0,gpt2)/vmlinuz-6.1.0" */
 void keep_boot_path(struct keeping *k, struct span path);
 
+bool keep_is_uuid(struct span s);
 void keep_argument(struct keeping *k, struct span word, struct span raw);
 void keep_argument_lines(struct keeping *k, struct span text);
 

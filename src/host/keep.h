@@ -35,6 +35,8 @@ bool keep_is_word(struct span name);
 void keep_path(struct keeping *k, struct span path);
 void keep_entry(struct keeping *k, const char *path, const char *name);
 void keep_target(struct keeping *k, const char *link, const char *target);
+/* A value that is a path, as people write it. */
+void keep_path_value(struct keeping *k, struct span value);
 /* Paths with colons between them. */
 void keep_paths(struct keeping *k, struct span paths);
 
@@ -74,8 +76,13 @@ void keep_settings(struct keeping *k, struct span text);
 void keep_version(struct keeping *k, struct span text);
 void keep_inet6(struct keeping *k, struct span text);
 
-/* keep-values.c: values of facts. */
+/* keep-log.c */
 void keep_log(struct keeping *k, struct span line);
+
+/* keep-build.c: of the log of a build */
+void keep_build_line(struct keeping *k, struct span line);
+
+/* keep-values.c: values of facts. */
 void keep_mount_source(struct keeping *k, struct span source);
 void keep_mount_options(struct keeping *k, struct span options);
 void keep_variable(struct keeping *k, struct span name, struct span value);

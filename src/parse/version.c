@@ -257,11 +257,26 @@ bool version_mark_feed(struct version_mark *mark, struct span bytes)
 static void begin_stanza(struct version_dpkg *dpkg, struct span name, bool (*wanted)(struct span))
 {
 	dpkg->package[0] = '\0';
-	dpkg->installed = false;
+	dpkg->state[0] = '\0';
+	dpkg->held = false;
 	if (name.n >= sizeof(dpkg->package) || !wanted(name))
 		return;
 	memcpy(dpkg->package, name.p, name.n);
 	dpkg->package[name.n] = '\0';
+}
+
+/* "install ok installed": the selection, the error flag and the state (dpkg(1)). */
+static void read_status(struct version_dpkg *dpkg, struct span text)
+{
+	struct span word, last = { NULL, 0 };
+
+	dpkg->held = span_word(&text, &word) && span_is(word, "hold");
+	while (span_word(&text, &word))
+		last = word;
+	if (last.n >= sizeof(dpkg->state))
+		last.n = 0;
+	memcpy(dpkg->state, last.n ? last.p : "", last.n);
+	dpkg->state[last.n] = '\0';
 }
 
 bool version_dpkg_line(struct version_dpkg *dpkg, struct span line,
@@ -276,8 +291,8 @@ bool version_dpkg_line(struct version_dpkg *dpkg, struct span line,
 	if (!dpkg->package[0])
 		return false;
 	if (span_starts(line, "Status: "))
-		dpkg->installed = span_ends(span_trim(line), " installed");
-	if (!dpkg->installed || !span_starts(line, "Version: "))
+		read_status(dpkg, span_trim(after(line, strlen("Status: "))));
+	if (!dpkg->state[0] || !span_starts(line, "Version: "))
 		return false;
 	value = version_upstream(span_trim(after(line, strlen("Version: "))));
 	if (!value.n || value.n >= sizeof(dpkg->version))

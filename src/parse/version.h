@@ -66,11 +66,12 @@ bool version_mark_feed(struct version_mark *mark, struct span bytes);
 /* dpkg's status file, a line at a time. */
 struct version_dpkg {
 	char package[64]; /* of this stanza; empty: not one of the packages that are read */
-	bool installed;
+	char state[24];	  /* its last word of Status: installed, unpacked, half-configured, ... */
+	bool held;
 	char version[64];
 };
 
-/* True when LINE gave VERSION of an installed PACKAGE. WANTED says of a name whether it matters. */
+/* True when LINE gave VERSION of a PACKAGE, whatever its state. WANTED says of a name whether it matters. */
 bool version_dpkg_line(struct version_dpkg *dpkg, struct span line,
 		       bool (*wanted)(struct span name));
 

@@ -94,14 +94,17 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 
 	if (rc)
 		return rc;
+	/* What follows from the answer is said once, by run(). */
 	if (!cgroup_of_controller(text_span(&text), "rdma", &path, &unified))
-		return -EOPNOTSUPP;
+		return 0;
 	/* Seen from another namespace of control groups. */
 	if (!path.n || *path.p != '/' || span_search(path, "/.."))
 		return -EXDEV;
 	root = unified ? CGROUPS : CGROUPS "/rdma";
-	if (!host_exists(host, root))
-		return -ENODEV;
+	if (!host_exists(host, root)) {
+		answer->rdma.state = FACT_ABSENT;
+		return 0;
+	}
 	path.n -= path.n == 1;
 	rc = read_levels(host, arena, answer,
 			 arena_printf(arena, "%s%.*s", root, (int)path.n, path.p), strlen(root));
@@ -112,33 +115,34 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	return 0;
 }
 
-/* NULL: the error says it. */
-static const char *reason_of(int rc)
+/* Why there is no answer. NULL: there is one. */
+static const char *reason_of(int rc, enum fact_state state)
 {
-	switch (rc) {
-	case -ENOENT:
+	if (rc)
 		return "the list of the process's control groups is not there";
-	case -EOPNOTSUPP:
-		return "the process is in no control group that could limit RDMA";
-	case -ENODEV:
+	if (state == FACT_ABSENT)
 		return "the control groups are not mounted here";
-	default:
-		return NULL;
-	}
+	return state == FACT_UNKNOWN ? "the process is in no control group that could limit RDMA"
+				     : NULL;
 }
 
 static void run(struct probe_context *ctx)
 {
 	struct limits_facts *limits = &ctx->node->limits, answer = { 0 };
 	char folder[32] = "/proc/self";
+	const char *why;
 	int rc;
 
 	if (ctx->pid)
 		snprintf(folder, sizeof(folder), "/proc/%d", ctx->pid);
 	rc = host_query(ctx->host, arena_printf(ctx->arena, "rdma.max of %s", folder),
 			&limits_facts_desc, &answer, ctx->arena, ask, folder);
-	if (rc) {
-		host_gap_note(ctx->host, CGROUPS, rc == -ENOENT ? -ENODATA : rc, reason_of(rc));
+	/* host_query() has noted any other error. */
+	if (rc && rc != -ENOENT)
+		return;
+	why = reason_of(rc, answer.rdma.state);
+	if (why) {
+		host_gap_note(ctx->host, CGROUPS, -ENODATA, why);
 		return;
 	}
 	limits->rdma.state = answer.rdma.state;

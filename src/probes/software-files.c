@@ -204,3 +204,23 @@ void software_read_rdma(struct host *host, struct arena *arena, struct software_
 		for_each(item, &answer.items)
 			software_add(arena, software, item);
 }
+
+/* /usr/libexec/datacenter-gpu-manager-4/plugins/cuda13 */
+void software_read_dcgm(struct host *host, struct arena *arena, struct software_facts *software)
+{
+	static const char folder[] = "/usr/libexec/datacenter-gpu-manager-4/plugins";
+	_cleanup_names_ struct names names = { 0 };
+	uint64_t number;
+
+	if (host_list(host, &names, folder))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		struct span name = span_of(names.items[i]);
+
+		if (!span_starts(name, "cuda") ||
+		    span_u64((struct span){ name.p + 4, name.n - 4 }, 10, &number))
+			continue;
+		add_version(arena, software, arena_printf(arena, "%s/%s", folder, names.items[i]),
+			    "dcgm-cuda", (struct span){ name.p + 4, name.n - 4 });
+	}
+}

@@ -3,6 +3,7 @@
 
 #include "parse/version.h"
 #include "probes/software.h"
+#include "query/driver-parts.h"
 
 struct pattern {
 	const char *begins;
@@ -96,6 +97,23 @@ static void find_library(struct host *host, struct software_facts *answer, struc
 		add_by_link(host, answer, arena, folder, shorter, library);
 }
 
+/* Only files whose name has a driver's version: a link says nothing more. */
+static void find_parts(struct software_facts *answer, struct arena *arena, const char *folder,
+		       const struct names *names)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		struct span version, name = span_of(names->items[i]);
+
+		/* Almost all names of a folder are others. */
+		if (!span_starts(name, "libnv") && !span_starts(name, "libcudad"))
+			continue;
+		for (const struct driver_part *part = driver_parts; part->name; part++)
+			if (version_of_library(name, part->library, &version) &&
+			    version_is_driver(version))
+				add(answer, arena, folder, names->items[i], part->name, version);
+	}
+}
+
 int software_ask_libraries(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct software_facts *answer = facts;
@@ -108,6 +126,7 @@ int software_ask_libraries(struct host *host, void *facts, struct arena *arena, 
 	answer->items.state = FACT_KNOWN;
 	for (size_t i = 0; i < COUNT(libraries); i++)
 		find_library(host, answer, arena, folder, &names, &libraries[i]);
+	find_parts(answer, arena, folder, &names);
 	return 0;
 }
 

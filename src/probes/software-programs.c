@@ -58,70 +58,27 @@ static const struct program programs[] = {
 };
 #define PROGRAMS (sizeof(programs) / sizeof(programs[0]))
 
-/* What dpkg has installed of these packages; read when the first program is found. */
-struct packages {
-	bool was_read;
-	struct software_facts found; /* path: the package's name */
-};
-
 struct question {
 	const struct program *program;
-	struct packages *packages;
+	const struct software_facts *software;
 };
 
 /* ---- dpkg ---- */
 
-static bool is_package(struct span name, const char *pattern)
+static bool is_package(const char *name, const char *pattern)
 {
 	size_t n = strlen(pattern);
 
-	return n && pattern[n - 1] == '*' ? name.n >= n - 1 && strncmp(name.p, pattern, n - 1) == 0
-					  : span_is(name, pattern);
+	return n && pattern[n - 1] == '*' ? strncmp(name, pattern, n - 1) == 0
+					  : strcmp(name, pattern) == 0;
 }
 
-static bool is_package_of(const struct program *program, struct span name)
+static bool is_package_of(const struct program *program, const char *name)
 {
 	for (size_t i = 0; i < 3 && program->packages[i]; i++)
 		if (is_package(name, program->packages[i]))
 			return true;
 	return false;
-}
-
-static bool is_wanted(struct span name)
-{
-	for (size_t i = 0; i < PROGRAMS; i++)
-		if (is_package_of(&programs[i], name))
-			return true;
-	return false;
-}
-
-struct status_file {
-	struct version_dpkg dpkg;
-	struct arena *arena;
-	struct software_facts *found;
-};
-
-static bool status_line(void *user, struct span line)
-{
-	struct status_file *file = user;
-	struct software_item *item;
-
-	if (!version_dpkg_line(&file->dpkg, line, is_wanted))
-		return true;
-	item = LIST_ADD(file->arena, &file->found->items);
-	item->path = fact_str(file->arena, file->dpkg.package);
-	item->version = fact_str(file->arena, file->dpkg.version);
-	return true;
-}
-
-static void read_packages(struct host *host, struct packages *packages, struct arena *arena)
-{
-	struct status_file file = { .arena = arena, .found = &packages->found };
-	_cleanup_close_ int fd = host_open(host, "/var/lib/dpkg/status");
-
-	packages->was_read = true;
-	if (fd >= 0 && lines_read(fd, status_line, &file))
-		packages->found.items.count = 0;
 }
 
 /* ---- what a program says itself ---- */
@@ -158,8 +115,9 @@ static int scan_program(int fd, const struct program *program, struct fact_str *
 /* NULL: dpkg has no such package, or is not what installs here. */
 static const struct fact_str *version_by_package(const struct question *q)
 {
-	for_each(package, &q->packages->found.items)
-		if (is_package_of(q->program, span_of(package->path.value)))
+	for_each(package, &q->software->packages)
+		if (is_package_of(q->program, package->name.value) && software_has_files(package) &&
+		    is_known(package->version))
 			return &package->version;
 	return NULL;
 }
@@ -174,8 +132,6 @@ static int ask_program(struct host *host, void *facts, struct arena *arena, void
 
 	if (fd < 0 && !(fd == -ENOENT && q->program->companion && host_kind(host) == HOST_TREE))
 		return fd;
-	if (!q->packages->was_read)
-		read_packages(host, q->packages, arena);
 	version = version_by_package(q);
 	if (fd < 0 && !version)
 		return fd;
@@ -190,10 +146,8 @@ static int ask_program(struct host *host, void *facts, struct arena *arena, void
 
 void software_read_programs(struct host *host, struct arena *arena, struct software_facts *software)
 {
-	struct packages packages = { 0 };
-
 	for (size_t i = 0; i < PROGRAMS; i++) {
-		struct question question = { &programs[i], &packages };
+		struct question question = { &programs[i], software };
 		struct software_facts answer = { 0 };
 
 		if (host_query(host, programs[i].path, &software_facts_desc, &answer, arena,

@@ -446,7 +446,9 @@ static void run(struct probe_context *ctx)
 	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
 		read_folder_once(&places, makers[i], software_ask_libraries);
 	software_read_rdma(ctx->host, ctx->arena, software);
+	software_read_packages(ctx->host, ctx->arena, software);
 	software_read_programs(ctx->host, ctx->arena, software);
+	software_read_dcgm(ctx->host, ctx->arena, software);
 	software_read_plugins(ctx->host, ctx->arena, software);
 	/* Without /usr there is nothing that could have been found. */
 	if (software->items.count || host_stat(ctx->host, &stat, "/usr/lib") == 0) {

@@ -26,7 +26,16 @@ void software_read_cuda(struct host *host, struct arena *arena, struct software_
 /* OFED, by its script or the sources of its modules, DOCA, the EFA installer; sources of other modules. */
 void software_read_rdma(struct host *host, struct arena *arena, struct software_facts *software);
 
-/* software-programs.c: daemons, container engines and tools; which of NCCL's plugins found is the one for EFA. */
+/* The folders of DCGM's diagnostics, one for each CUDA release. */
+void software_read_dcgm(struct host *host, struct arena *arena, struct software_facts *software);
+
+/* software-packages.c: the packages for GPUs and RDMA in dpkg's database. */
+void software_read_packages(struct host *host, struct arena *arena,
+			    struct software_facts *software);
+/* Are the package's files, of its version, on disk? */
+bool software_has_files(const struct software_package *package);
+
+/* software-programs.c, after that: daemons, container engines and tools; which of NCCL's plugins found is the one for EFA. */
 void software_read_programs(struct host *host, struct arena *arena,
 			    struct software_facts *software);
 void software_read_plugins(struct host *host, struct arena *arena, struct software_facts *software);

@@ -87,6 +87,30 @@ bool bootargs_is_ours(const struct kparam *arg)
 	return span_find(arg->name, '.') < arg->name.n && modname_is_ours(arg->name);
 }
 
+bool bootargs_begins_as_ours(struct span argument)
+{
+	static const char *const starts[] = {
+		"iommu",
+		"intel_iommu",
+		"amd_iommu",
+		"arm-smmu",
+		"pci",
+		"pcie_",
+		"nvidia",
+		"nouveau",
+		"mlx5",
+		"hugepage",
+		"numa_b",
+		"module_blacklist",
+		"default_hugepagesz",
+	};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (span_starts(argument, starts[i]))
+			return true;
+	return false;
+}
+
 bool bootargs_holds(const char *text, const struct kparam *arg)
 {
 	struct bootargs args = bootargs_of(text);

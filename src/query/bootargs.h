@@ -20,6 +20,8 @@ bool bootargs_find(const char *text, const char *name, const char *value);
 
 /* Is it an argument that GPU or RDMA work depends on? */
 bool bootargs_is_ours(const struct kparam *arg);
+/* Does ARGUMENT, which the kernel may not know, begin as those of GPU, NIC and IOMMU do? It can be misspelt. */
+bool bootargs_begins_as_ours(struct span argument);
 /* Has TEXT this very argument? */
 bool bootargs_holds(const char *text, const struct kparam *arg);
 

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "parse/nvidia.h"
+
 /* Written from data/cuda.tsv when the program is built. */
 static const struct cuda_release releases[] = {
 #include "cuda.inc"
@@ -20,4 +22,14 @@ const struct cuda_release *cuda_release(const char *version)
 		if (releases[i].major == major && releases[i].minor <= minor)
 			found = &releases[i];
 	return found;
+}
+
+unsigned int cuda_major_of_driver(const char *driver)
+{
+	unsigned int major = 0;
+
+	for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
+		if (releases[i].major > major && version_compare(driver, releases[i].own) >= 0)
+			major = releases[i].major;
+	return major;
 }

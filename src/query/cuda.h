@@ -14,4 +14,7 @@ struct cuda_release {
  * that is not in the table the last one before it of the same major version; NULL when there is none. */
 const struct cuda_release *cuda_release(const char *version);
 
+/* The major version of CUDA that a driver of that version brings; 0: older than the table. */
+unsigned int cuda_major_of_driver(const char *driver);
+
 #endif

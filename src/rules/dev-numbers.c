@@ -71,7 +71,7 @@ static bool check_number(struct rule_context *ctx, const struct device_node *n,
 static void check_nodes(struct rule_context *ctx)
 {
 	const struct dev_facts *dev = &ctx->node->dev;
-	size_t before = ctx->findings->count, right = 0;
+	size_t before = ctx->findings->count, right = 0, files = 0;
 	const struct device_node *unread = NULL;
 
 	if (!was_read(dev->nodes) || !was_read(dev->majors)) {
@@ -85,15 +85,23 @@ static void check_nodes(struct rule_context *ctx)
 			continue;
 		if (known_is(n->kind, NODE_CHARACTER) && is_known(n->major))
 			right += !check_number(ctx, n, &number);
+		else if (known_is(n->kind, NODE_FILE))
+			files++;
 		else
 			unread = n;
 	}
 	if (ctx->findings->count > before)
 		return;
 	if (unread)
-		UNKNOWN(ctx, .observed = "a copy has files in the place of device nodes",
-			.severity = SEVERITY_INFO, .graded = true,
+		UNKNOWN(ctx, .severity = SEVERITY_INFO, .graded = true,
 			.evidence = { FACT(ctx, unread, "major") });
+	else if (files)
+		NOT_APPLICABLE(
+			ctx,
+			.observed =
+				"a copy has files in the place of device nodes; the numbers are those of a "
+				"running kernel",
+			.evidence = { "dev.nodes" });
 	else if (right)
 		PASS(ctx, .evidence = { "dev.nodes", "dev.majors" });
 	else

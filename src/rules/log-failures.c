@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
+#include "query/bootargs.h"
 #include "query/failure.h"
 #include "query/module-find.h"
 #include "query/topology.h"
@@ -113,36 +114,10 @@ static void check_crashes(struct rule_context *ctx)
 
 /* ---- kernel arguments ---- */
 
-/* Arguments that GPU, NIC and IOMMU settings begin with. The kernel says that it does not know the word, so it is
- * misspelt or this kernel was built without it. */
-static bool is_argument_of_ours(struct span word)
-{
-	static const char *const starts[] = {
-		"iommu",
-		"intel_iommu",
-		"amd_iommu",
-		"arm-smmu",
-		"pci",
-		"pcie_",
-		"nvidia",
-		"nouveau",
-		"mlx5",
-		"hugepage",
-		"numa_b",
-		"module_blacklist",
-		"default_hugepagesz",
-	};
-
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		if (span_starts(word, starts[i]))
-			return true;
-	return false;
-}
-
 static void check_argument(struct rule_context *ctx, const struct log_failure *f,
 			   const char *argument)
 {
-	if (is_argument_of_ours(span_of(argument)) && !rule_has_answered(ctx, argument))
+	if (bootargs_begins_as_ours(span_of(argument)) && !rule_has_answered(ctx, argument))
 		FAIL(ctx, .subject = argument,
 		     .observed = text_printf(ctx, "the kernel does not know the argument %s",
 					     argument),
@@ -157,7 +132,7 @@ static void check_value(struct rule_context *ctx, const struct log_failure *f, c
 	bool pci = is_known(f->module) && str_is(f->module, "pci");
 	const char *argument = pci ? text_printf(ctx, "pci=%s", detail) : detail;
 
-	if (!is_argument_of_ours(span_of(argument)) || rule_has_answered(ctx, argument))
+	if (!bootargs_begins_as_ours(span_of(argument)) || rule_has_answered(ctx, argument))
 		return;
 	FAIL(ctx, .subject = argument,
 	     .observed = text_printf(ctx, "the kernel refuses %s: %s", argument, f->last.value),

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/open-file.h"
 #include "txn/write-private.h"
 
 /* ---- writing ---- */
@@ -33,8 +34,11 @@ static int journal_failed(struct txn *t, int rc)
 int state_open(struct txn *t)
 {
 	TEST_POINT("opening the journal");
-	t->journal = openat(t->folder, "journal", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return t->journal < 0 ? journal_failed(t, -errno) : 0;
+	t->journal = openat(t->folder, "journal",
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (t->journal < 0)
+		t->journal = errno == EEXIST ? open_own_file(t->folder, "journal", O_RDWR) : -errno;
+	return t->journal < 0 ? journal_failed(t, t->journal) : 0;
 }
 
 /* After the last good line: what stands behind it was not written to its end. */

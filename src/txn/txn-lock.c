@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/open-file.h"
 
 #define LOCK_FOLDER "/run/nvnodecheck"
 
@@ -52,24 +53,12 @@ static int refuse_lock(struct txn *t, int rc, const char *why)
 	return txn_fail(t, rc, "%s", why);
 }
 
-/* The owner of a tree may have put a device there, or a hard link to a file outside: it is looked at before it is
- * opened, and opened through what was looked at. */
-static int open_own_file(int folder, const char *name)
+static int open_lock(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	_cleanup_close_ int there = -1;
-	char path[32];
-	struct stat st;
 
-	if (fd >= 0 || errno != EEXIST)
-		return fd < 0 ? -errno : fd;
-	there = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (there < 0 || fstat(there, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
-		return -EBADF;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", there);
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 && errno == EEXIST)
+		return open_own_file(folder, name, O_RDWR);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -86,7 +75,7 @@ int txn_lock(struct txn *t)
 		folder = write_open_folder(&t->w, TXN_LOCK_FILE, name);
 	if (rc || folder < 0)
 		return refuse_lock(t, rc ? rc : folder, t->w.why);
-	t->lock = open_own_file(folder, name);
+	t->lock = open_lock(folder, name);
 	if (t->lock < 0) {
 		rc = t->lock;
 		snprintf(why, sizeof(why), "%s: %s", TXN_LOCK_FILE,

@@ -24,6 +24,9 @@ static int open_copy(struct txn *t, const struct kept *kept)
 	char sha[SHA256_HEX];
 	int rc = from < 0 ? from : write_hash(from, sha);
 
+	if (rc == -EBADF || rc == -ELOOP)
+		return write_refuse(&t->w, -EBADMSG, kept->path,
+				    "its kept copy is not a regular file with one name");
 	if (rc == 0 && strcmp(sha, kept->before.sha256) != 0)
 		return write_refuse(&t->w, -EBADMSG, kept->path, "its kept copy is damaged");
 	if (rc == 0 && lseek(from, 0, SEEK_SET) < 0)

@@ -23,6 +23,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/open-file.h"
 #include "txn/write-private.h"
 
 #define JOURNAL_MAX (1u << 20)
@@ -224,14 +225,13 @@ const char *state_advice(struct txn *t)
 
 static int read_state_file(struct txn *t, const char *name, size_t limit, struct text *text)
 {
-	_cleanup_close_ int fd = openat(t->folder, name,
-					O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	_cleanup_close_ int fd = open_own_file(t->folder, name, O_RDONLY | O_NONBLOCK);
 	struct stat st;
 	ssize_t n;
 
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > limit)
+		return fd == -EBADF || fd == -ELOOP ? -EFBIG : fd;
+	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size > limit)
 		return -EFBIG;
 	text->data = malloc((size_t)st.st_size + 1);
 	if (!text->data)
@@ -281,11 +281,9 @@ void state_forget(struct txn *t)
 int state_kept_open(struct txn *t, const struct kept *kept)
 {
 	char name[32];
-	int fd;
 
 	snprintf(name, sizeof(name), "before.%u", kept->number);
-	fd = openat(t->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return open_own_file(t->folder, name, O_RDONLY | O_NONBLOCK);
 }
 
 static bool is_free(struct txn *t, const char *name)

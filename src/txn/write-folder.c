@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/open-file.h"
 #include "host/root.h"
 #include "txn/txn.h"
 
@@ -215,8 +216,8 @@ int write_open(struct writer *w, const char *path, int flags)
 
 	if (folder < 0)
 		return folder;
-	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags);
-	return fd < 0 ? write_failed(w, path, "opening") : fd;
+	fd = open_own_file(folder, name, O_RDONLY | O_NONBLOCK | flags);
+	return fd < 0 ? write_open_failed(w, path, fd) : fd;
 }
 
 const char *write_side_path(struct arena *arena, const char *path)

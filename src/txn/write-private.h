@@ -23,7 +23,9 @@ int write_fail(struct writer *w, int error, const char *path, const char *format
 	__attribute__((format(printf, 4, 5)));
 int write_failed(struct writer *w, const char *path, const char *what);
 
-/* write.c: what NAME in FOLDER is; its bytes go to OUT as well unless that is -1. */
+/* write.c. Of open_own_file(); fills w->why and returns a negative errno. */
+int write_open_failed(struct writer *w, const char *path, int rc);
+/* What NAME in FOLDER is; its bytes go to OUT as well unless that is -1. */
 int write_see_in(struct writer *w, int folder, const char *name, const char *path,
 		 struct file_seen *seen, int out);
 /* A link's target instead. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/open-file.h"
 
 int write_setting(struct writer *w, const char *path, const char *value)
 {
@@ -19,9 +20,9 @@ int write_setting(struct writer *w, const char *path, const char *value)
 
 	if (folder < 0)
 		return folder;
-	fd = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open_own_file(folder, name, O_WRONLY);
 	if (fd < 0)
-		return write_failed(w, path, "opening it for writing");
+		return write_open_failed(w, path, fd);
 	TEST_POINT("write of a setting");
 	if (write(fd, value, n) != (ssize_t)n)
 		return write_failed(w, path, "writing");

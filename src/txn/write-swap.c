@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/open-file.h"
 
 struct swap {
 	struct writer *w;
@@ -70,8 +71,7 @@ static int check_expected(const struct swap *s, const char *name)
  * could still write: fcntl(2), F_SETLEASE. File systems without leases go without. */
 static int check_displaced(const struct swap *s)
 {
-	_cleanup_close_ int fd = openat(s->folder, s->old,
-					O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	_cleanup_close_ int fd = open_own_file(s->folder, s->old, O_RDONLY | O_NONBLOCK);
 	int rc;
 
 	if (fd >= 0 && fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/open-file.h"
 
 #define BLOCK_SIZE (256u << 10)
 
@@ -58,6 +59,12 @@ static int check_file(struct writer *w, int folder, const char *name, const char
 	if (is_mounted_on(folder, name))
 		return write_refuse(w, -EBUSY, path, "another file is mounted there");
 	return 0;
+}
+
+int write_open_failed(struct writer *w, const char *path, int rc)
+{
+	return rc == -EBADF ? write_refuse(w, -EINVAL, path, "not a regular file with one name")
+			    : write_fail(w, rc, path, "opening it: %s", strerror(-rc));
 }
 
 /* Feeds what FD holds to SHA and, where OUT is a file, to that. */
@@ -156,9 +163,9 @@ int write_see_in(struct writer *w, int folder, const char *name, const char *pat
 	rc = check_file(w, folder, name, path, &st);
 	if (rc)
 		return rc;
-	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = open_own_file(folder, name, O_RDONLY | O_NONBLOCK);
 	if (fd < 0)
-		return write_failed(w, path, "opening it");
+		return write_open_failed(w, path, fd);
 	if (fstat(fd, &opened) < 0)
 		return write_failed(w, path, "reading its attributes");
 	if (opened.st_ino != st.st_ino || opened.st_dev != st.st_dev)

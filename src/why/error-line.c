@@ -31,7 +31,8 @@ static const struct sign {
 	{ "fatal:", WORD_ENDS, ANY, false },
 	{ "fail:", WORD_ENDS, ANY, false },
 	{ "failed", WORD_ENDS, WORD_ENDS, false },
-	{ "failure:", WORD_ENDS, ANY, false },
+	{ "failure", WORD_ENDS, WORD_ENDS, false },
+	{ "fails", WORD_ENDS, WORD_ENDS, false },
 	{ "aborted", WORD_ENDS, WORD_ENDS, false },
 	{ "aborting", WORD_ENDS, WORD_ENDS, false },
 	{ "access denied", WORD_ENDS, WORD_ENDS, false },
@@ -39,17 +40,29 @@ static const struct sign {
 	{ "assertion", WORD_ENDS, WORD_ENDS, false },
 	{ "broken pipe", WORD_ENDS, WORD_ENDS, false },
 	{ "bus error", WORD_ENDS, WORD_ENDS, false },
+	{ "caught signal", WORD_ENDS, WORD_ENDS, false },
 	{ "cannot", WORD_ENDS, WORD_ENDS, false },
 	{ "can't", WORD_ENDS, WORD_ENDS, false },
+	{ "connection refused", WORD_ENDS, WORD_ENDS, false },
+	{ "connection reset", WORD_ENDS, WORD_ENDS, false },
 	{ "core dumped", WORD_ENDS, WORD_ENDS, false },
 	{ "could not", WORD_ENDS, WORD_ENDS, false },
 	{ "couldn't", WORD_ENDS, WORD_ENDS, false },
 	{ "does not exist", WORD_ENDS, WORD_ENDS, false },
 	{ "incompatible", WORD_ENDS, WORD_ENDS, false },
+	{ "has an invalid", WORD_ENDS, WORD_ENDS, false },
+	{ "insufficient", WORD_ENDS, WORD_ENDS, false },
+	{ "invalid", WORD_ENDS, WORD_ENDS, false },
+	{ "is not available", WORD_ENDS, WORD_ENDS, false },
 	{ "is not installed", WORD_ENDS, WORD_ENDS, false },
+	{ "is not loaded", WORD_ENDS, WORD_ENDS, false },
+	{ "is not running", WORD_ENDS, WORD_ENDS, false },
+	{ "killed", WORD_ENDS, WORD_ENDS, false },
 	{ "mismatch", WORD_ENDS, WORD_ENDS, false },
+	{ "no route to host", WORD_ENDS, WORD_ENDS, false },
 	{ "no space left", WORD_ENDS, WORD_ENDS, false },
 	{ "no such", WORD_ENDS, WORD_ENDS, false },
+	{ "not enough", WORD_ENDS, WORD_ENDS, false },
 	{ "not found", WORD_ENDS, WORD_ENDS, false },
 	{ "not permitted", WORD_ENDS, WORD_ENDS, false },
 	{ "not supported", WORD_ENDS, WORD_ENDS, false },
@@ -58,17 +71,38 @@ static const struct sign {
 	{ "segfault", WORD_ENDS, WORD_ENDS, false },
 	{ "segmentation fault", WORD_ENDS, WORD_ENDS, false },
 	{ "timed out", WORD_ENDS, WORD_ENDS, false },
+	{ "too old", WORD_ENDS, WORD_ENDS, false },
 	{ "unable to", WORD_ENDS, WORD_ENDS, false },
 	{ "undefined symbol", WORD_ENDS, WORD_ENDS, false },
+	{ "unavailable", WORD_ENDS, WORD_ENDS, false },
+	{ "unhealthy", WORD_ENDS, WORD_ENDS, false },
+	{ "unreachable", WORD_ENDS, WORD_ENDS, false },
+	{ "unsupported", WORD_ENDS, WORD_ENDS, false },
 	{ "unexpectedly", WORD_ENDS, WORD_ENDS, false },
 };
 
-/* A line with one of these says of itself that it is no error, or speaks of one that did not happen. */
-static const char *const calm[] = { "INFO",	    "DEBUG",	"TRACE",      "Warning",
-				    "WARNING",	    "warning:", "deprecated", "ignore",
-				    "Ignoring",	    "no error", "No error",   "0 error",
-				    "0 fail",	    "ailed: 0", "fallback",   "falling back",
-				    "Falling back", "retrying", "Retrying" };
+/* A line with one of these says of itself that it is no error, or speaks of one that did not happen. A level of a
+ * logger is a word by itself: "NCCL_DEBUG=INFO" is none. */
+static const struct calm {
+	const char *text;
+	bool is_level;
+} calms[] = {
+	{ "INFO", true },	  { "DEBUG", true },	      { "TRACE", true },
+	{ "NOTICE", true },	  { "WARNING", true },	      { "Warning:", false },
+	{ "warning:", false },	  { "level=info", false },    { "level=debug", false },
+	{ "level=warn", false },  { "level=INFO", false },    { "level=DEBUG", false },
+	{ "level=WARN", false },  { "\"level\":\"info", false }, { "\"level\":\"debug", false },
+	{ "\"level\":\"warn", false }, { "\"level\": \"info", false }, { "\"level\": \"debug", false },
+	{ "\"level\": \"warn", false }, { "deprecated", false },  { "ignore", false },
+	{ "Ignoring", false },	  { "no error", true },	      { "No error", true },
+	{ "0 error", true },	  { "0 fail", true },	      { "ailed: 0", false },
+	{ "fallback", false },	  { "falling back", false },  { "Falling back", false },
+	{ "retrying", false },	  { "Retrying", false },      { "Traceback (most", false },
+	{ "frame #", false },	  { "^^^^", false },
+};
+
+/* Lines of source code in a traceback, without what stands before them. */
+static const char *const code[] = { "raise ", "return ", "assert ", "except ", "File \"", "self.", "at " };
 
 /* ---- one place ---- */
 
@@ -91,12 +125,81 @@ static bool has_sign(const struct sign *sign, struct span line, const char *at)
 	return sign->behind == ANY || left == n || !is_word_char(at[n]);
 }
 
-bool error_line_is_calm(struct span line)
+/* ---- calm lines ---- */
+
+static bool has_calm(const struct calm *calm, struct span line)
 {
-	for (size_t i = 0; i < sizeof(calm) / sizeof(calm[0]); i++)
-		if (span_search(line, calm[i]))
+	const char *at = line.p, *end = line.p + line.n;
+	size_t n = strlen(calm->text);
+
+	for (; (at = memmem(at, (size_t)(end - at), calm->text, n)); at++) {
+		if (!calm->is_level)
+			return true;
+		if ((at == line.p || (!is_word_char(at[-1]) && at[-1] != '=')) &&
+		    (at + n == end || calm->text[0] == '0' || (!is_word_char(at[n]) && at[n] != '=')))
+			return true;
+	}
+	return false;
+}
+
+#define LEVEL_WITHIN 160 /* bytes: a line's level stands before its message */
+
+/* glog and what follows its form: "I0309 11:46:30", "[W122 20:05:19" */
+static bool is_glog_calm(struct span line, const char *at)
+{
+	const char *end = line.p + line.n, *p = at + 1;
+	size_t digits = 0;
+
+	if (!strchr("IWD", *at) || (at > line.p && isalnum((unsigned char)at[-1])))
+		return false;
+	for (; p < end && isdigit((unsigned char)*p); p++)
+		digits++;
+	return (digits == 3 || digits == 4) && end - p > 4 && p[0] == ' ' &&
+	       isdigit((unsigned char)p[1]) && isdigit((unsigned char)p[2]) && p[3] == ':';
+}
+
+/* TensorFlow: "11:46:30.337: W external/file.cc:12]" */
+static bool is_letter_calm(struct span line, const char *at)
+{
+	return strchr("IWD", *at) && at - line.p > 2 && at[-1] == ' ' && at[-2] == ':' &&
+	       isdigit((unsigned char)at[-3]) && at + 1 < line.p + line.n && at[1] == ' ';
+}
+
+static bool has_calm_level(struct span line)
+{
+	const char *end = line.p + (line.n < LEVEL_WITHIN ? line.n : LEVEL_WITHIN);
+
+	for (const char *at = line.p; at < end; at++)
+		if (*at && (is_glog_calm(line, at) || is_letter_calm(line, at)))
 			return true;
 	return false;
+}
+
+/* Behind "[core.py:396]" of a logger, what is indented belongs to a traceback; the error itself stands at its end. */
+static bool is_code(struct span line)
+{
+	const char *mark = memmem(line.p, line.n, "] ", 2);
+	struct span rest = span_trim(line);
+
+	if (mark && mark - line.p < LEVEL_WITHIN) {
+		size_t left = (size_t)(line.p + line.n - mark - 2);
+
+		if (left > 1 && mark[2] == ' ' && mark[3] == ' ' &&
+		    memmem(line.p, (size_t)(mark - line.p), ".py:", 4))
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(code) / sizeof(code[0]); i++)
+		if (span_starts(rest, code[i]))
+			return true;
+	return false;
+}
+
+bool error_line_is_calm(struct span line)
+{
+	for (size_t i = 0; i < sizeof(calms) / sizeof(calms[0]); i++)
+		if (has_calm(&calms[i], line))
+			return true;
+	return has_calm_level(line) || is_code(line);
 }
 
 /* ---- places ---- */

@@ -27,6 +27,14 @@ uint32_t key_table_number(struct key_table *table, struct arena *arena, struct s
 #define JOB_LINE_MAX 65536 /* a longer line is taken as several */
 #define JOB_BUFFER (4 * JOB_LINE_MAX)
 
+#define JOB_SUSPECTS_MAX 4096 /* lines with a sign of an error that are compared with the topics */
+
+/* A line of a topic. */
+struct job_suspect {
+	const struct message *topic; /* NULL: none yet */
+	struct job_place place;
+};
+
 enum clean_state { CLEAN_TEXT, CLEAN_ESCAPE, CLEAN_SEQUENCE, CLEAN_STRING, CLEAN_STRING_END };
 
 struct job_reader {
@@ -39,6 +47,8 @@ struct job_reader {
 	uint8_t **
 		told; /* by message: a bit for each host that it gave its facts of, the last for no host */
 	const struct message *messages;
+	struct job_suspect suspects[TOPIC_WHENS]; /* the first line of a topic, by when it counts */
+	uint32_t suspects_seen;			  /* lines */
 	enum clean_state clean;
 	size_t fill;   /* of the buffer */
 	char *buffer;  /* JOB_BUFFER bytes and one more */

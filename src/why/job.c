@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "why/job-private.h"
+#include "why/topic.h"
 
 /* Of a long line, what is compared with messages before and behind the place of an anchor. */
 #define LINE_BEFORE 8192
@@ -216,43 +217,80 @@ static struct span line_around(struct span region, const char *at)
 	return (struct span){ begin, (size_t)(end - begin) };
 }
 
-/* A line with a sign of an error, where it has no message of the table, whatever that means. */
-static bool take_unrecognised(struct job_reader *r, struct span text, uint64_t number)
+/* ---- lines that read like an error ---- */
+
+/* Messages that only tell what the job chose are in lines of errors, too. */
+static bool has_message(struct job_reader *r, struct span text, bool *is_new)
 {
 	struct message_match matches[SCAN_MATCHES_MAX];
+	size_t count = scanner_match(r->scanner, text, text.p, matches);
+
+	*is_new = !count;
+	for (size_t i = 0; i < count; i++)
+		if (matches[i].message->kind != MESSAGE_CHOICE)
+			return true;
+	return false;
+}
+
+static struct job_place keep_place(struct job_reader *r, const struct line *line, uint64_t number)
+{
+	struct job_place place = place_of(r, line, number);
+
+	place.time = keep(r, line->time);
+	place.text = keep(r, line->text);
+	return place;
+}
+
+static void take_topic(struct job_reader *r, const struct line *line, uint64_t number)
+{
+	const struct message *topic = topic_find(line->text);
+
+	if (!topic || r->suspects[topic->when].topic)
+		return;
+	r->suspects[topic->when] =
+		(struct job_suspect){ .topic = topic, .place = keep_place(r, line, number) };
+}
+
+/* A line with a sign of an error, where it has no message of the table, whatever that means. */
+static void take_unrecognised(struct job_reader *r, struct span text, uint64_t number)
+{
 	enum clean_state state = CLEAN_TEXT;
 	struct json_line json;
 	struct line line;
+	bool is_new;
 
 	if (error_line_is_calm(text))
-		return false;
+		return;
 	line_parse(&line, text);
 	if (json_line_parse(&json, line.text, r->decoded))
 		text = line.text = (struct span){ r->decoded,
 						  clean_copy(&state, r->decoded, json.message) };
-	if (scanner_match(r->scanner, text, text.p, matches))
-		return false;
-	r->job->unrecognised = place_of(r, &line, number);
-	r->job->unrecognised.time = keep(r, line.time);
-	r->job->unrecognised.text = keep(r, line.text);
-	return true;
+	if (has_message(r, text, &is_new))
+		return;
+	take_topic(r, &line, number);
+	r->suspects_seen++;
+	if (is_new && !r->job->unrecognised.line)
+		r->job->unrecognised = keep_place(r, &line, number);
 }
 
 /* Not needed behind the first failure. */
+static bool is_search_over(const struct job_reader *r)
+{
+	return r->job->counts[MESSAGE_FAILURE] || r->suspects_seen >= JOB_SUSPECTS_MAX ||
+	       r->suspects[TOPIC_ALWAYS].topic;
+}
+
 static void find_unrecognised(struct job_reader *r, struct span region)
 {
 	const char *counted = region.p, *at = region.p;
 	uint64_t number = r->job->lines + 1;
 
-	if (r->job->unrecognised.line || r->job->counts[MESSAGE_FAILURE])
-		return;
-	while ((at = error_finder_next(r->errors, region, at))) {
+	while (!is_search_over(r) && (at = error_finder_next(r->errors, region, at))) {
 		struct span line = line_around(region, at);
 
 		number += count_lines(counted, line.p);
 		counted = line.p;
-		if (take_unrecognised(r, line, number))
-			return;
+		take_unrecognised(r, line, number);
 		at = line.p + line.n + 1;
 	}
 }
@@ -305,6 +343,62 @@ static int compare_events(const void *a, const void *b)
 	return x->first.line < y->first.line ? -1 : x->first.line > y->first.line;
 }
 
+/* The line of the first message of KIND; UINT64_MAX: none. The events are in order. */
+static uint64_t first_line(const struct job *job, enum message_kind kind)
+{
+	for_each(e, &job->events)
+		if (e->message->kind == kind)
+			return e->first.line;
+	return UINT64_MAX;
+}
+
+/* The line of a topic that counts, if one does: the first. */
+static const struct job_suspect *find_suspect(const struct job_reader *r)
+{
+	uint64_t failure = first_line(r->job, MESSAGE_FAILURE),
+		 consequence = first_line(r->job, MESSAGE_CONSEQUENCE),
+		 first = failure < consequence ? failure : consequence;
+	const uint64_t before[TOPIC_WHENS] = {
+		[TOPIC_ALWAYS] = failure,
+		[TOPIC_ALONE] = failure == UINT64_MAX ? consequence : 0,
+		[TOPIC_BEFORE] = first == UINT64_MAX ? 0 : first,
+	};
+	const struct job_suspect *best = NULL;
+
+	for (int when = 0; when < TOPIC_WHENS; when++) {
+		const struct job_suspect *s = &r->suspects[when];
+
+		if (s->topic && s->place.line < before[when] &&
+		    (!best || s->place.line < best->place.line))
+			best = s;
+	}
+	return best;
+}
+
+static void add_suspect(struct job_reader *r)
+{
+	const struct job_suspect *suspect = find_suspect(r);
+	struct job_event *event;
+
+	if (!suspect)
+		return;
+	event = LIST_ADD(r->arena, &r->job->events);
+	*event = (struct job_event){ .message = suspect->topic,
+				     .count = 1,
+				     .first = suspect->place,
+				     .last_line = suspect->place.line };
+	count_bit(r, &event->host_bits, &event->hosts, suspect->place.host, JOB_HOSTS_MAX);
+	count_bit(r, &event->rank_bits, &event->ranks, suspect->place.rank, JOB_RANKS_MAX);
+	blame(r, suspect->topic, &suspect->place);
+}
+
+static void sort_events(struct job *job)
+{
+	if (job->events.count)
+		qsort(job->events.items, job->events.count, sizeof(struct job_event),
+		      compare_events);
+}
+
 const struct job *job_end(struct job_reader *r)
 {
 	bool is_open = r->fill && r->buffer[r->fill - 1] != '\n';
@@ -316,9 +410,9 @@ const struct job *job_end(struct job_reader *r)
 	for (size_t i = 0; i < count; i++)
 		if (r->events[i])
 			*LIST_ADD(r->arena, &r->job->events) = *r->events[i];
-	if (r->job->events.count)
-		qsort(r->job->events.items, r->job->events.count, sizeof(struct job_event),
-		      compare_events);
+	sort_events(r->job);
+	add_suspect(r);
+	sort_events(r->job);
 	return r->job;
 }
 

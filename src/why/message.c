@@ -12,8 +12,9 @@ struct row {
 	int16_t anchor_at;
 };
 #include "messages.inc"
+#include "topics.inc"
 
-static struct message messages[MESSAGES];
+static struct message messages[MESSAGES + TOPICS];
 static struct message_part parts[MESSAGE_PARTS];
 
 const char *const message_kind_words[] = { "failure", "consequence", "fallback",
@@ -57,14 +58,38 @@ static void take_texts(struct message *m, struct message_part *own, const char *
 	m->anchor = take(at);
 }
 
+/* In the order in which data/topics.awk writes them. */
+static void take_topics(void)
+{
+	const char *at = topic_texts;
+
+	for (size_t i = 0; i < TOPICS; i++) {
+		struct message *m = &messages[MESSAGES + i];
+
+		*m = (struct message){ .kind = MESSAGE_FAILURE,
+				       .pattern = "",
+				       .anchor_at = -1,
+				       .when = topic_whens[i] };
+		m->id = take(&at);
+		m->component = take(&at);
+		m->meaning = take(&at);
+		m->rules = take_optional(&at);
+		m->elsewhere = take_optional(&at);
+		m->source = take(&at);
+		m->words = take(&at);
+		m->reasons = take_optional(&at);
+	}
+}
+
 const struct message *message_all(size_t *count)
 {
 	struct message_part *own = parts;
 	const char *at = texts;
 
-	*count = MESSAGES;
+	*count = MESSAGES + TOPICS;
 	if (messages[0].id)
 		return messages;
+	take_topics();
 	for (size_t i = 0; i < MESSAGES; i++) {
 		const struct row *row = &rows[i];
 

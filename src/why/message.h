@@ -4,6 +4,9 @@
  *
  * A pattern is literal text with variables between. A variable is any run of characters, the shortest one. A
  * pattern is found anywhere in a line.
+ *
+ * A topic (data/topics.tsv) is a message without a pattern: it is what a line that reads like an error is about, by the
+ * names in it, where the line has no pattern.
  */
 #ifndef WHY_MESSAGE_H
 #define WHY_MESSAGE_H
@@ -22,6 +25,15 @@ enum message_kind {
 };
 extern const char *const message_kind_words[];
 
+/* When a line of a topic counts as a failure of the log. */
+enum topic_when {
+	TOPIC_NEVER,  /* it is no topic: the message has a pattern */
+	TOPIC_ALWAYS, /* as a message with a pattern does */
+	TOPIC_ALONE,  /* where the log has no other failure */
+	TOPIC_BEFORE, /* where a failure or a consequence stands behind it */
+	TOPIC_WHENS
+};
+
 /* Literal text, then a variable. */
 struct message_part {
 	const char *text; /* "": the pattern begins with a variable */
@@ -36,7 +48,7 @@ struct message {
 	const char *id;
 	const char *component;
 	enum message_kind kind;
-	const char *pattern; /* as the table has it */
+	const char *pattern; /* as the table has it; "": a topic */
 	const char *since;   /* the first version that has it; NULL: not known */
 	const char *until;   /* the first version that no longer has it; NULL: none */
 	const char *meaning;
@@ -47,13 +59,16 @@ struct message {
 	const struct message_part *parts;
 	size_t parts_count;
 	size_t fixed; /* literal bytes: of two messages in one line, the one with more of them counts */
-	const char *anchor; /* MESSAGE_WINDOW bytes of a part, which few other messages have */
+	const char *anchor; /* MESSAGE_WINDOW bytes of a part, which few other messages have; NULL: a topic */
 	int anchor_at;	    /* its place in the first part; -1: another part has it */
 	bool binds_rank; /* it has the variables rank and nranks: the rank of the process that writes it */
 	bool same_facts; /* its facts have no variable */
+	enum topic_when when;
+	const char *words;   /* of a topic: a line has one of them */
+	const char *reasons; /* and one of these; NULL: it needs none */
 };
 
-/* All of them, in the order of the table. The first call makes the table; it stays at its place. */
+/* All of them, in the order of the table, then the topics. The first call makes the table; it stays at its place. */
 const struct message *message_all(size_t *count);
 
 /* What the variables of a message stand for in one line. */

@@ -54,7 +54,8 @@ struct scanner *scanner_new(struct arena *arena)
 	memset(s->first, 0xff, sizeof(s->first));
 	/* Backwards, so that each chain is in the order of the table. */
 	for (size_t i = s->count; i-- > 0;)
-		add(s, (uint16_t)i);
+		if (s->messages[i].anchor)
+			add(s, (uint16_t)i);
 	return s;
 }
 

@@ -2,6 +2,7 @@
 """Cases: small edits over a node and what is expected then (tests/cases, tests/incidents)."""
 import collections
 import concurrent.futures
+import copy
 import fnmatch
 import functools
 import json
@@ -194,7 +195,19 @@ def fact(statement):
     return check
 
 
-EXPECTS = {"expect": expect, "absent": absent, "says": says, "fact": fact}
+def gaps(statement):
+    """gaps PROBE = COUNT: how many reasons that probe gives for what it could not read"""
+    probe, equal, count = statement.one().partition(" = ")
+    if not equal or not count.strip().isdigit():
+        raise statement.wrong("not of the form PROBE = COUNT")
+
+    def check(run):
+        here = [g for g in run.fact("gaps").json() if g["probe"] == probe]
+        return None if len(here) == int(count) else "there are %s" % [(g["path"], g["why"]) for g in here]
+    return check
+
+
+EXPECTS = {"expect": expect, "absent": absent, "says": says, "fact": fact, "gaps": gaps}
 
 
 def read(path):
@@ -284,6 +297,30 @@ def said_otherwise(run):
         if not any(fnmatch.fnmatch(rule, pattern) for pattern in omissions())]
 
 
+def reasons(report):
+    """{(rule, subject): why} of what is unknown."""
+    return {(f["rule"], f["subject"]): (f["unknown_why"], f["observed"], f.get("unknown_path"))
+            for f in report["findings"] if f["verdict"] == "unknown"}
+
+
+def unknown_anyway(case, run, stage):
+    """Rules that are expected to be unknown because the case hides a file or a fact, and are so for the same reason
+    without that: such a case would not see that the rule no longer asks for it."""
+    hides = any(edit.verb == "unreadable" for edit in case.edits) or any(v is UNKNOWN for _, v in case.live)
+    rules = {s.words[0] for s, _ in case.expects if s.verb == "expect" and s.words[2] == "unknown"}
+    if not hides or not rules:
+        return []
+    whole = copy.copy(case)
+    whole.edits = [edit for edit in case.edits if edit.verb != "unreadable"]
+    whole.live = [(path, value) for path, value in case.live if value is not UNKNOWN]
+    whole.user = False
+    stage.put(node.tree_of(whole.node, whole.edits))
+    there = reasons(Run(whole, stage.directory).report)
+    here = reasons(run.report).items()
+    return ["%s is unknown for the same reason whatever is hidden" % rule for rule in sorted(rules)
+            if all(there.get(key) == why for key, why in here if key[0] == rule)]
+
+
 def perform(case, stage):
     """Runs a case in a stage; returns what is wrong, as one text, or None."""
     tree = node.tree_of(case.node, case.edits)
@@ -299,6 +336,8 @@ def perform(case, stage):
         said = check(run)
         if said:
             wrong.append("%s:%d: %s: %s" % (statement.file, statement.line, statement.text, said))
+    if not wrong:
+        wrong += unknown_anyway(case, run, stage)
     if not wrong:
         return None
     return "%s:%d: case %s (over %s)\n%s\ntests/mktree '%s' DIR writes its tree" % (

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* keep-log.c - lines of the log. What they quote is kept as it is kept where it comes from: arguments of the kernel,
+ * values of modules' parameters. Serial numbers and names of programs are not kept. */
+#include <ctype.h>
+#include <string.h>
+
+#include "host/keep-words.h"
+#include "query/bootargs.h"
+
+/* include/linux/sched.h: TASK_COMM_LEN */
+#define COMM_MAX 15
+
+static struct span from(struct span s, size_t n)
+{
+	return (struct span){ s.p + n, s.n - n };
+}
+
+/* Where NEEDLE begins, or the length of S. */
+static size_t find(struct span s, const char *needle)
+{
+	const char *at = span_search(s, needle);
+
+	return at ? (size_t)(at - s.p) : s.n;
+}
+
+/* ---- names of programs ---- */
+
+/* A name can have blanks and commas: it ends where the kernel's own words go on, at the latest after its 15 bytes. */
+static size_t name_length(struct span rest)
+{
+	static const char *const after[] = { ", Ch ",	       ", ch ",	  ", channel ",
+					     ", Channel ",     ", intr ", ", Graphics ",
+					     ", errorString ", NULL };
+	size_t n = 0;
+
+	for (size_t i = 0; i <= rest.n && i <= COMM_MAX; i++) {
+		for (size_t j = 0; after[j]; j++)
+			if (span_starts(from(rest, i), after[j]))
+				return i;
+		if (i == rest.n || strchr(",;)", rest.p[i]))
+			n = i;
+	}
+	return n ? n : rest.n < COMM_MAX ? rest.n : COMM_MAX;
+}
+
+/* NAME=PROGRAM at the beginning of REST, quotes and all: what is past then; 0 where it is none. */
+static size_t put_program(struct keeping *k, struct span rest)
+{
+	static const char unknown[] = "name=<unknown>";
+	size_t n = 5;
+
+	if (!span_starts(rest, "name=") && !span_starts(rest, "comm="))
+		return 0;
+	if (span_starts(rest, unknown)) {
+		keep_as_it_is(k, (struct span){ rest.p, sizeof(unknown) - 1 });
+		return sizeof(unknown) - 1;
+	}
+	while (n < rest.n && strchr(" \t\"'", rest.p[n]))
+		n++;
+	keep_as_it_is(k, (struct span){ rest.p, n });
+	rest = from(rest, n);
+	if (!rest.n)
+		return n;
+	keep_instead(k, (struct span){ rest.p, name_length(rest) });
+	return n + name_length(rest);
+}
+
+/* ---- words ---- */
+
+/* NAME=VALUE of the kernel's own words, of systemd's, or of an argument. */
+static void put_assigned(struct keeping *k, struct span word)
+{
+	static const char *const names[] = { "severity", "type",   "code",  "status", "id", "agent",
+					     "error",	 "result", "state", "reason", NULL };
+	struct span name = { word.p, span_find(word, '=') }, value = from(word, name.n + 1);
+
+	if (keep_has(names, name) || span_is(value, "'<unknown>'")) {
+		keep_free_text(k, word);
+	} else if (bootargs_begins_as_ours(word)) {
+		keep_argument(k, word, word);
+	} else {
+		keep_free_text(k, name);
+		putc('=', k->out);
+		keep_assigned(k, name, value);
+	}
+}
+
+static bool is_serial_number(struct span word)
+{
+	size_t digits = 0;
+
+	for (size_t i = 0; i < word.n; i++)
+		digits += isdigit((unsigned char)word.p[i]) != 0;
+	return digits >= 10 && digits == word.n;
+}
+
+/* SERIAL: the words before say that this is one. Whether they still do. */
+static bool put_word(struct keeping *k, struct span word, bool serial)
+{
+	if (serial || is_serial_number(word))
+		keep_instead(k, word);
+	else if (span_find(word, '=') < word.n)
+		put_assigned(k, word);
+	else
+		keep_free_text(k, word);
+	return span_starts(word, "serial") || span_starts(word, "Serial") ||
+	       span_starts(word, "S/N") ||
+	       (serial && (span_is(word, "number") || span_is(word, "Number:") ||
+			   span_is(word, "number:") || span_is(word, "is")));
+}
+
+static void put_words(struct keeping *k, struct span rest)
+{
+	bool serial = false;
+
+	while (rest.n) {
+		size_t n = put_program(k, rest);
+
+		for (rest = from(rest, n), n = 0; n < rest.n && !strchr(" \t,;()[]", rest.p[n]);)
+			n++;
+		if (n)
+			serial = put_word(k, (struct span){ rest.p, n }, serial);
+		rest = from(rest, n);
+		if (rest.n) {
+			putc(*rest.p, k->out);
+			rest = from(rest, 1);
+		}
+	}
+}
+
+/* ---- what a line quotes ---- */
+
+static void put_argument(struct keeping *k, struct span word)
+{
+	keep_argument(k, word, word);
+}
+
+/* Behind BEFORE, up to the last AFTER or to the end of the line, which may be cut. */
+static const struct quote {
+	const char *before, *after;
+	void (*keep)(struct keeping *k, struct span text);
+} quotes[] = {
+	/* The kernel's init/main.c; what dracut and others write into its log. */
+	{ "ommand line parameters \"", "\", will be passed", keep_arguments },
+	{ "ommand line parameters:", NULL, keep_arguments },
+	{ "ommand line:", NULL, keep_arguments },
+	{ "Malformed early option '", "'", put_argument },
+	{ "HugeTLB: unsupported ", NULL, keep_arguments },
+};
+
+/* "`VALUE' invalid for parameter `NAME'": kernel/params.c. */
+static bool put_refused_value(struct keeping *k, struct span line)
+{
+	static const char *const texts[] = { "' invalid for parameter `",
+					     "' too large for parameter `" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		size_t open = span_find(line, '`') + 1, close = find(line, texts[i]);
+		struct span name;
+
+		if (open >= line.n || close == line.n || close < open)
+			continue;
+		name = from(line, close + strlen(texts[i]));
+		name.n = span_find(name, '\'');
+		put_words(k, (struct span){ line.p, open });
+		keep_assigned(k, name, (struct span){ line.p + open, close - open });
+		put_words(k, from(line, close));
+		return true;
+	}
+	return false;
+}
+
+void keep_log(struct keeping *k, struct span line)
+{
+	if (put_refused_value(k, line))
+		return;
+	for (size_t i = 0; i < sizeof(quotes) / sizeof(quotes[0]); i++) {
+		size_t n = find(line, quotes[i].before), end;
+		struct span text;
+
+		if (n == line.n)
+			continue;
+		text = from(line, n + strlen(quotes[i].before));
+		end = quotes[i].after ? find(text, quotes[i].after) : text.n;
+		put_words(k, (struct span){ line.p, line.n - text.n });
+		quotes[i].keep(k, (struct span){ text.p, end });
+		put_words(k, from(text, end));
+		return;
+	}
+	put_words(k, line);
+}
