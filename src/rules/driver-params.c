@@ -58,7 +58,7 @@ static const char *step_found(const struct setting_outcome *o)
 	return "";
 }
 
-/* One answer for each step that is missing. */
+/* Answers for each step that is missing. */
 static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 			      const struct setting_outcome *o)
 {
@@ -254,7 +254,7 @@ static const char *given_value(struct rule_context *ctx, const char *name,
 	return own->value;
 }
 
-/* One assignment hides another: that is then what is to be mended. */
+/* Returns the rule about hidden assignments if one hides another: that one is corrected first. */
 static const char *masked_by(struct rule_context *ctx, const struct setting *s)
 {
 	return strcmp(s->name, "NVreg_RegistryDwords") == 0 &&
@@ -625,6 +625,7 @@ static const struct rule driver_params_rules[] = {
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
 		.cost = "Unprivileged GPU users can then map any MMIO through the GPU that they can already map with mmap. "
 			"Consider this on nodes with several tenants.",
+		.is_risk = true,
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c, "
 			"kernel-open/common/inc/nv-linux.h (NV_IS_SUSER)\n"
@@ -696,6 +697,10 @@ static const struct rule driver_params_rules[] = {
 	},
 	{
 		.id = "driver/params-live-not-persistent",
+		/* A value that is wrong is not to be kept. */
+		.follows = { "driver/dma-remap-peer-mmio", "driver/msi-disabled",
+			     "driver/nvlink-disabled-regkey", "driver/gpu-firmware-off",
+			     "driver/grdma-topo-override", "driver/register-pci-driver" },
 		.title = "The next boot loses a driver parameter: no file sets it",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,

@@ -321,6 +321,7 @@ static const struct rule driver_versions_rules[] = {
 		.title = "No GPU starts: the firmware of the loaded driver version is missing",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
+		.follows = { "driver/library-mismatch" },
 		.evaluate = check_gsp_firmware,
 		.impact =
 			"\"No firmware image found\" or \"GSP firmware image version mismatch\", then "

@@ -18,7 +18,7 @@
 /* NCCL 2.30.7, deviceapi.rst: the oldest driver for the device API. */
 #define VERSION_FLOOR "510.40.3"
 
-/* No GPU of this node has a driver in the branch of the module on disk. */
+/* Returns true if no GPU of this node has a driver in the branch of the module on disk. */
 static bool is_wrong_branch(struct rule_context *ctx, struct refusal *refusal)
 {
 	const struct node *node = ctx->node;
@@ -49,7 +49,7 @@ static bool has_no_module_file(const struct node *node)
 	       !driver_file(node, node->os.kernel.value);
 }
 
-/* What keeps the driver from being loaded, as far as it is known. */
+/* The known reason why the driver cannot be loaded. */
 struct obstacle {
 	const char *text;
 	const char *remedy;
@@ -588,7 +588,7 @@ static const struct rule driver_rules[] = {
 	},
 	{
 		.id = "driver/library-mismatch",
-		.title = "CUDA fails: libcuda and the loaded kernel module have different versions",
+		.title = "CUDA fails: libcuda does not match the loaded kernel module",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_library_mismatch,

@@ -38,7 +38,7 @@ static const struct log_line *logged(const struct node *node, const char *const 
 	return NULL;
 }
 
-/* The same, of lines after which the GPU was not reset, nor the driver loaded again. */
+/* Like the function above, for lines after which the GPU was not reset, nor the driver loaded again. */
 static const struct log_line *still_so(struct rule_context *ctx, const char *const *patterns,
 				       const char *bdf)
 {
@@ -570,6 +570,7 @@ static const struct rule gpu_rules[] = {
 		.profiles = PROFILE_P2P | PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mig,
+		.needs_running = true,
 		.impact =
 			"No peer-to-peer between GPUs over PCIe or NVLink, and no NVLS. NCCL copies through "
 			"host memory.",
@@ -584,6 +585,7 @@ static const struct rule gpu_rules[] = {
 		       "knows the mode.",
 		.check = "nvidia-smi mig -lgi",
 		.cost = "Jobs that use the instances end.",
+		.is_risk = true,
 		.sources = "NVIDIA MIG User Guide r580: Application Considerations\n"
 			   "github.com/NVIDIA/nccl issue 1716",
 	},

@@ -171,6 +171,7 @@ static const struct rule log_failures_rules[] = {
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
 		.evaluate = check_modules,
+		.needs_running = true,
 		.impact = "What needs the module does not work.",
 		.remedy = "Correct what the line names, then load the module.",
 		.activation = ACTIVATION_NOW,
@@ -194,6 +195,7 @@ static const struct rule log_failures_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_devices,
+		.needs_running = true,
 		.impact = "The device is there and no job can use it.",
 		.remedy =
 			"Read the lines before it in the kernel log: the driver says there what the "

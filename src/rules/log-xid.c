@@ -20,7 +20,7 @@ enum xid_action {
 	XID_SUPPORT,
 };
 
-/* By what has to be done, worst last. */
+/* Recovery actions in the order of their effort, the greatest last. */
 static const struct {
 	const char *words;
 	enum severity severity;
@@ -274,6 +274,7 @@ static const struct rule log_xid_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_xid,
+		.follows = { "pci/device-off-bus" },
 		.impact = "Work on this GPU failed or will fail.",
 		.remedy = "Look the number up in NVIDIA's Xid catalog.",
 		.mender = MENDER_ADMIN,

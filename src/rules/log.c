@@ -60,7 +60,7 @@ static void check_allow_peermapping(struct rule_context *ctx)
 
 /* ---- RmInitAdapter ---- */
 
-/* Its firmware left BAR1 at the smallest size although the card has Resizable BAR. */
+/* Returns true if firmware left BAR1 at the smallest size although the card has Resizable BAR. */
 static bool has_small_bar1(const struct node *node, const char *bdf)
 {
 	const struct pci_device *d = bdf ? node_pci(node, bdf) : NULL;
@@ -307,6 +307,18 @@ static void fail_hmm(struct rule_context *ctx, const struct log_line *line, cons
 		     .evidence = { fact, param });
 }
 
+/* Reports of this fault without a line in the log are of such boards; there HMM that is on is worth knowing. */
+static bool has_board_with_fault(const struct node *node)
+{
+	for_each(d, &node->pci.devices) {
+		const struct gpu_model *model = pci_is_gpu(d) ? gpu_model(d) : NULL;
+
+		if (model && (model->kind == GPU_WORKSTATION || model->kind == GPU_GEFORCE))
+			return true;
+	}
+	return false;
+}
+
 static void check_hmm(struct rule_context *ctx)
 {
 	static const char param[] = "modules.loaded[nvidia_uvm].params[uvm_disable_hmm].value";
@@ -329,6 +341,13 @@ static void check_hmm(struct rule_context *ctx)
 		pass_if_log_whole(ctx);
 	else if (!was_read(ctx->node->log.lines))
 		UNKNOWN(ctx, .evidence = { "log.lines" });
+	else if (str_is(off, "N") && known_is(ctx->node->driver.flavour, FLAVOUR_OPEN) &&
+		 has_board_with_fault(ctx->node))
+		NOTE(ctx,
+		     .observed =
+			     "HMM is on. If CUDA fails with error 3 (not initialized) although nvidia-smi "
+			     "works, switch it off: the driver logs nothing of it",
+		     .evidence = { param, "driver.flavour" });
 	else
 		NOT_APPLICABLE(ctx,
 			       .observed = "no line in the log; nvidia_uvm prints it only with "
@@ -486,7 +505,7 @@ static const struct rule log_rules[] = {
 		.activation = ACTIVATION_RELOAD,
 		.reads =
 			"\"devmem_alloc_pagemap ... err\" of nvidia-uvm in the kernel log, and the parameter "
-			"uvm_disable_hmm of the loaded module.",
+			"uvm_disable_hmm of the loaded module; the flavour of the driver and the models of the GPUs.",
 		.why = "The open modules reserve addresses for all of the GPU's memory. Some kernels with "
 		       "address space randomization (KASLR) have too few left. nvidia_uvm prints the line "
 		       "only with uvm_debug_prints=1, so a log without it proves nothing. Booting with "
@@ -496,6 +515,7 @@ static const struct rule log_rules[] = {
 			"nvidia-smi; dmesg | grep devmem_alloc_pagemap",
 		.cost = "Programs that let the GPU read memory of malloc() need HMM. Memory of CUDA's own "
 			"functions does not.",
+		.is_risk = true,
 		.sources =
 			"CUDA 13.2 release notes: known issues (CUDA initialization with KASLR)\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm_pmm_gpu.c, uvm_hmm.c\n"

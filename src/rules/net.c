@@ -336,6 +336,7 @@ static const struct rule net_rules[] = {
 			 "-br addr",
 		.cost = "Services that need addresses answered on other interfaces change, for example some load "
 			"balancers.",
+		.is_risk = true,
 		.sources =
 			"Linux 6.1.192: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
 	},

@@ -293,7 +293,7 @@ static const struct rule rdma_providers_rules[] = {
 		.why = "A device of the kernel can be used only with its maker's library. A host whose jobs all run in "
 		       "containers does not need it, so the finding is a warning if a container runtime runs. "
 		       "rdma-core 34 has ibv_reg_dmabuf_mr. NCCL " NCCL_GIN
-		       " and later needs rdma-core 44 for GIN, which is judged in the profiles deepep and nccl-gin. A library of "
+		       " and later needs rdma-core 44 for GIN, which is checked in the profiles deepep and nccl-gin. A library of "
 		       "another release than the kernel's driver (\"does not support the kernel ABI\") offers no "
 		       "device. Only a live host shows that.",
 		.check = "ibv_devices; ls /etc/libibverbs.d /usr/lib/*/libibverbs",

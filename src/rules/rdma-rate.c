@@ -122,6 +122,7 @@ static const struct rule rdma_rate_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_rates,
+		.needs_running = true,
 		.impact =
 			"NCCL takes the rate of the RDMA device for that of the NIC, and chooses rings, channels and "
 			"NICs by it. The NIC is used less than it could be.",

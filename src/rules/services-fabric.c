@@ -20,7 +20,7 @@ static bool keeps_switches(const struct node *node)
 	return true;
 }
 
-/* What the mode must be, and why; the answer is known only where the kinds are. */
+/* Returns the mode that is needed, and why. It is unknown if the kinds are unknown. */
 static struct fact_u64 wanted_mode(struct rule_context *ctx, const char **why, const char **fact)
 {
 	struct kind_answer vgpu = kind_of(ctx->node, KIND_VGPU_HOST, ctx->arena);
@@ -96,6 +96,7 @@ static const struct rule services_fabric_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_fabric_mode,
+		.needs_running = true,
 		.impact =
 			"cuInit fails with error 802 in virtual machines with more than one GPU, or on this host.",
 		.remedy = "Set FABRIC_MODE in fabricmanager.cfg, then restart fabric manager.",

@@ -208,7 +208,7 @@ static void check_down(struct rule_context *ctx)
 
 /* ---- is it the driver's? ---- */
 
-/* With its version if there are several, else any. */
+/* Returns the item with a version if there is one, else any. */
 static const struct software_item *find_program(const struct node *node)
 {
 	const struct software_item *found = node_software(node, "fabricmanager");
@@ -426,6 +426,7 @@ static const struct rule services_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_down,
+		.needs_running = true,
 		.impact = "CUDA does not start: error 802, system not yet initialized.",
 		.remedy =
 			"Install nvidia-fabricmanager in the driver's version (on HGX B200 and B300 also nvlsm), then "
