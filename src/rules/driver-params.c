@@ -690,9 +690,10 @@ static const struct rule driver_params_rules[] = {
 		       "copy of modprobe.d counts. A later option replaces an earlier one. A key in RegistryDwords that "
 		       "names a parameter overrides that parameter.",
 		.check = "modprobe -c | grep '^options nvidia'; cat /proc/driver/nvidia/params",
-		.sources = "kmod 30: libkmod/libkmod-module.c (options are joined in file order)\n"
-			   "open-gpu-kernel-modules 595.45.04: osapi.c, rm_parse_option_string\n"
-			   "github.com/gpudirect/libgdsync issue 58",
+		.sources =
+			"kmod 30: libkmod/libkmod-module.c (options are joined in file order)\n"
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (rm_parse_option_string)\n"
+			"github.com/gpudirect/libgdsync issue 58",
 	},
 	{
 		.id = "driver/params-live-not-persistent",
@@ -751,7 +752,8 @@ static const struct rule driver_params_rules[] = {
 		.why = "The driver removes blanks, splits the string at semicolons and each entry at its equals sign. "
 		       "Single quotes become part of the key.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
-		.sources = "open-gpu-kernel-modules 595.45.04: osapi.c, rm_parse_option_string",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (rm_parse_option_string)",
 	},
 	{
 		.id = "driver/force-p2p-keys",
