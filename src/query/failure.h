@@ -25,7 +25,8 @@ const struct log_failure *failure_of_module(const struct node *node, const char 
 const struct log_failure *failure_of_device(const struct node *node, const char *bdf);
 
 /* What ends it, as an instruction; NULL: that depends on what else the log says. */
-const char *failure_cure(struct arena *arena, const struct log_failure *failure);
+const char *failure_cure(struct arena *arena, const struct node *node,
+			 const struct log_failure *failure);
 
 /* Another try with the same files would fail as this one did. */
 bool failure_will_recur(const struct log_failure *failure);
