@@ -161,6 +161,33 @@ bool refusal_by_branch(struct arena *arena, const struct pci_device *gpu, const 
 	return true;
 }
 
+bool refusal_by_flavour(const struct node *node, const struct pci_device *gpu,
+			struct refusal *refusal)
+{
+	const struct gpu_model *model = gpu_model(gpu);
+
+	if (gpu_is_before_turing(gpu) && known_is(node->driver.flavour, FLAVOUR_OPEN))
+		*refusal = (struct refusal){
+			.text = "the open kernel modules drive Turing and later only",
+			.fact = "driver.flavour",
+			.remedy =
+				"Install the proprietary kernel modules of branch 580, the last one for "
+				"Maxwell, Pascal and Volta.",
+		};
+	else if (model && strcmp(model->architecture, "Blackwell") == 0 &&
+		 known_is(node->driver.flavour, FLAVOUR_PROPRIETARY))
+		*refusal = (struct refusal){
+			.text = "the proprietary kernel modules do not drive Blackwell",
+			.fact = "driver.flavour",
+			.remedy =
+				"Install the open kernel modules of the driver in place of the proprietary "
+				"ones, then reboot.",
+		};
+	else
+		return false;
+	return true;
+}
+
 bool refusal_of_build(struct arena *arena, const struct node *node, struct refusal *refusal)
 {
 	for (size_t i = 0; i < BUILD_REASONS; i++) {
