@@ -56,6 +56,32 @@ struct obstacle {
 	const char *fact;
 };
 
+/* Another driver of the kernel has every GPU: nvidia finds none that it may take. */
+static bool find_holder(struct rule_context *ctx, struct obstacle *obstacle)
+{
+	const struct pci_device *held = NULL;
+
+	for_each(d, &ctx->node->pci.devices) {
+		if (!pci_is_gpu(d))
+			continue;
+		if (!is_known(d->driver) || pci_is_for_guest(d) || str_is(d->driver, "nvidia"))
+			return false;
+		held = d;
+	}
+	if (!held)
+		return false;
+	*obstacle = (struct obstacle){
+		.text = text_printf(ctx, "%s has %s", held->driver.value, held->bdf.value),
+		.remedy = text_printf(
+			ctx,
+			"Blacklist %s and rebuild the initramfs. After the reboot load the NVIDIA driver; "
+			"where it is not installed, install it first.",
+			held->driver.value),
+		.fact = fact_path(ctx->arena, "pci.devices", held->bdf.value, "driver"),
+	};
+	return true;
+}
+
 static struct obstacle find_obstacle(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -70,6 +96,8 @@ static struct obstacle find_obstacle(struct rule_context *ctx)
 			"Then load the driver.";
 		return o;
 	}
+	if (find_holder(ctx, &o))
+		return o;
 	if (is_wrong_branch(ctx, &refusal) || refusal_of_driver(ctx->arena, node, &refusal))
 		return (struct obstacle){ .text = refusal.text,
 					  .remedy = refusal.remedy,
