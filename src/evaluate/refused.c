@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "query/failure.h"
-#include "query/will-load.h"
+#include "query/modprobe-dry-run.h"
 
 static void add_evidence(struct answer *answer, const char *fact)
 {
@@ -40,7 +40,7 @@ static void quote(struct rule_context *ctx, struct answer *answer,
 static void say_of_module(struct rule_context *ctx, struct answer *answer, const char *module)
 {
 	const struct log_failure *failure = failure_of_module(ctx->node, module);
-	struct load_verdict verdict = will_load(ctx->arena, ctx->node, module);
+	struct load_verdict verdict = modprobe_dry_run(ctx->arena, ctx->node, module);
 
 	if (failure)
 		quote(ctx, answer, failure);

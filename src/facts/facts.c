@@ -490,8 +490,15 @@ static const struct field rdma_limit_fields[] = {
 };
 static const struct desc rdma_limit_desc = DESC(rdma_limit);
 
+static const struct field group_limits_fields[] = {
+	F_LIMIT(group_limits, tasks, NULL),
+	F_LIMIT(group_limits, memory_bytes, NULL),
+};
+static const struct desc group_limits_desc = DESC(group_limits);
+
 static const struct field limits_facts_fields[] = {
 	F_STRUCT(limits_facts, self, process_limits_desc, "/proc/self/limits"),
+	F_STRUCT(limits_facts, group, group_limits_desc, "/sys/fs/cgroup"),
 	F_LIST(limits_facts, rdma, rdma_limit_desc, "/sys/fs/cgroup"),
 	F_LIST(limits_facts, launchers, process_limits_desc, "/proc"),
 	F_LIST(limits_facts, daemons, process_limits_desc, "/proc"),

@@ -96,6 +96,8 @@ static const char *const variables[] = {
 	"NVSHMEM_HCA_*",
 	"NVSHMEM_IB*",
 	"NVSHMEM_REMOTE_TRANSPORT",
+	"OMPI_MCA_*_tcp_if_include",
+	"TP_SOCKET_IFNAME",
 	"UCX_IB_*",
 	"UCX_NET_DEVICES",
 	"UCX_TLS",

@@ -8,7 +8,7 @@ static struct span after(struct span s, size_t n)
 	return (struct span){ s.p + n, s.n - n };
 }
 
-/* What stands after "NAME:" in one of the lines. */
+/* Gets the text after "NAME:". */
 static bool field(struct span text, const char *name, struct span *value)
 {
 	struct span line;
@@ -26,7 +26,7 @@ bool process_uids(struct span status, uint64_t *real, uint64_t *effective)
 {
 	struct span value, first, second;
 
-	/* And saved, and of the file system. */
+	/* The saved and the file system user id follow. */
 	return field(status, "Uid:", &value) && span_word(&value, &first) &&
 	       span_word(&value, &second) && span_u64(first, 10, real) == 0 &&
 	       span_u64(second, 10, effective) == 0;
@@ -103,11 +103,23 @@ static bool holds_secret(struct span name)
 
 bool process_variable_matters(struct span name)
 {
-	static const char *const prefixes[] = { "NCCL_",	  "NVSHMEM_", "GLOO_",
-						"UCX_",		  "EP_",      "DEEP_EP_",
-						"SGLANG_DEEPEP_", "MC_",      "MLX5_",
-						"GDRCOPY_",	  "CUDA_",    "NVIDIA_",
-						"TORCH_NCCL_",	  "FI_EFA_" };
+	static const char *const prefixes[] = { "NCCL_",
+						"NVSHMEM_",
+						"GLOO_",
+						"UCX_",
+						"EP_",
+						"DEEP_EP_",
+						"SGLANG_DEEPEP_",
+						"MC_",
+						"MLX5_",
+						"GDRCOPY_",
+						"CUDA_",
+						"NVIDIA_",
+						"TORCH_NCCL_",
+						"FI_EFA_",
+						"TP_SOCKET_",
+						"OMPI_MCA_btl_tcp_if_",
+						"OMPI_MCA_oob_tcp_if_" };
 
 	if (span_is(name, "LD_LIBRARY_PATH") || span_is(name, "LD_PRELOAD"))
 		return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kernel.c - how the kernel that runs was built, and a few of its settings. */
+/* kernel.c - the build configuration of the running kernel, and a few of its settings. */
 #include <string.h>
 #include <zlib.h>
 
@@ -12,7 +12,8 @@
 /* Distribution kernels have 250 to 300 KiB. */
 #define KCONFIG_MAX (4u << 20)
 
-/* None of them has a dot within a part of its name, as one of a VLAN's interface would. */
+/* Reads sysctls by name. A dot separates parts, because none of these names has a dot in a part, unlike the
+ * interface of a VLAN. */
 static void read_sysctls(struct probe_context *ctx)
 {
 	for (size_t i = 0; sysctl_names[i]; i++) {

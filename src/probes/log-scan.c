@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "parse/module.h"
 
-/* Of the time and what is kept of the message, whose bytes can be four each before they are taken back. */
+/* Room for the time and the kept part of a message, in which the kernel may write a byte as four. */
 #define KMSG_ESCAPED_MAX (4 * LOG_LINE_MAX + 1)
 
 void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, size_t count,
@@ -51,7 +51,7 @@ static void give_back(struct log_scan *scan, struct log_kept *kept)
 	*kept = (struct log_kept){ 0 };
 }
 
-/* In LIST, a list of struct log_kept, which keeps its room. */
+/* Empties LIST, a list of struct log_kept, and keeps its memory. */
 static void empty(struct log_scan *scan, void *list)
 {
 	typeof(&((struct log_found *)0)->devices) kept = list;
@@ -106,7 +106,7 @@ static struct log_found *found_of(struct log_scan *scan, const char *name)
 	return f;
 }
 
-/* In LIST, a list of struct log_kept. */
+/* Adds a line to LIST, a list of struct log_kept. */
 static void keep_of(struct log_scan *scan, void *list, const char *name, uint64_t time_us,
 		    struct span text)
 {
@@ -168,7 +168,7 @@ static void keep_line(struct log_scan *scan, const struct kmsg_pattern *pattern,
 
 #define LEVEL_WARNING 4 /* include/linux/kern_levels.h */
 
-/* What was found in a message. */
+/* The findings of one message. */
 struct match {
 	struct kmsg_message message;
 	const struct kmsg_pattern *pattern;
@@ -182,7 +182,7 @@ static bool match_message(struct log_scan *scan, int level, struct span message,
 {
 	*m = (struct match){ .message = kmsg_message_of(message) };
 	m->pattern = kmsg_index_find(&scan->index, &m->message, &m->number);
-	/* No failure is printed as less than a warning, and most lines are less. */
+	/* A failure has at least the level of a warning, and most lines have not: the cheap test comes first. */
 	m->failed = (!scan->brief || level <= LEVEL_WARNING) &&
 		    log_failures_parse(&scan->failures, message, &m->failure);
 	m->unexplained = !scan->brief &&

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "parse/rdma.h"
-#include "probes/loader.h"
+#include "probes/dynamic-loader.h"
 #include "probes/probe.h"
 #include "query/node-find.h"
 #include "query/ports.h"
 
 #define PROVIDERS "/etc/libibverbs.d"
 
-/* Where distributions put provider libraries (VERBS_PROVIDER_DIR of rdma-core's build). */
+/* Folders of provider libraries in distributions (VERBS_PROVIDER_DIR of rdma-core's build). */
 static const char *const library_folders[] = {
 	"/usr/lib/x86_64-linux-gnu/libibverbs",
 	"/usr/lib/aarch64-linux-gnu/libibverbs",
@@ -130,12 +130,12 @@ static void list_libraries(struct probe_context *ctx, struct libraries *librarie
 static int ask_verbs(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct libraries_facts *answer = facts;
-	_cleanup_loader_ struct loader loader = { 0 };
+	_cleanup_dynamic_loader_ struct dynamic_loader loader = { 0 };
 	const char *path = NULL;
 	int rc;
 
-	loader_open(&loader, host, arena, user);
-	rc = loader_find(&loader, "libibverbs.so.1", &path);
+	dynamic_loader_open(&loader, host, arena, user);
+	rc = dynamic_loader_find(&loader, "libibverbs.so.1", &path);
 	if (rc && rc != -ENOENT)
 		return rc;
 	answer->verbs = rc ? FACT_NONE(fact_str) : fact_str(arena, path);

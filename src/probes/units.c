@@ -26,6 +26,7 @@ const struct unit_of_interest units_of_interest[] = {
 	  "/var/log/nvidia-imex.log" },
 	{ "nvidia-persistenced.service", "nvidia-persiste", NULL, "/usr/bin/nvidia-persistenced",
 	  NULL },
+	{ "nvidia-suspend.service", NULL, NULL, NULL, NULL },
 	{ "nvsm.service", NULL, NULL, NULL, NULL },
 	{ "openibd.service", NULL, "openibd", NULL, NULL },
 	{ "opensm.service", "opensm", NULL, NULL, "/var/log/opensm.log" },

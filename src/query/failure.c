@@ -97,7 +97,8 @@ static const char *detail_of(const struct log_failure *failure, const char *othe
 	return failure->details.count ? failure->details.items[0] : otherwise;
 }
 
-/* Of a module that is not for this kernel, or not for the modules that it uses; NULL: FAILURE is another. */
+/* Returns the remedy for a module that was built for another kernel, or for other versions of the modules that it
+ * uses; NULL: FAILURE is another. */
 static const char *cure_of_build(struct arena *arena, const struct node *node,
 				 const struct log_failure *failure, const char *module)
 {

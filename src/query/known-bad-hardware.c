@@ -333,7 +333,7 @@ static struct fact_str link_layer_of(const struct rdma_port *port)
 	return port->link_layer;
 }
 
-/* Of any port that is active. */
+/* Returns true if the condition holds for any active port. */
 static enum truth any_port(struct row_question *q, port_fact_of *of, const char *member)
 {
 	enum truth any = TRUTH_NO;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* refusal.h - what the kernel log says of why the driver was not loaded, or did not take a GPU,
- * which several rules say of what is missing. */
+/* refusal.h - the reason in the kernel log why the driver was not loaded, or did not take a GPU. */
 #ifndef REFUSAL_H
 #define REFUSAL_H
 

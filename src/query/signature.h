@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* signature.h - whether the kernel takes only modules with a signature that it knows. Pure. */
+/* signature.h - decides whether the kernel loads only modules with a signature that it knows. Pure. */
 #ifndef SIGNATURE_H
 #define SIGNATURE_H
 

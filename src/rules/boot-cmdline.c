@@ -146,9 +146,9 @@ static void check_other_sources(struct rule_context *ctx, const char *staged)
 						"in the configuration of the loader that boots this node",
 					.remedy =
 						known_is(ctx->node->boot.loader, BOOT_GRUB)
-							? "Move it to /etc/default/grub, write the entries again, "
+							? "Move it to /etc/default/grub and write the entries again, "
 							  "then reboot."
-							: "Move it to /etc/kernel/cmdline, write the entries again, "
+							: "Move it to /etc/kernel/cmdline and write the entries again, "
 							  "then reboot.",
 					.command = command_write_entries(ctx->node),
 					.evidence = {

@@ -302,6 +302,7 @@ static const struct rule dev_toolkit_rules[] = {
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
 		.evaluate = check_missing,
+		.needs_running = true,
 		.impact =
 			"Containers do not start: \"unresolvable CDI devices nvidia.com/gpu=all\".",
 		.remedy =

@@ -378,12 +378,48 @@ static const char *asks_for_fabric(const struct node *node)
 	return mooncake && strcmp(mooncake, "0") != 0 ? "MC_FORCE_MNNVL" : NULL;
 }
 
+/* Why this node needs a channel although it is no tray of a multi-node NVLink system; NULL: nothing says so. */
+static const char *imex_reason(const struct node *node)
+{
+	const struct driver_param *create = node_param(node, "CreateImexChannel0");
+	const char *variable = asks_for_fabric(node);
+
+	if (variable)
+		return variable;
+	if (create && str_is(create->value, "1"))
+		return "NVreg_CreateImexChannel0=1";
+	for_each(item, &node->software.items)
+		if (str_is(item->name, "imex"))
+			return "nvidia-imex is installed";
+	return NULL;
+}
+
 static const struct device_node *imex_channel(const struct node *node)
 {
 	for_each(n, &node->dev.nodes)
 		if (str_starts(n->path, "/dev/nvidia-caps-imex-channels/channel"))
 			return n;
 	return NULL;
+}
+
+/* On NVSwitch systems fabric handles work within the node too, as soon as there is a channel. */
+static void note_without_channel(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+
+	if (node_is(node, KIND_HGX) && was_read(node->dev.nodes) && !imex_channel(node) &&
+	    !is_container(node))
+		NOTE(ctx,
+		     .observed = "no channel: programs that require fabric handles (nvbandwidth's "
+				 "multinode tests, Mooncake, NVSHMEM) get CUDA_ERROR_NOT_PERMITTED",
+		     .evidence = { "dev.nodes", "dev.majors[nvidia-caps-imex-channels].major" });
+	else
+		NOT_APPLICABLE(
+			ctx,
+			.observed =
+				"not part of a multi-node NVLink system, and the process requires "
+				"no fabric handles",
+			.evidence = { "pci.devices" });
 }
 
 static void check_channels(struct rule_context *ctx, const char *why)
@@ -442,7 +478,7 @@ static void check_imex_daemon(struct rule_context *ctx)
 static void check_imex(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
-	const char *variable = asks_for_fabric(node);
+	const char *reason = imex_reason(node);
 
 	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
@@ -455,18 +491,13 @@ static void check_imex(struct rule_context *ctx)
 			       .evidence = { "dev.majors" });
 		return;
 	}
-	if (!node_is(node, KIND_GB200) && !variable) {
-		NOT_APPLICABLE(
-			ctx,
-			.observed =
-				"not part of a multi-node NVLink system, and the process requires "
-				"no fabric handles",
-			.evidence = { "pci.devices" });
+	if (!node_is(node, KIND_GB200) && !reason) {
+		note_without_channel(ctx);
 		return;
 	}
 	if (skip_with_compute_domains(ctx))
 		return;
-	check_channels(ctx, variable ? variable : "a GPU of a multi-node NVLink system");
+	check_channels(ctx, reason ? reason : "a GPU of a multi-node NVLink system");
 	if (node_is(node, KIND_GB200))
 		check_imex_daemon(ctx);
 }
@@ -631,19 +662,20 @@ static const struct rule dev_rules[] = {
 		.fix = { "set-option", { "nvidia", "NVreg_CreateImexChannel0", "1" } },
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"/proc/devices, /dev/nvidia-caps-imex-channels, nvidia-imex.service, the GPU's PCI "
-			"id, and NCCL_MNNVL_ENABLE and MC_FORCE_MNNVL of the process.",
+			"/proc/devices, /dev/nvidia-caps-imex-channels, nvidia-imex and its service, the GPU's PCI "
+			"id, the driver's CreateImexChannel0, and NCCL_MNNVL_ENABLE and MC_FORCE_MNNVL of the process.",
 		.why = "The driver creates no channel by default. GB200 and GB300 trays need one, and so "
 		       "does a process that requires fabric handles. Other nodes list the major number and "
-		       "need no channel. On Kubernetes NVIDIA's DRA driver creates channels for each compute"
+		       "need a channel only for programs that require fabric handles, also within one node. On Kubernetes NVIDIA's DRA driver creates channels for each compute"
 		       " domain.",
 		.check = "grep imex /proc/devices; ls -l /dev/nvidia-caps-imex-channels",
 		.cost = "Users who may open one channel can share memory with each other.",
+		.is_risk = true,
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (ImexChannelCount, "
 			"CreateImexChannel0)\n"
 			"NVIDIA IMEX Service for NVLink Networks r580: IMEX Channels\n"
-			"github.com/microsoft/mscclpp issue 467",
+			"github.com/microsoft/mscclpp issue 467; github.com/NVIDIA/nvbandwidth issue 39 (2025-04)",
 	},
 	{
 		.id = "dev/infiniband-not-accessible",
@@ -668,7 +700,7 @@ static const struct rule dev_rules[] = {
 		       "cgroup that refuses an existing node is not visible here.",
 		.check = "ls -l /dev/infiniband; ibv_devices",
 		.sources =
-			"Linux 6.12: drivers/infiniband/core/uverbs_main.c (uverbs_devnode)\n"
+			"Linux 6.12.117: drivers/infiniband/core/uverbs_main.c (uverbs_devnode)\n"
 			"rdma-core 61: kernel-boot/rdma-umad.rules, Documentation/udev.md\n"
 			"github.com/NVIDIA/nccl issue 451, github.com/sgl-project/sglang issue 12533",
 	},

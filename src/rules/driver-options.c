@@ -264,13 +264,62 @@ static bool keeps_video_memory(const struct node *node, const struct driver_para
 	return value == 1 || (value == 2 && notifiers && number_of(notifiers->value.value, 0) != 0);
 }
 
+/* Servers are not suspended. */
+static bool can_suspend(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (pci_is_gpu(d) && !gpu_is_data_centre(d))
+			return true;
+	return false;
+}
+
+/* With PreserveVideoMemoryAllocations=1 the driver waits for nvidia-suspend.service, which writes to
+ * /proc/driver/nvidia/suspend: without it the kernel cannot suspend the GPU (nv.c, nv_pmops_suspend()). True where
+ * something was answered. */
+static bool check_suspend_service(struct rule_context *ctx, const struct driver_param *preserve)
+{
+	static const char param[] = "driver.params[PreserveVideoMemoryAllocations].value";
+	static const char fact[] = "services.units[nvidia-suspend.service].enabled";
+	const struct driver_param *notifiers = node_param(ctx->node, "UseKernelSuspendNotifiers");
+	const struct service *service = node_service(ctx->node, "nvidia-suspend.service");
+
+	if (!preserve || number_of(preserve->value.value, 0) != 1 ||
+	    (notifiers && number_of(notifiers->value.value, 0) != 0) || !can_suspend(ctx->node))
+		return false;
+	if (!was_read(ctx->node->services.units) || (service && is_unknown(service->enabled)))
+		UNKNOWN(ctx, .subject = "nvidia-suspend.service", .evidence = { fact });
+	else if (service && str_is(service->enabled, "enabled"))
+		return false;
+	else
+		FAIL(ctx, .subject = "nvidia-suspend.service",
+		     .observed = text_printf(
+			     ctx,
+			     "PreserveVideoMemoryAllocations=1, and nvidia-suspend.service is %s",
+			     service && is_known(service->enabled) ? service->enabled.value
+								   : "not installed"),
+		     .expected = "nvidia-suspend.service enabled",
+		     .impact =
+			     "The next suspend fails or hangs: \"nvidia: pci_pm_suspend(): nv_pmops_suspend "
+			     "returns -5\".",
+		     .remedy =
+			     "Enable nvidia-suspend.service, nvidia-resume.service and "
+			     "nvidia-hibernate.service. Or remove NVreg_PreserveVideoMemoryAllocations from "
+			     "modprobe.d.",
+		     .command =
+			     "sudo systemctl enable nvidia-suspend.service nvidia-resume.service "
+			     "nvidia-hibernate.service",
+		     .evidence = { param, fact });
+	return true;
+}
+
 static void check_suspend(struct rule_context *ctx)
 {
 	const struct driver_param *preserve = node_param(ctx->node,
 							 "PreserveVideoMemoryAllocations");
 	const struct log_line *line = node_log(ctx->node, "suspend-entry");
 
-	if (skip_without_gpu(ctx) || skip_without_params(ctx))
+	if (skip_without_gpu(ctx) || skip_without_params(ctx) ||
+	    check_suspend_service(ctx, preserve))
 		return;
 	if (!line) {
 		if (!skip_without_whole_log(ctx))
@@ -410,7 +459,7 @@ static const struct rule driver_options_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (EnableMSI), "
 			"kernel-open/nvidia/nv.c\n"
-			"Linux 6.12: drivers/pci/pci.c (pci_setup)",
+			"Linux 6.12.117: drivers/pci/pci.c (pci_setup)",
 	},
 	{
 		.id = "driver/register-pci-driver",
@@ -508,7 +557,7 @@ static const struct rule driver_options_rules[] = {
 		.fix = { "set-option", { "nvidia", "NVreg_PreserveVideoMemoryAllocations", "1" } },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"\"PM: suspend entry\" in the kernel log, and PreserveVideoMemoryAllocations and "
+			"nvidia-suspend.service, \"PM: suspend entry\" in the kernel log, and PreserveVideoMemoryAllocations and "
 			"UseKernelSuspendNotifiers in /proc/driver/nvidia/params. Programs in /usr/lib/systemd/system-sleep.",
 		.why = "With 0 the driver saves only some allocations over suspend and hibernation. From 595 on the default "
 		       "is 2: all of them if kernel suspend notifiers are on. With 1 and without notifiers the suspend "

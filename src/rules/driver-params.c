@@ -643,6 +643,7 @@ static const struct rule driver_params_rules[] = {
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
 		.cost = "Unprivileged GPU users can then map any MMIO through the GPU that they can already map with mmap. "
 			"Consider this on nodes with several tenants.",
+		.is_risk = true,
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c, "
 			"kernel-open/common/inc/nv-linux.h (NV_IS_SUSER)\n"
@@ -713,6 +714,10 @@ static const struct rule driver_params_rules[] = {
 	},
 	{
 		.id = "driver/params-live-not-persistent",
+		/* A value that is wrong is not to be kept. */
+		.follows = { "driver/dma-remap-peer-mmio", "driver/msi-disabled",
+			     "driver/nvlink-disabled-regkey", "driver/gpu-firmware-off",
+			     "driver/grdma-topo-override", "driver/register-pci-driver" },
 		.title = "The next boot loses a driver parameter: no file sets it",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
@@ -745,7 +750,7 @@ static const struct rule driver_params_rules[] = {
 		       "parameter. It does not merge values.",
 		.check = "modprobe -c | grep RegistryDwords",
 		.sources =
-			"kmod 30: libkmod/libkmod-module.c\nLinux 6.12: kernel/params.c, param_set_charp",
+			"kmod 30: libkmod/libkmod-module.c\nLinux 6.12.117: kernel/params.c, param_set_charp",
 	},
 	{
 		.id = "driver/registrydwords-syntax",

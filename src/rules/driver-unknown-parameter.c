@@ -133,7 +133,7 @@ static const struct rule driver_unknown_parameter_rules[] = {
 		       "disappear: NVreg_UsePageAttributeTable exists in 595.45.04, and 610.43.03 ignores "
 		       "it. A parameter that a later driver has, and that peer-to-peer and RDMA do not depend on, is a note.",
 		.check = "modinfo -p nvidia; dmesg | grep 'unknown parameter'",
-		.sources = "Linux 6.12: kernel/module/main.c (unknown_module_param_cb)\n"
+		.sources = "Linux 6.12.117: kernel/module/main.c (unknown_module_param_cb)\n"
 			   "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h\n"
 			   "github.com/CachyOS/CachyOS-Settings issues 233 and 247 (2026)",
 	},

@@ -651,7 +651,7 @@ static const struct rule driver_rules[] = {
 	},
 	{
 		.id = "driver/library-mismatch",
-		.title = "CUDA fails: libcuda and the loaded kernel module have different versions",
+		.title = "CUDA fails: libcuda does not match the loaded kernel module",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_library_mismatch,
@@ -693,8 +693,8 @@ static const struct rule driver_rules[] = {
 		       "module. Neither describes the file on disk.",
 		.check = "modinfo -F version nvidia; cat /sys/module/nvidia/version",
 		.sources =
-			"Linux 6.12: Documentation/ABI/stable/sysfs-module, kernel/module/sysfs.c "
-			"(srcversion)",
+			"Linux 6.12.117: Documentation/ABI/stable/sysfs-module, kernel/module/main.c "
+			"(MODINFO_ATTR)",
 	},
 	{
 		.id = "driver/proprietary-no-dmabuf",

@@ -688,6 +688,7 @@ static bool is_switched_off(struct rule_context *ctx)
 
 static void check_selection(struct rule_context *ctx)
 {
+	bool rdma = is_asked_for(ctx, PROFILE_RDMA_ANY);
 	struct job_value nccl, ucx;
 	size_t before;
 
@@ -697,17 +698,24 @@ static void check_selection(struct rule_context *ctx)
 	before = ctx->findings->count;
 	nccl = job_nccl(ctx->arena, ctx->node, "NCCL_IB_HCA");
 	ucx = job_env(ctx->arena, ctx->node, "UCX_NET_DEVICES");
-	check_gdr_level(ctx);
-	if (!is_switched_off(ctx) && nccl.value)
+	if (rdma)
+		check_gdr_level(ctx);
+	if (!(rdma && is_switched_off(ctx)) && nccl.value)
 		check_list(ctx, &nccl, hca_list_nccl(nccl.value));
-	check_transport(ctx);
-	check_gpunetio(ctx);
+	if (rdma) {
+		check_transport(ctx);
+		check_gpunetio(ctx);
+	}
 	check_nvshmem(ctx);
 	if (ucx.value)
 		check_ucx(ctx, &ucx);
-	if (ctx->findings->count == before)
+	if (ctx->findings->count == before && rdma)
 		check_all(ctx);
-	check_ucx_transports(ctx);
+	if (rdma)
+		check_ucx_transports(ctx);
+	else if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "no list of NICs is set, and RDMA is not asked for",
+			       .evidence = { "env.variables" });
 }
 
 static const struct rule env_hca_rules[] = {
@@ -715,7 +723,7 @@ static const struct rule env_hca_rules[] = {
 		.id = "env/hca-selection",
 		.title =
 			"Jobs can use the wrong NICs, or too few: check the NIC settings in the job's environment",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,
 		.impact =

@@ -216,8 +216,13 @@ static void check_list(struct rule_context *ctx, const struct job_value *v)
 		check_taken(ctx, v, &t);
 }
 
-/* PyTorch: whole names with commas between them, and each must do (ProcessGroupGloo.cpp). */
-static void check_gloo(struct rule_context *ctx, const struct job_value *v)
+/* Whole names with commas between them, and each must do. Open MPI also takes subnets, which are not looked up. */
+static const char *const of_names[] = { "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME",
+					"OMPI_MCA_btl_tcp_if_include",
+					"OMPI_MCA_oob_tcp_if_include" };
+#define OF_NAMES (sizeof(of_names) / sizeof(of_names[0]))
+
+static void check_names(struct rule_context *ctx, const struct job_value *v)
 {
 	struct span rest = span_of(v->value);
 	struct taken worst = { .poor = "" }, t;
@@ -227,6 +232,8 @@ static void check_gloo(struct rule_context *ctx, const struct job_value *v)
 	while (hca_entry_next(&rest, &entry)) {
 		struct hca_list one = { .exact = true, .entries = entry.name };
 
+		if (span_find(entry.name, '/') < entry.name.n)
+			continue;
 		t = take(ctx, &one);
 		if (!any || !t.count[REACH_NODES])
 			worst = t;
@@ -279,7 +286,8 @@ static void check_automatic(struct rule_context *ctx)
 
 static void check_socket(struct rule_context *ctx)
 {
-	struct job_value nccl, nvshmem, gloo;
+	struct job_value nccl, nvshmem, other;
+	size_t set = 0;
 
 	if (skip_without_nccl_variables(ctx) || skip_without_nvshmem_variables(ctx))
 		return;
@@ -289,18 +297,21 @@ static void check_socket(struct rule_context *ctx)
 	}
 	nccl = job_nccl(ctx->arena, ctx->node, "NCCL_SOCKET_IFNAME");
 	nvshmem = job_nvshmem(ctx->arena, ctx->node, "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME");
-	gloo = job_env(ctx->arena, ctx->node, "GLOO_SOCKET_IFNAME");
+	for (size_t i = 0; i < OF_NAMES; i++) {
+		other = job_env(ctx->arena, ctx->node, of_names[i]);
+		set += other.value != NULL;
+		if (other.value)
+			check_names(ctx, &other);
+	}
 	if (nccl.value && strlen(nccl.value) > 1)
 		check_list(ctx, &nccl);
 	else if (is_asked_for(ctx, PROFILE_RDMA_ANY))
 		check_automatic(ctx);
-	else if (!nvshmem.value && !gloo.value)
+	else if (!nvshmem.value && !set)
 		NOT_APPLICABLE(ctx, .observed = "not set, and no job between nodes is asked for",
 			       .evidence = { "env.variables" });
 	if (nvshmem.value)
 		check_list(ctx, &nvshmem);
-	if (gloo.value)
-		check_gloo(ctx, &gloo);
 }
 
 static const struct rule env_socket_rules[] = {
@@ -315,15 +326,16 @@ static const struct rule env_socket_rules[] = {
 		.remedy = "Set the variable to the interface that connects the nodes.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "NCCL_SOCKET_IFNAME (also in nccl.conf), "
-			 "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME and GLOO_SOCKET_IFNAME of the job; "
+			 "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME, GLOO_SOCKET_IFNAME, TP_SOCKET_IFNAME, "
+			 "OMPI_MCA_btl_tcp_if_include and OMPI_MCA_oob_tcp_if_include of the job; "
 			 "interfaces, addresses and routes.",
 		.why = "NCCL takes every interface that is up, has an address and matches. If none is left, that is an "
 		       "error. If one is left that reaches no other node, that is a warning: loopback, link-local "
 		       "addresses only, the bridge or link of a container, or a /31 link without a route. Without the "
-		       "variable NCCL's own choice is judged: a warning if such an interface has IPv4, else a note. On a "
+		       "variable NCCL's own choice is checked: a warning if such an interface has IPv4, else a note. On a "
 		       "Kubernetes node it is a note, because jobs there have their own interfaces. NCCL's own choice leaves "
 		       "lo out; a list replaces that choice, so ^docker0 takes lo. Without an RDMA profile only variables "
-		       "that are set are judged.",
+		       "that are set are checked.",
 		.check =
 			"ip -br addr; NCCL_SOCKET_IFNAME=bond0 is a prefix, =bond0 as a value the whole name, "
 			"^docker,veth excludes; GLOO_SOCKET_IFNAME takes whole names only; NCCL_DEBUG=INFO shows \"Bootstrap: Using\"",
@@ -331,7 +343,9 @@ static const struct rule env_socket_rules[] = {
 			"NCCL 2.30.7: src/misc/socket.cc, ncclFindInterfaces(); src/os/linux.cc, "
 			"ncclOsFindInterfaces(); src/misc/utils.cc, matchIfList()\n"
 			"NVSHMEM 3.5.1: src/modules/bootstrap/uid/ncclSocket/ncclsocket_socket.cpp\n"
-			"PyTorch (2026-06): torch/csrc/distributed/c10d/ProcessGroupGloo.cpp\n"
+			"PyTorch (2026-06): torch/csrc/distributed/c10d/ProcessGroupGloo.cpp, "
+			"torch/csrc/distributed/rpc/tensorpipe_agent.cpp\n"
+			"Open MPI 4.1: opal/mca/btl/tcp/btl_tcp_component.c (if_include)\n"
 			"github.com/NVIDIA/nccl issue 913",
 	},
 };

@@ -363,7 +363,7 @@ static const struct rule iommu_rules[] = {
 			"GPUDirect RDMA is slow or fails.",
 		.remedy = "Add iommu=pt to the kernel command line, then reboot.",
 		.fix = { "iommu-passthrough" },
-		.follows = { "driver/geforce-no-gpudirect" },
+		.follows = { "driver/geforce-no-gpudirect", "iommu/cmdline-ineffective" },
 		.activation = ACTIVATION_REBOOT,
 		.trial = TRIAL_PEER_COPIES,
 		.reads =
@@ -376,6 +376,7 @@ static const struct rule iommu_rules[] = {
 		.check =
 			"for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
 		.cost = "Isolation is weaker: a faulty device, or one of a virtual machine, can then write anywhere in memory.",
+		.is_risk = true,
 		.sources =
 			"docs.nvidia.com/maxine/triton: PCIe Multi-GPU Systems\n"
 			"Linux 6.1.192: Documentation/ABI/testing/sysfs-kernel-iommu_groups, drivers/pci/ats.c, "

@@ -492,8 +492,9 @@ static const struct rule limits_rules[] = {
 		       "CAP_IPC_LOCK, which most pods with RDMA have.",
 		.check = "grep -i 'locked memory' /proc/$(pgrep -o slurmd)/limits",
 		.cost = "Users can then lock all memory.",
+		.is_risk = true,
 		.sources =
-			"Linux 6.1: drivers/infiniband/core/umem.c, ib_umem_get()\n"
+			"Linux 6.1.192: drivers/infiniband/core/umem.c, ib_umem_get()\n"
 			"NCCL 2.30.7: docs/userguide/source/troubleshooting\n"
 			"systemd.exec(5) of systemd 252: LimitMEMLOCK=\nlimits.conf(5); dockerd(8), default-ulimits",
 	},

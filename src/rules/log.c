@@ -346,6 +346,18 @@ static void fail_hmm(struct rule_context *ctx, const struct log_line *line, cons
 		     .evidence = { fact, param });
 }
 
+/* Reports of this fault without a line in the log are of such boards; there HMM that is on is worth knowing. */
+static bool has_board_with_fault(const struct node *node)
+{
+	for_each(d, &node->pci.devices) {
+		const struct gpu_model *model = pci_is_gpu(d) ? gpu_model(d) : NULL;
+
+		if (model && (model->kind == GPU_WORKSTATION || model->kind == GPU_GEFORCE))
+			return true;
+	}
+	return false;
+}
+
 static void check_hmm(struct rule_context *ctx)
 {
 	static const char param[] = "modules.loaded[nvidia_uvm].params[uvm_disable_hmm].value";
@@ -368,6 +380,13 @@ static void check_hmm(struct rule_context *ctx)
 		pass_if_log_whole(ctx);
 	else if (!was_read(ctx->node->log.lines))
 		UNKNOWN(ctx, .evidence = { "log.lines" });
+	else if (str_is(off, "N") && known_is(ctx->node->driver.flavour, FLAVOUR_OPEN) &&
+		 has_board_with_fault(ctx->node))
+		NOTE(ctx,
+		     .observed =
+			     "HMM is on. If CUDA fails with error 3 (not initialized) although nvidia-smi "
+			     "works, switch it off: the driver logs nothing of it",
+		     .evidence = { param, "driver.flavour" });
 	else
 		NOT_APPLICABLE(ctx,
 			       .observed = "no line in the log; nvidia_uvm prints it only with "
@@ -456,7 +475,7 @@ static const struct rule log_rules[] = {
 		       " power is a note.",
 		.check = "dmesg | grep -E 'mlx5.*(module event|temperature|power)'",
 		.sources =
-			"Linux 6.12: drivers/net/ethernet/mellanox/mlx5/core/events.c\n"
+			"Linux 6.12.117: drivers/net/ethernet/mellanox/mlx5/core/events.c\n"
 			"github.com/NVIDIA/gpu-operator issue 2511 (slots that advertise nothing)",
 	},
 	{
@@ -525,7 +544,7 @@ static const struct rule log_rules[] = {
 		.activation = ACTIVATION_RELOAD,
 		.reads =
 			"\"devmem_alloc_pagemap ... err\" of nvidia-uvm in the kernel log, and the parameter "
-			"uvm_disable_hmm of the loaded module.",
+			"uvm_disable_hmm of the loaded module; the flavour of the driver and the models of the GPUs.",
 		.why = "The open modules reserve addresses for all of the GPU's memory. Some kernels with "
 		       "address space randomization (KASLR) have too few left. nvidia_uvm prints the line "
 		       "only with uvm_debug_prints=1, so a log without it proves nothing. Booting with "
@@ -535,6 +554,7 @@ static const struct rule log_rules[] = {
 			"nvidia-smi; dmesg | grep devmem_alloc_pagemap",
 		.cost = "Programs that let the GPU read memory of malloc() need HMM. Memory of CUDA's own "
 			"functions does not.",
+		.is_risk = true,
 		.sources =
 			"CUDA 13.2 release notes: known issues (CUDA initialization with KASLR)\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm_pmm_gpu.c, uvm_hmm.c\n"
@@ -596,7 +616,7 @@ static const struct rule log_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dmabuf.c "
 			"(nv_dma_buf_attach), kernel-open/nvidia/nv-pci.c (nv_grdma_pci_topology_supported)\n"
-			"Linux 6.12: drivers/pci/p2pdma.c",
+			"Linux 6.12.117: drivers/pci/p2pdma.c",
 	},
 	{
 		.id = "log/peermem-invalid-context",

@@ -206,6 +206,18 @@ static const struct software_item *symbols_of_other(const struct node *node)
 	return found;
 }
 
+/* The part of OFED that has kernel modules is installed, and not its user space alone. */
+static const char *kernel_part(struct rule_context *ctx)
+{
+	for_each(p, &ctx->node->software.packages)
+		if (str_starts(p->name, "mlnx-ofed-kernel"))
+			return fact_path(ctx->arena, "software.packages", p->name.value, "state");
+	for_each(item, &ctx->node->software.items)
+		if (str_starts(item->path, "/usr/src/mlnx-ofed-kernel-"))
+			return fact_path(ctx->arena, "software.items", item->path.value, "version");
+	return NULL;
+}
+
 static void check_ofed(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -234,6 +246,14 @@ static void check_ofed(struct rule_context *ctx)
 				      other->kernel.value, kernel,
 				      own ? "only its own mlx5_core" : "no mlx5_core"),
 			  fact_path(ctx->arena, "modules.files", other->path.value, "kernel"));
+	else if (own && !is_ofed_file(own) && kernel_part(ctx))
+		fail_ofed(ctx,
+			  text_printf(
+				  ctx,
+				  "OFED's kernel part is installed, and kernel %s has only its own "
+				  "mlx5_core",
+				  kernel),
+			  kernel_part(ctx));
 	else if (!fail_other_build(ctx))
 		PASS(ctx, .evidence = { "software.items", "modules.files", "os.kernel" });
 }

@@ -7,7 +7,7 @@
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/dkms.h"
-#include "query/load-chain.h"
+#include "query/modprobe-also-loads.h"
 #include "query/module-find.h"
 #include "query/module-load.h"
 #include "query/peermem.h"
@@ -282,6 +282,64 @@ static const struct log_line *refused_peermem(const struct node *node)
 	return NULL;
 }
 
+/* The module that nv_peer_mem and nvidia-peermem register with is the kernel's own, which never had the function: only
+ * OFED's has (ib_core in 4.9, ib_uverbs later). To build again would give the same. */
+static bool has_no_peer_interface(const struct node *node)
+{
+	static const char *const names[] = { "ib_core", "ib_uverbs" };
+	size_t read = 0;
+
+	for (size_t i = 0; is_known(node->os.kernel) && i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct module_file *file = module_file_find(node, names[i],
+								  node->os.kernel.value);
+
+		if (!file || !was_read(file->exports))
+			continue;
+		if (module_symbol_find(&file->exports, "ib_register_peer_memory_client"))
+			return false;
+		read++;
+	}
+	return read == sizeof(names) / sizeof(names[0]);
+}
+
+static void fail_refused(struct rule_context *ctx, const struct log_line *line,
+			 const struct log_subject *own)
+{
+	const char *fact = log_module_fact(ctx->arena, line, own->name.value, "last");
+	bool none = has_no_peer_interface(ctx->node);
+	const char *why;
+	bool dmabuf = dmabuf_path(ctx->node, ctx->arena, &why) == DMABUF_YES &&
+		      (!is_asked_for(ctx, PROFILE_GIN_ANY) || dmabuf_takes_umem(ctx->node));
+
+	if (none && dmabuf)
+		FAIL(ctx, .observed = own->last.value,
+		     .expected = "no peer-memory module: DMA-BUF replaces it",
+		     .impact = "The module is not needed: NICs reach GPU memory by DMA-BUF.",
+		     .remedy = text_printf(
+			     ctx,
+			     "Remove the package of %s and what loads it at boot. The RDMA modules of this "
+			     "kernel have no peer memory, so it cannot be loaded however it is built.",
+			     module_written(ctx->arena, own->name.value)),
+		     .evidence = { fact, "modules.files" });
+	else if (none)
+		FAIL(ctx, .observed = own->last.value,
+		     .expected = "RDMA modules with peer memory (OFED), or DMA-BUF",
+		     .remedy = text_printf(
+			     ctx,
+			     "Install MLNX_OFED or DOCA-OFED for kernel %s and build %s against it: the "
+			     "kernel's own RDMA modules have no peer memory, and to build it again does not "
+			     "help. Or use the open kernel modules of the driver on kernel 5.12 or later, where "
+			     "DMA-BUF replaces peer memory.",
+			     ctx->node->os.kernel.value,
+			     module_written(ctx->arena, own->name.value)),
+		     .evidence = { fact, "modules.files" });
+	else
+		FAIL(ctx, .observed = own->last.value,
+		     .expected = "nvidia-peermem built against the installed RDMA stack and driver",
+		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "driver-source"),
+		     .evidence = { fact });
+}
+
 static void check_symbol_mismatch(struct rule_context *ctx)
 {
 	const struct log_line *line = refused_peermem(ctx->node);
@@ -294,10 +352,7 @@ static void check_symbol_mismatch(struct rule_context *ctx)
 		PASS(ctx, .observed = "the kernel refused it once; it is loaded now",
 		     .evidence = { "modules.loaded[nvidia_peermem].state" });
 	else if (own && !skip_without_modules(ctx))
-		FAIL(ctx, .observed = own->last.value,
-		     .expected = "nvidia-peermem built against the installed RDMA stack and driver",
-		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "driver-source"),
-		     .evidence = { log_module_fact(ctx->arena, line, own->name.value, "last") });
+		fail_refused(ctx, line, own);
 	else if (own)
 		return;
 	else if (loaded)
@@ -370,7 +425,7 @@ static bool loaded_at_boot(const struct node *node, const char *name)
 		if ((strstr(s->unit.value, "peermem") || strstr(s->unit.value, name)) &&
 		    str_is(s->enabled, "enabled"))
 			return true;
-	return load_chain_has(node, name);
+	return modprobe_also_loads(node, name);
 }
 
 /* The module is installed, needed and not loaded: most often since the last boot. */
@@ -460,7 +515,7 @@ static void check_not_persistent(struct rule_context *ctx)
 static const struct rule modules_peermem_rules[] = {
 	{
 		.id = "modules/peermem-not-loaded",
-		.title = "GPUDirect RDMA can fail: nvidia_peermem is not loaded",
+		.title = "GPUDirect RDMA does not work: nvidia_peermem is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.needs_module = "nvidia_peermem",
@@ -504,7 +559,8 @@ static const struct rule modules_peermem_rules[] = {
 	},
 	{
 		.id = "modules/peermem-not-built-for-kernel",
-		.title = "GPUDirect RDMA can fail: no peer-memory module exists for this kernel",
+		.title =
+			"GPUDirect RDMA does not work: no peer-memory module exists for this kernel",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_not_built,
@@ -553,8 +609,9 @@ static const struct rule modules_peermem_rules[] = {
 		.follows = { "modules/peermem-stub", "modules/peermem-unloadable" },
 		.reads =
 			"Lines of nvidia_peermem and nv_peer_mem in the kernel log: \"disagrees about version of symbol\" "
-			"and \"Unknown symbol\".",
-		.why = "The module was built against another ib_core, another driver or another kernel.",
+			"and \"Unknown symbol\". What ib_core and ib_uverbs on disk export.",
+		.why = "The module was built against another ib_core, another driver or another kernel. Or the RDMA modules are "
+		       "the kernel's own, which have no peer memory.",
 		.check = "dmesg | grep -E 'peer.*(version of symbol|Unknown symbol)'",
 		.sources = "Linux 6.1.192: kernel/module/version.c, check_version()\n"
 			   "github.com/NVIDIA/gpu-operator issue 2868 (2026-09-08)\n"

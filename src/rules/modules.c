@@ -499,6 +499,7 @@ static const struct rule modules_rules[] = {
 		       "line about the BAR of a GPU. The remedy is known from one report.",
 		.check = "dmesg | grep 'conflicting memory types'; lsmod | grep nvidia_drm",
 		.cost = "No console or desktop on the GPU.",
+		.is_risk = true,
 		.sources =
 			"github.com/nicexlab/phoenix issue 4\nLinux 6.1.192: arch/x86/mm/pat/memtype_interval.c",
 	},

@@ -69,7 +69,7 @@ static void add_pair(struct ports *ports, const struct pci_chain *dma, const str
 }
 
 /* Root ports of Grace, and the bridges of ConnectX and BlueField-3 (rdma_topo, pci_device_types). */
-static bool is_judged(const struct pci_device *d)
+static bool is_checked(const struct pci_device *d)
 {
 	static const struct {
 		uint16_t vendor, device;
@@ -108,7 +108,7 @@ static void collect(const struct rule_context *ctx, struct ports *ports)
 		}
 	}
 	for_each(d, &ctx->node->pci.devices)
-		if (is_judged(d))
+		if (is_checked(d))
 			add_port(ports, d, &kernel_default);
 }
 

@@ -12,6 +12,7 @@
 struct port {
 	const struct pci_device *device;
 	bool across; /* below a switch that is above both peers, where redirection makes a detour */
+	bool near;   /* both peers are below one host bridge */
 };
 
 struct ports {
@@ -33,6 +34,7 @@ static void add_ports(struct ports *ports, const struct pci_path *path)
 		if (k == ports->count)
 			ports->list[ports->count++].device = path->ports[i];
 		ports->list[k].across |= across;
+		ports->list[k].near |= path->class <= PATH_PHB;
 	}
 }
 
@@ -55,8 +57,7 @@ static void collect(struct rule_context *ctx, struct ports *ports)
 			if (b <= a || !may_copy(ctx, b->chain.device))
 				continue;
 			topology_path_between(&a->chain, &b->chain, &path);
-			if (path.class <= PATH_PHB)
-				add_ports(ports, &path);
+			add_ports(ports, &path);
 		}
 	}
 }
@@ -162,7 +163,10 @@ static void check_redirect(struct rule_context *ctx)
 				.evidence = { fact_path(ctx->arena, "pci.devices", port->bdf.value,
 							"acs") });
 		else if (acs->control.value & ACS_REDIRECT)
-			FAIL_AS(ctx, ports.list[i].across ? SEVERITY_ERR : SEVERITY_WARN,
+			FAIL_AS(ctx,
+				ports.list[i].across ? SEVERITY_ERR
+				: ports.list[i].near ? SEVERITY_WARN
+						     : SEVERITY_INFO,
 				.subject = port->bdf.value,
 				.observed = text_printf(
 					ctx, "%s%s", format_bits(ctx, acs->control.value),
@@ -332,6 +336,7 @@ static const struct rule pci_acs_rules[] = {
 		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
 		.cost = "Isolation is weaker: devices below the switch can then reach each other. Do not do this on a host that gives "
 			"single devices to virtual machines.",
+		.is_risk = true,
 		.sources = SOURCES_ACS,
 	},
 	{
@@ -352,6 +357,7 @@ static const struct rule pci_acs_rules[] = {
 		       "the sign of such a host. Inside a virtual machine the real ports are not visible.",
 		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl|ATSCtl'",
 		.cost = "Devices below the switch trust each other's translations.",
+		.is_risk = true,
 		.sources = SOURCES_ACS "\ngithub.com/NVIDIA/nccl issue 949",
 	},
 	{

@@ -299,7 +299,7 @@ static const struct rule pci_driver_rules[] = {
 		       "part of the BAR is reserved, vfio-pci cannot give the BAR to a virtual machine.",
 		.check = "grep -A2 -i BDF /proc/iomem; dmesg | grep \"can't reserve\"",
 		.sources =
-			"Linux 6.12: drivers/pci/pci.c (__pci_request_region), kernel/resource.c (r_show)\n"
+			"Linux 6.12.117: drivers/pci/pci.c (__pci_request_region), kernel/resource.c (r_show)\n"
 			"github.com/siderolabs/talos issue 14356\n"
 			"github.com/cosminmocan/vfio-single-amdgpu-passthrough issue 3",
 	},

@@ -449,6 +449,7 @@ static const struct rule rdma_nics_rules[] = {
 		.severity = SEVERITY_ERR,
 		.needs_driver = true,
 		.evaluate = check_missing,
+		.needs_running = true,
 		.impact = "GPUs next to it use another NIC. Jobs that name it do not start.",
 		.remedy =
 			"Look in the kernel log for mlx5_core at this address. Then unbind and bind the function, "
@@ -463,7 +464,7 @@ static const struct rule rdma_nics_rules[] = {
 		       "functions with another driver are no fault. A function that has left the PCI bus is not "
 		       "visible here: set nic-count in the section [expect].",
 		.check = "ls -l /sys/class/infiniband; lspci -d 15b3: -k",
-		.sources = "Linux 6.1: drivers/infiniband/hw/mlx5/main.c; "
+		.sources = "Linux 6.1.192: drivers/infiniband/hw/mlx5/main.c; "
 			   "Documentation/networking/devlink/mlx5.rst\n"
 			   "github.com/leptonai/gpud pull 752",
 	},
@@ -486,7 +487,7 @@ static const struct rule rdma_nics_rules[] = {
 		.check = "grep . /sys/class/infiniband/*/{hca_type,board_id,fw_ver}",
 		.cost = "An update of firmware, and a reset of the NIC.",
 		.sources =
-			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (fw_ver, board_id)\n"
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (fw_ver, board_id)\n"
 			"NVIDIA Firmware Tools (MFT) documentation: mlxup, flint",
 	},
 	{
@@ -582,9 +583,10 @@ static const struct rule rdma_nics_rules[] = {
 		       "for shared devices. The intention is not visible here. Without a container runtime it is a "
 		       "note.",
 		.check = "rdma system show; cat /sys/module/ib_core/parameters/netns_mode",
-		.sources = "rdma-system(8)\n"
-			   "Linux 6.1: drivers/infiniband/core/device.c, ib_devices_shared_netns\n"
-			   "github.com/Mellanox/k8s-rdma-shared-dev-plugin issue 87",
+		.sources =
+			"rdma-system(8)\n"
+			"Linux 6.1.192: drivers/infiniband/core/device.c, ib_devices_shared_netns\n"
+			"github.com/Mellanox/k8s-rdma-shared-dev-plugin issue 87",
 	},
 };
 

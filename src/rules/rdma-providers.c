@@ -327,7 +327,7 @@ static const struct rule rdma_providers_rules[] = {
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "The version of libibverbs; NCCL on disk; the loaded modules.",
 		.why = "rdma-core 34 has ibv_reg_dmabuf_mr. With nvidia_peermem loaded, programs do not need it. NCCL " NCCL_GIN
-		       " and later needs rdma-core 44 for GIN, which is judged in the profiles deepep and "
+		       " and later needs rdma-core 44 for GIN, which is checked in the profiles deepep and "
 		       "nccl-gin.",
 		.check = "ls /usr/lib64/libibverbs.so.1.* /usr/lib/*/libibverbs.so.1.*",
 		.sources = "rdma-core 64: debian/libibverbs1.symbols\n"

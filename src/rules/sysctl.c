@@ -5,6 +5,7 @@
 #include "base/span.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/topology.h"
 
 /* Documentation/admin-guide/sysctl/kernel.rst, numa_balancing: bit 0 balances, bit 1 moves pages
  * between tiers of memory only. */
@@ -98,16 +99,23 @@ static const struct software_item *old_ucx(const struct node *node)
 		       : NULL;
 }
 
+/* Root on the host may, and its jobs are of other users. */
+static bool jobs_may_trace(const struct node *node)
+{
+	return may_trace(node) && (is_known(node->os.container) || !known_is(node->env.uid, 0));
+}
+
 static void check_copies(struct rule_context *ctx, uint64_t scope, const char *fact)
 {
 	const struct software_item *ucx = old_ucx(ctx->node);
+	bool traces = jobs_may_trace(ctx->node);
 	bool efa = known_is(kind_of(ctx->node, KIND_EFA, ctx->arena).is, true);
 
 	if (!was_read(ctx->node->software.items) && !is_asked_for(ctx, PROFILE_DEEPEP))
 		UNKNOWN(ctx, .evidence = { "software.items" });
 	else if (scope && ucx && !is_known(ctx->node->env.capabilities))
 		UNKNOWN(ctx, .subject = "UCX", .evidence = { "env.capabilities", fact });
-	else if (scope && !may_trace(ctx->node) && ucx)
+	else if (scope && !traces && ucx)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "UCX",
 			.observed = text_printf(
 				ctx, "%" PRIu64 ", and UCX %s does not ask for the permission",
@@ -120,7 +128,7 @@ static void check_copies(struct rule_context *ctx, uint64_t scope, const char *f
 				"Set kernel.yama.ptrace_scope=0 in a file of /etc/sysctl.d, or update UCX.",
 			.evidence = { fact, fact_path(ctx->arena, "software.items", ucx->path.value,
 						      "version") });
-	else if (scope && !may_trace(ctx->node) && efa)
+	else if (scope && !traces && efa)
 		NOTE(ctx, .subject = "EFA",
 		     .observed = text_printf(
 			     ctx,
@@ -133,6 +141,16 @@ static void check_copies(struct rule_context *ctx, uint64_t scope, const char *f
 		return;
 	else if (ucx || efa)
 		PASS(ctx, .evidence = { fact });
+	else if (scope && !node_software(ctx->node, "ucx") && topology_gpus(ctx->node) > 1)
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx,
+			     "%" PRIu64
+			     ": no UCX was found here. Jobs that bring UCX before " UCX_ASKS
+			     ", or another program that copies from process to process (CMA), fail "
+			     "within the node",
+			     scope),
+		     .evidence = { fact, "software.items" });
 	else
 		NOT_APPLICABLE(
 			ctx,
@@ -206,6 +224,7 @@ static const struct rule sysctl_rules[] = {
 		       "process for it, and libfabric's EFA provider switches shared memory off.",
 		.check = "sysctl kernel.yama.ptrace_scope; grep CapEff /proc/self/status",
 		.cost = "With 0 each process can read the memory of all other processes of its user.",
+		.is_risk = true,
 		.sources =
 			"Linux 6.1.192: Documentation/admin-guide/LSM/Yama.rst\nman-pages 6.03: pidfd_getfd(2)\n"
 			"github.com/deepseek-ai/DeepEP 2: csrc/kernels/backend/symmetric.hpp\n"

@@ -7,6 +7,10 @@
 
 struct root;
 
+/* Before the file is read for a change of it: until the process ends no other one changes it. 0, also where this user can
+ * change nothing; -EWOULDBLOCK: another process has it. */
+int acknowledge_lock(const struct root *root, struct arena *arena);
+
 /* FACTS become the file. 0, or negative errno with a sentence in WHY. ROOT
  * NULL: this host. */
 int acknowledge_write(const struct root *root, const struct acknowledged_facts *facts,

@@ -68,7 +68,14 @@ static void find_unrecognised(struct why *why)
 	    (why->decisive && why->decisive->first.line < place->line))
 		return;
 	why->unrecognised = place;
-	why_find_related(why);
+	why_find_related(why, place->text);
+}
+
+/* A topic names the rules of many lines; the words of this one can say more. */
+static void find_related_to_topic(struct why *why)
+{
+	if (why->decisive && why->decisive->message->when)
+		why_find_related(why, why->decisive->first.text);
 }
 
 /* ---- rules ---- */
@@ -216,6 +223,7 @@ const struct why *why_make(const struct job *job, const struct report *report, c
 	why->own_host = find_own_host(why);
 	sort_events(why);
 	find_unrecognised(why);
+	find_related_to_topic(why);
 	find_problems(why);
 	find_answers(why);
 	why_find_differences(why);

@@ -154,7 +154,8 @@ AGES = ("Kepler", "Maxwell", "Pascal", "Volta", "Turing", "Ampere", "Ada", "Hopp
 MODELS = {"1db5": ("Volta", "Tesla V100-SXM2-32GB", "data-centre"), "1eb8": ("Turing", "Tesla T4", "data-centre"),
           "20b0": ("Ampere", "A100-SXM4-40GB", "data-centre"), "2684": ("Ada", "GeForce RTX 4090", "geforce"),
           "2330": ("Hopper", "H100 80GB HBM3", "data-centre"), "2901": ("Blackwell", "B200", "data-centre"),
-          "2941": ("Blackwell", "GB200", "data-centre"), "2b85": ("Blackwell", "GeForce RTX 5090", "geforce")}
+          "2941": ("Blackwell", "GB200", "data-centre"), "2b85": ("Blackwell", "GeForce RTX 5090", "geforce"),
+          "2e12": ("Blackwell", "GB10", "integrated")}
 GPU_KEYS = ("gpu", "gpu-arch", "gpu-kind", "gpus", "gsp-firmware", "mig", "pcie-gen", "nics-per-gpu")
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* os.c - the descriptions of the structs of os and numa, innermost first. */
+/* facts-os.c - the descriptions of the structs of os and numa, innermost first. */
 #include "facts/facts.h"
 
 static const struct field kernel_option_fields[] = {
@@ -14,8 +14,14 @@ static const struct field sysctl_fields[] = {
 };
 static const struct desc sysctl_desc = DESC(sysctl);
 
-const char *const sysctl_names[] = { "kernel.apparmor_restrict_unprivileged_userns",
+const char *const sysctl_names[] = { "fs.file-max",
+				     "fs.inotify.max_user_instances",
+				     "kernel.apparmor_restrict_unprivileged_userns",
+				     "kernel.modules_disabled",
 				     "kernel.numa_balancing",
+				     "kernel.pid_max",
+				     "kernel.shmmax",
+				     "kernel.threads-max",
 				     "kernel.unprivileged_userns_clone",
 				     "kernel.yama.ptrace_scope",
 				     "net.core.rmem_max",

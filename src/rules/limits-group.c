@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* limits-group.c - tasks and memory that the control group of a job allows (rule limits/control-group). */
+#include <inttypes.h>
+
+#include "evaluate/skip.h"
+#include "query/topology.h"
+
+/* A process for each GPU has threads of CUDA, NCCL and UCX and a few hundred of OpenMP and of data loaders. */
+#define TASKS_FOR_GPU 512
+/* CUDA, NCCL's buffers and what a process reads its data into. */
+#define MEMORY_FOR_GPU_BYTES (UINT64_C(4) << 30)
+
+static void check_tasks(struct rule_context *ctx, uint64_t gpus)
+{
+	static const char fact[] = "limits.group.tasks";
+	const struct fact_u64 *tasks = &ctx->node->limits.group.tasks;
+	uint64_t wanted = (gpus + 1) * TASKS_FOR_GPU;
+
+	if (!is_known(*tasks))
+		UNKNOWN(ctx, .subject = "pids.max", .evidence = { fact });
+	else if (tasks->value >= wanted)
+		PASS(ctx, .subject = "pids.max", .evidence = { fact });
+	else
+		FAIL(ctx, .subject = "pids.max",
+		     .observed = text_printf(
+			     ctx, "%" PRIu64 " processes and threads for %" PRIu64 " GPU%s",
+			     tasks->value, gpus, gpus == 1 ? "" : "s"),
+		     .expected = text_printf(ctx, "%" PRIu64 " or more", wanted),
+		     .impact =
+			     "pthread_create() and fork() fail with \"Resource temporarily unavailable\" "
+			     "(EAGAIN): OpenMP, data loaders and NCCL's proxy threads do not start.",
+		     .remedy =
+			     "Raise the limit where it is configured: --pids-limit of docker or podman, "
+			     "podPidsLimit of the kubelet, TasksMax= of the unit, or the batch system.",
+		     .evidence = { fact });
+}
+
+static void check_memory(struct rule_context *ctx, uint64_t gpus)
+{
+	static const char fact[] = "limits.group.memory_bytes";
+	const struct fact_u64 *memory = &ctx->node->limits.group.memory_bytes;
+
+	if (!is_known(*memory))
+		UNKNOWN(ctx, .subject = "memory.max", .evidence = { fact });
+	else if (memory->value >= gpus * MEMORY_FOR_GPU_BYTES)
+		PASS(ctx, .subject = "memory.max", .evidence = { fact });
+	else
+		FAIL(ctx, .subject = "memory.max",
+		     .observed = text_printf(ctx, "%" PRIu64 " MiB for %" PRIu64 " GPU%s",
+					     memory->value >> 20, gpus, gpus == 1 ? "" : "s"),
+		     .expected = "4 GiB or more for each GPU",
+		     .impact =
+			     "The kernel kills processes of the job: exit status 137, \"Memory cgroup out of "
+			     "memory\". Pinned memory and /dev/shm count too.",
+		     .remedy =
+			     "Raise the limit where it is configured: --memory of docker or podman, the "
+			     "pod's resources, MemoryMax= of the unit, or --mem of the batch system.",
+		     .evidence = { fact });
+}
+
+static void check_group(struct rule_context *ctx)
+{
+	uint64_t gpus;
+
+	if (skip_without_gpu(ctx))
+		return;
+	gpus = topology_gpus(ctx->node);
+	check_tasks(ctx, gpus);
+	check_memory(ctx, gpus);
+}
+
+static const struct rule limits_group_rules[] = {
+	{
+		.id = "limits/control-group",
+		.title = "A job is stopped by its control group: the limit is too low for its GPUs",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_group,
+		.impact = "Threads cannot be started, or the kernel kills processes of the job.",
+		.remedy = "Raise the limit where it is configured.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads =
+			"pids.max and memory.max of the control group of this process (or of --pid), and of the groups above "
+			"it.",
+		.why = "Container runtimes, batch systems and systemd set these limits; podman's default is 2048 tasks. They "
+		       "count all processes of the group together. Run this in the job, or with --pid.",
+		.check =
+			"cd /sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup); grep . pids.max memory.max",
+		.sources =
+			"Linux 6.1.192: Documentation/admin-guide/cgroup-v2.rst, PID and Memory\n"
+			"podman-run(1) of podman 4.3: --pids-limit",
+	},
+};
+
+RULE_TABLE(limits_group);
