@@ -150,10 +150,10 @@ static int ask_plain(struct host *host, void *facts, struct arena *arena, void *
 {
 	static const unsigned int numbers[] = { 2, 22, 34, 57, 59, 64 };
 	struct libraries_facts *answer = facts;
-	_cleanup_loader_ struct loader loader = { 0 };
+	_cleanup_dynamic_loader_ struct dynamic_loader loader = { 0 };
 	const struct node *node = user;
 
-	loader_open(&loader, host, arena, node_env(node, "LD_LIBRARY_PATH"));
+	dynamic_loader_open(&loader, host, arena, node_env(node, "LD_LIBRARY_PATH"));
 	answer->verbs_providers.state = FACT_KNOWN;
 	for_each(d, &node->rdma.devices) {
 		const char *name = is_known(d->driver) ? verbs_provider_of(d->driver.value) : NULL;
@@ -163,9 +163,10 @@ static int ask_plain(struct host *host, void *facts, struct arena *arena, void *
 		for_each(f, &answer->verbs_providers)
 			known |= name && str_is(f->name, name);
 		for (size_t i = 0; !known && i < sizeof(numbers) / sizeof(numbers[0]); i++)
-			if (loader_find(&loader,
-					arena_printf(arena, "lib%s-rdmav%u.so", name, numbers[i]),
-					&path) == 0) {
+			if (dynamic_loader_find(
+				    &loader,
+				    arena_printf(arena, "lib%s-rdmav%u.so", name, numbers[i]),
+				    &path) == 0) {
 				struct verbs_provider_file *f = LIST_ADD(arena,
 									 &answer->verbs_providers);
 

@@ -42,7 +42,7 @@ static bool is_built_in(const struct node *node, const char *name)
 	return same_text(option_of(node, name), "y");
 }
 
-/* Without Secure Boot: whoever set it can take it back, and an enrolled key changes nothing. */
+/* Without Secure Boot the setting can be taken back, and an enrolled key changes nothing. */
 static const char *cure_without_secure_boot(struct arena *arena, const struct node *node,
 					    const char *why)
 {
@@ -58,7 +58,7 @@ static const char *cure_without_secure_boot(struct arena *arena, const struct no
 	if (strcmp(why, "CONFIG_MODULE_SIG_FORCE") == 0)
 		return arena_printf(
 			arena,
-			"This kernel was built to refuse unsigned modules: boot another one, or %s. Secure Boot is "
+			"This kernel was built to refuse unsigned modules: boot a different kernel, or %s. Secure Boot is "
 			"off: the kernel reads no enrolled key.",
 			or_signed);
 	if (strstr(running, "lockdown="))
@@ -71,7 +71,7 @@ static const char *cure_without_secure_boot(struct arena *arena, const struct no
 	    is_built_in(node, "CONFIG_LOCK_DOWN_KERNEL_FORCE_CONFIDENTIALITY"))
 		return arena_printf(
 			arena,
-			"This kernel was built with lockdown: boot another one, or %s. Secure Boot is off: the "
+			"This kernel was built with lockdown: boot a different kernel, or %s. Secure Boot is off: the "
 			"kernel reads no enrolled key.",
 			or_signed);
 	return arena_printf(
