@@ -55,14 +55,14 @@ static void say_of_module(struct rule_context *ctx, struct answer *answer, const
 		add_evidence(answer, verdict.fact);
 	} else if (failure && verdict.answer != LOAD_YES && failure_will_recur(failure) &&
 		   !answer->remedy) {
-		set_remedy(answer, failure_cure(ctx->arena, failure));
+		set_remedy(answer, failure_cure(ctx->arena, ctx->node, failure));
 	}
 }
 
 static void say_of_device(struct rule_context *ctx, struct answer *answer)
 {
 	const struct log_failure *failure = failure_of_device(ctx->node, answer->subject);
-	const char *cure = failure ? failure_cure(ctx->arena, failure) : NULL;
+	const char *cure = failure ? failure_cure(ctx->arena, ctx->node, failure) : NULL;
 
 	if (failure)
 		quote(ctx, answer, failure);

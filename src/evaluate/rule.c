@@ -90,6 +90,26 @@ const struct answer answer_bare[] = {
 	[VERDICT_NOT_APPLICABLE] = { .verdict = VERDICT_NOT_APPLICABLE },
 };
 
+/* A virtual machine has no firmware setup that reaches the hardware. */
+static void move_to_host(struct rule_context *ctx, struct answer *answer)
+{
+	const struct os_facts *os = &ctx->node->os;
+	enum mender mender = answer->has_mender ? answer->mender : ctx->rule->mender;
+	const char *remedy = answer->remedy ? answer->remedy : TEXT(ctx->rule->remedy);
+	const struct fix_call *fix = answer->has_fix ? &answer->fix : &ctx->rule->fix;
+	bool cloud = is_known(os->cloud);
+
+	if (mender != MENDER_FIRMWARE || !is_known(os->hypervisor) || fix->kind || !remedy ||
+	    !strstr(remedy, "firmware"))
+		return;
+	answer->remedy = text_printf(ctx,
+				     "This is a virtual machine: its %s has to change this. %s",
+				     cloud ? "provider" : "host", remedy);
+	answer->has_mender = true;
+	answer->mender = cloud ? MENDER_PROVIDER : MENDER_HOST;
+	answer->action = cloud ? ACTION_PROVIDER : ACTION_HOST_SIDE;
+}
+
 /* A file with ten thousand wrong lines has as many findings of one rule, and each costs memory until the report is
  * written. Of each verdict and severity so many are kept; none is lost of which no other tells. */
 #define ALIKE_MAX 1000
@@ -117,8 +137,10 @@ void rule_answer(struct rule_context *ctx, const struct answer *given)
 		heard.observed = text_printf(ctx, "%s; more such findings are not listed",
 					     heard.observed ? heard.observed : ctx->rule->title);
 	finding = fact_list_add(ctx->arena, ctx->findings, sizeof(*finding));
-	if (heard.verdict == VERDICT_FAIL)
+	if (heard.verdict == VERDICT_FAIL) {
 		refused_say(ctx, &heard);
+		move_to_host(ctx, &heard);
+	}
 	finding->rule = ctx->rule;
 	finding->answer = *answer;
 	finding->answer.observed = TEXT(answer->observed);

@@ -56,22 +56,25 @@ static const struct kmsg_pattern patterns[] = {
 	{ "bar1-static-too-small", "NVRM:", { "not large enough to map FB" }, KMSG_ANY },
 	{ "no-irq", "NVRM:", { "Can't find an IRQ for your NVIDIA card" }, KMSG_ANY },
 	{ "probe-not-called", "NVRM:", { "NVIDIA probe routine was not called" }, KMSG_ANY },
+	{ "probe-failed", "NVRM:", { "NVIDIA probe routine failed for" }, KMSG_ANY },
 	{ "no-gpu-initialized", "NVRM:", { "No NVIDIA devices probed" }, KMSG_ANY },
 	{ "no-gpu-initialized", "NVRM:", { "None of the NVIDIA devices were" }, KMSG_ANY },
-	{ "no-gpu-initialized", "NVRM:", { "No NVIDIA GPU found" }, KMSG_ANY },
-	/* Before the next: where a text of several lines is one record, both are in it. */
+	{ "no-gpu-found", "NVRM:", { "No NVIDIA GPU found" }, KMSG_ANY },
+	{ "no-gpu-found", "NVRM:", { "No NVIDIA graphics adapter found" }, KMSG_ANY },
+	/* Texts of several lines are joined (log-join.c), and their first words are those of others. */
 	{ "fallen-off-bus", "NVRM:", { "fallen off the bus" }, KMSG_ANY },
-	/* The first line of such a text names the GPU; "PCI ID" is only in those that refuse one. */
-	{ "gpu-unsupported", "NVRM: The NVIDIA ", { "(PCI ID: " }, KMSG_ANY },
+	/* data/init-causes.tsv: what the driver says before RmInitAdapter fails, or of a GPU that it does not take. */
+#define INIT_CAUSE(name, text, ...) { name, "NVRM:", { text }, KMSG_ANY },
+#include "init-causes.inc"
+#undef INIT_CAUSE
+	{ "gpu-unsupported", "NVRM: The NVIDIA ", { "(PCI ID: ", "not supported" }, KMSG_ANY },
+	/* "PCI ID" is only in texts that refuse a GPU; the reason is not there. */
+	{ "gpu-refused", "NVRM: The NVIDIA ", { "(PCI ID: " }, KMSG_ANY },
 	{ "gpu-legacy", "NVRM:", { "supported through the NVIDIA ", "Legacy drivers" }, KMSG_ANY },
 	{ "rm-init-failed", "NVRM:", { "RmInitAdapter failed" }, KMSG_ANY },
 	{ "open-unsupported-gpu", "NVRM: Open nvidia.ko is only ready", { NULL }, KMSG_ANY },
 	{ "gsp-firmware-missing", "NVRM:", { "No firmware image found" }, KMSG_ANY },
 	{ "gsp-firmware-missing", "NVRM:", { "GSP firmware image version mismatch" }, KMSG_ANY },
-	/* data/init-causes.tsv: what the driver says before RmInitAdapter fails. */
-#define INIT_CAUSE(name, text, ...) { name, "NVRM:", { text }, KMSG_ANY },
-#include "init-causes.inc"
-#undef INIT_CAUSE
 	{ "sxid", "nvidia-nvswitch", { "SXid (" }, KMSG_NUMBERED },
 	{ "peer-mmio-map-failed", "NVRM:", { "Failed to DMA map MMIO range" }, KMSG_ANY },
 	{ "peer-dma-unaligned", "NVRM:", { "peer DMA address", "is not aligned" }, KMSG_ANY },

@@ -25,7 +25,8 @@ const struct log_failure *failure_of_module(const struct node *node, const char 
 const struct log_failure *failure_of_device(const struct node *node, const char *bdf);
 
 /* Returns the remedy, as an instruction; NULL if it depends on other lines of the log. */
-const char *failure_cure(struct arena *arena, const struct log_failure *failure);
+const char *failure_cure(struct arena *arena, const struct node *node,
+			 const struct log_failure *failure);
 
 /* Another try with the same files would fail as this one did. */
 bool failure_will_recur(const struct log_failure *failure);

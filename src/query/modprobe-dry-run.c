@@ -61,12 +61,10 @@ static struct load_verdict check_signature(const struct search *s, const struct 
 		return yes(m->name.value);
 	/* A kernel that refuses unsigned modules has signed ones of its own. */
 	if (is_absent(m->signer) && is_known(loads->signer)) {
-		verdict = no(
-			s, m, "signer",
-			arena_printf(s->arena, "%s is not signed, and %s is in force",
-				     m->path.value, why),
-			"Sign the module with a key that is enrolled (mokutil --import), or use modules "
-			"that the distribution signed.");
+		verdict = no(s, m, "signer",
+			     arena_printf(s->arena, "%s is not signed, and %s is in force",
+					  m->path.value, why),
+			     signature_cure(s->arena, s->node));
 		verdict.signature = true;
 		return verdict;
 	}

@@ -19,6 +19,9 @@ bool refusal_of_gpu(struct arena *arena, const struct node *node, const struct p
 /* A driver of VERSION, as FACT says, is of no branch for the GPU, so that its probe turns it away. */
 bool refusal_by_branch(struct arena *arena, const struct pci_device *gpu, const char *version,
 		       const char *fact, struct refusal *refusal);
+/* The kernel modules that are loaded are of the flavour, open or proprietary, that does not drive the GPU. */
+bool refusal_by_flavour(const struct node *node, const struct pci_device *gpu,
+			struct refusal *refusal);
 /* The kernel refused the file: it was built for another kernel. */
 bool refusal_of_build(struct arena *arena, const struct node *node, struct refusal *refusal);
 

@@ -12,4 +12,10 @@
  */
 const char *signature_enforced_by(const struct node *node, const char **fact);
 
+/*
+ * What ends that, as an instruction: it depends on who asks for signatures, and on whether this kernel trusts the
+ * machine owner's keys. Those are read with Secure Boot only.
+ */
+const char *signature_cure(struct arena *arena, const struct node *node);
+
 #endif

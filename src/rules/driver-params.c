@@ -565,6 +565,34 @@ static bool check_static_bar1(struct rule_context *ctx, const struct registry_en
 	return true;
 }
 
+#define RENUMBERED "575"
+
+/* The path over PCIe was 2 (BAR1) before driver 575, and is 1 since; 1 was the mailbox, 2 is NVLink. */
+static void check_p2p_type(struct rule_context *ctx, const struct registry_entry *entry)
+{
+	const struct fact_str *version = &ctx->node->driver.version;
+	const char *text = text_printf(ctx, "%.*s is set", SPAN_FMT(entry->text));
+	bool since = is_known(*version) && version_compare(version->value, RENUMBERED) >= 0;
+	uint64_t value;
+
+	if (!is_known(*version))
+		UNKNOWN(ctx, .subject = "RMForceP2PType", .observed = text,
+			.evidence = { "driver.version" });
+	else if (span_u64(entry->value, 0, &value) == 0 && value == (since ? 1 : 2))
+		NOTE(ctx, .subject = "RMForceP2PType",
+		     .observed = text_printf(ctx, "%s: the path over PCIe in driver %s", text,
+					     version->value),
+		     .evidence = { "driver.params[RegistryDwords].value", "driver.version" });
+	else
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = "RMForceP2PType",
+			.observed = text_printf(
+				ctx,
+				"%s; in driver %s the path over PCIe is %d (575 changed the numbers)",
+				text, version->value, since ? 1 : 2),
+			.expected = "no RMForceP2PType, or the number for this driver",
+			.evidence = { "driver.params[RegistryDwords].value", "driver.version" });
+}
+
 static void check_p2p_keys(struct rule_context *ctx)
 {
 	static const char *const keys[] = { "ForceP2P", "RMForceP2PType", "RMPcieP2PType",
@@ -575,21 +603,11 @@ static void check_p2p_keys(struct rule_context *ctx)
 	if (skip_without_params(ctx))
 		return;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		/* Renumbered with 575: the same number means another path before and after. */
-		bool renumbered = strcmp(keys[i], "RMForceP2PType") == 0;
-
 		if (!find_key(ctx->node, keys[i], &entry) ||
 		    (strcmp(keys[i], "RMForceStaticBar1") == 0 && check_static_bar1(ctx, &entry)))
 			continue;
-		if (renumbered)
-			FAIL_AS(ctx, SEVERITY_WARN, .subject = keys[i],
-				.observed = text_printf(
-					ctx,
-					"%.*s is set; driver 575 changed what its numbers mean",
-					SPAN_FMT(entry.text)),
-				.expected = "no RMForceP2PType, or the number for this driver",
-				.evidence = { "driver.params[RegistryDwords].value",
-					      "driver.version" });
+		if (strcmp(keys[i], "RMForceP2PType") == 0)
+			check_p2p_type(ctx, &entry);
 		else
 			NOTE(ctx, .subject = keys[i],
 			     .observed = text_printf(ctx, "%.*s is set", SPAN_FMT(entry.text)),
@@ -757,7 +775,7 @@ static const struct rule driver_params_rules[] = {
 	},
 	{
 		.id = "driver/force-p2p-keys",
-		.title = "Registry keys force a path for peer-to-peer copies",
+		.title = "A registry key forces a path for peer-to-peer copies",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_INFO,
 		.gravest = SEVERITY_ERR,

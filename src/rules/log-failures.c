@@ -39,7 +39,7 @@ static void check_failures(struct rule_context *ctx, failure_counts *counts, con
 		if (state != FAILURE_STANDS)
 			continue;
 		FAIL_AS(ctx, severity, .subject = f->subject.value, .observed = say_failure(ctx, f),
-			.expected = expected, .remedy = failure_cure(ctx->arena, f),
+			.expected = expected, .remedy = failure_cure(ctx->arena, ctx->node, f),
 			.evidence = { failure_fact(ctx->arena, node, f),
 				      failure_state_fact(ctx->arena, node, f) });
 	}
