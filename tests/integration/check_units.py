@@ -13,6 +13,7 @@ from lib import program
 SERVICES = ("systemd/nvnodecheck.service", "prometheus/nvnodecheck-textfile.service")
 EXPOSURE = 2.0
 # The unit takes the kernel log from the journal, and cannot see the first process's environment.
+REFUSED = {"capset", "syslog"}  # the unit has one capability as it is; its kernel log is the journal's
 ELSEWHERE = ("log", "gaps", "probes", "env", "limits")
 
 
@@ -83,7 +84,7 @@ def test_no_call_is_missed(unit, tmp_path):
         lines = file.read()
     made = set(re.findall(r"^\d+ +(\w+)\(", lines, re.M))
     assert {"openat", "read"} <= made
-    assert not made - unit.calls()
+    assert not made - unit.calls() - REFUSED
     families = set(re.findall(r"^\d+ +socket\((AF_\w+)", lines, re.M))
     assert not families - set(unit.settings["RestrictAddressFamilies"][0].split())
 
@@ -102,6 +103,7 @@ def test_nothing_is_hidden_by_what_is_closed(unit, tmp_path):
         path = tmp_path / name
         path.write_bytes(out)
         seen[name] = program.run("facts", "--from", path).json()
+        seen[name]["os"].pop("observed_time_s")
     for part in seen["all"]:
         if part not in ELSEWHERE:
             assert seen["unit"].get(part) == seen["all"][part], part
