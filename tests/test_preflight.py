@@ -239,7 +239,7 @@ def test_crash_costs_one_section(wedged):
     file.fail()
     output = process.communicate(timeout=60)[0].decode()
     assert process.returncode == 1, output
-    assert "node/probe-timed-out driver: the probe ended early" in output, output
+    assert "node/probe-timed-out driver: the program that reads it ended early" in output, output
     assert "rdma" not in output, output
 
 

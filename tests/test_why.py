@@ -435,6 +435,15 @@ def test_a_rule_is_in_one_list_only(why):
         assert all(f["verdict"] == "unknown" for f in answers["not_checked"])
 
 
+# cudaGetDeviceCount() answers with the first one where no libcuda is found.
+@pytest.mark.parametrize("text", (
+    "CUDA driver version is insufficient for CUDA runtime version", "libcuda.so.1: cannot open shared object file",
+    "libnvidia-ml.so.1: cannot open shared object file", "NCCL WARN Failed to open libnvidia-ml.so.1",
+    "cannot find -lcuda", "Failed to load CUDA driver `libcuda.so.1`"))
+def test_a_missing_library_of_the_driver_is_looked_for(text, why):
+    assert "driver/libraries-missing" in {f["rule"] for f in why(text + "\n")["answers"]["ruled_out"]}
+
+
 def test_a_profile_limits_the_rules(why):
     text = "NCCL INFO NET/IB : No device found.\n"
     def count(*args):

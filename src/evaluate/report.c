@@ -267,7 +267,6 @@ static void set_apart(struct report *report, size_t from)
 
 	for (size_t i = from; i < report->findings.count; i++) {
 		struct finding f = report->findings.items[i];
-
 		bool note = f.answer.verdict == VERDICT_NOTE && f.rule->severity >= SEVERITY_WARN;
 
 		if (!note && (!finding_is_problem(&f) || f.severity < SEVERITY_WARN))

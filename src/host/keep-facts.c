@@ -54,51 +54,51 @@ static void keep_library(struct keeping *k, struct span text)
 		keep_instead(k, text);
 }
 
-/* Of the configuration of container engines, Slurm and LXC: words of theirs and numbers. */
+/* What container engines, Slurm and LXC themselves name, and not a site. */
+static const char *const reference_words[] = { "nvidia",
+					       "nvidia-*",
+					       "nvidia.*",
+					       "runc",
+					       "crun",
+					       "kata",
+					       "io.containerd.*",
+					       "cri",
+					       "cdi",
+					       "csv",
+					       "legacy",
+					       "compute",
+					       "utility",
+					       "graphics",
+					       "video",
+					       "display",
+					       "ngx",
+					       "compat32",
+					       "gpu",
+					       "gres/gpu",
+					       "native.cgroupdriver",
+					       "systemd",
+					       "cgroupfs",
+					       "cgroup",
+					       "task/*",
+					       "c",
+					       "rwm",
+					       "rw",
+					       "r",
+					       "required",
+					       "optional",
+					       "*.toml",
+					       "gpu[0-9]*",
+					       "mlx5_*",
+					       "hca",
+					       "shifter",
+					       "affinity",
+					       "GPU-*",
+					       "MIG-*",
+					       NULL };
+
+/* Keeps the words of a value in the configuration of container engines, Slurm and LXC that are theirs, and numbers. */
 static void keep_value_of_reference(struct keeping *k, struct span text)
 {
-	static const char *const words[] = { "nvidia",
-					     "nvidia-*",
-					     "nvidia.*",
-					     "runc",
-					     "crun",
-					     "kata",
-					     "io.containerd.*",
-					     "cri",
-					     "cdi",
-					     "csv",
-					     "legacy",
-					     "compute",
-					     "utility",
-					     "graphics",
-					     "video",
-					     "display",
-					     "ngx",
-					     "compat32",
-					     "gpu",
-					     "gres/gpu",
-					     "native.cgroupdriver",
-					     "systemd",
-					     "cgroupfs",
-					     "cgroup",
-					     "task/*",
-					     "c",
-					     "rwm",
-					     "rw",
-					     "r",
-					     "required",
-					     "optional",
-					     "conf.d/*.toml",
-					     "*.toml",
-					     "gpu[0-9]*",
-					     "mlx5_*",
-					     "hca",
-					     "shifter",
-					     "affinity",
-					     "GPU-*",
-					     "MIG-*",
-					     NULL };
-
 	if (text.n && text.p[0] == '@') {
 		putc('@', k->out);
 		text = (struct span){ text.p + 1, text.n - 1 };
@@ -115,8 +115,9 @@ static void keep_value_of_reference(struct keeping *k, struct span text)
 		if (n) {
 			struct span word = { text.p, n };
 
-			(keep_is_plain(word) || keep_has(words, word) ? keep_free_text
-								      : keep_instead)(k, word);
+			(keep_is_plain(word) || keep_has(reference_words, word)
+				 ? keep_free_text
+				 : keep_instead)(k, word);
 		}
 		if (n < text.n)
 			putc(text.p[n++], k->out);

@@ -17,7 +17,7 @@ enum place {
 struct walk {
 	enum place place;
 	bool usr, run, var, local; /* the component above was that */
-	bool boot, url;		   /* a boot loader reads it, and its next part can be anything */
+	bool boot, url;		   /* a boot loader reads it, and what is in it can be anything */
 };
 
 static const char *const kernel_tops[] = { "proc", "sys", NULL };

@@ -245,7 +245,7 @@ static void check_cgroups(struct rule_context *ctx, const char *file)
 
 /* ---- devices by CDI ---- */
 
-/* What gives pods their GPUs by CDI here; or NULL. */
+/* Returns the component that gives pods their GPUs by CDI; or NULL. */
 static const char *cdi_user(struct rule_context *ctx, const char **fact)
 {
 	struct kind_answer dra = kind_of(ctx->node, KIND_DRA, ctx->arena);
@@ -350,7 +350,7 @@ static bool check_generated(struct rule_context *ctx, const struct engine_config
 
 /* ---- all of it ---- */
 
-/* Which fact decides about the file, and was not read; or NULL. */
+/* Returns the fact that decides about the file and was not read; or NULL. */
 static const char *find_unread(struct rule_context *ctx, const char *path)
 {
 	const struct node *node = ctx->node;

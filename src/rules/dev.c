@@ -44,7 +44,7 @@ static const struct device_major *nvidia_major(const struct node *node)
 
 /* ---- in a container ---- */
 
-/* What has to be given to a container, by path. */
+/* Device nodes and files that a container needs, by path. */
 static const struct {
 	const char *path, *remedy;
 	const char *in_pod; /* NULL: the same */
@@ -407,8 +407,10 @@ static void note_without_channel(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 
-	if (node_is(node, KIND_HGX) && was_read(node->dev.nodes) && !imex_channel(node) &&
-	    !is_container(node))
+	if (node_is(node, KIND_HGX) && !was_read(node->dev.nodes))
+		UNKNOWN(ctx, .severity = SEVERITY_INFO, .graded = true,
+			.evidence = { "dev.nodes" });
+	else if (node_is(node, KIND_HGX) && !imex_channel(node) && !is_container(node))
 		NOTE(ctx,
 		     .observed = "no channel: programs that require fabric handles (nvbandwidth's "
 				 "multinode tests, Mooncake, NVSHMEM) get CUDA_ERROR_NOT_PERMITTED",

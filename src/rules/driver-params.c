@@ -58,7 +58,7 @@ static const char *step_found(const struct setting_outcome *o)
 	return "";
 }
 
-/* One answer for each step that is missing. */
+/* Answers for each step that is missing. */
 static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 			      const struct setting_outcome *o)
 {
@@ -254,7 +254,7 @@ static const char *given_value(struct rule_context *ctx, const char *name,
 	return own->value;
 }
 
-/* One assignment hides another: that is then what is to be mended. */
+/* Returns the rule about hidden assignments if one hides another: that one is corrected first. */
 static const char *masked_by(struct rule_context *ctx, const struct setting *s)
 {
 	return strcmp(s->name, "NVreg_RegistryDwords") == 0 &&
@@ -708,9 +708,10 @@ static const struct rule driver_params_rules[] = {
 		       "copy of modprobe.d counts. A later option replaces an earlier one. A key in RegistryDwords that "
 		       "names a parameter overrides that parameter.",
 		.check = "modprobe -c | grep '^options nvidia'; cat /proc/driver/nvidia/params",
-		.sources = "kmod 30: libkmod/libkmod-module.c (options are joined in file order)\n"
-			   "open-gpu-kernel-modules 595.45.04: osapi.c, rm_parse_option_string\n"
-			   "github.com/gpudirect/libgdsync issue 58",
+		.sources =
+			"kmod 30: libkmod/libkmod-module.c (options are joined in file order)\n"
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (rm_parse_option_string)\n"
+			"github.com/gpudirect/libgdsync issue 58",
 	},
 	{
 		.id = "driver/params-live-not-persistent",
@@ -769,7 +770,8 @@ static const struct rule driver_params_rules[] = {
 		.why = "The driver removes blanks, splits the string at semicolons and each entry at its equals sign. "
 		       "Single quotes become part of the key.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
-		.sources = "open-gpu-kernel-modules 595.45.04: osapi.c, rm_parse_option_string",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (rm_parse_option_string)",
 	},
 	{
 		.id = "driver/force-p2p-keys",

@@ -15,7 +15,7 @@ static const struct module_file *file_with_parameters(const struct node *node)
 	return file && file->parameters.count ? file : NULL;
 }
 
-/* By the file of the driver on disk; without it by the parameters of the running driver. */
+/* Looks in the driver's file on disk; without it, in the parameters of the running driver. */
 static bool is_parameter(const struct node *node, const struct module_file *file,
 			 const char *option)
 {

@@ -19,7 +19,7 @@
 /* NCCL 2.30.7, deviceapi.rst: the oldest driver for the device API. */
 #define VERSION_FLOOR "510.40.3"
 
-/* No GPU of this node has a driver in the branch of the module on disk. */
+/* Returns true if no GPU of this node has a driver in the branch of the module on disk. */
 static bool is_wrong_branch(struct rule_context *ctx, struct refusal *refusal)
 {
 	const struct node *node = ctx->node;
@@ -50,7 +50,7 @@ static bool has_no_module_file(const struct node *node)
 	       !driver_file(node, node->os.kernel.value);
 }
 
-/* What keeps the driver from being loaded, as far as it is known. */
+/* The known reason why the driver cannot be loaded. */
 struct obstacle {
 	const char *text;
 	const char *remedy;

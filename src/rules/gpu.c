@@ -38,7 +38,7 @@ static const struct log_line *logged(const struct node *node, const char *const 
 	return NULL;
 }
 
-/* The same, of lines after which the GPU was not reset, nor the driver loaded again. */
+/* Like the function above, for lines after which the GPU was not reset, nor the driver loaded again. */
 static const struct log_line *still_so(struct rule_context *ctx, const char *const *patterns,
 				       const char *bdf)
 {

@@ -115,7 +115,7 @@ static void check_ats(struct rule_context *ctx, const struct pci_device *d, cons
 		     .evidence = { type_fact });
 }
 
-/* What is right on this node: a GPU that walks the processor's page tables works with translation. */
+/* The right type on this node. A GPU that walks the processor's page tables works with translation. */
 enum translation { TRANSLATION_WRONG, TRANSLATION_GRACE, TRANSLATION_GB10 };
 
 static enum translation find_translation(const struct node *node)

@@ -20,7 +20,7 @@ enum xid_action {
 	XID_SUPPORT,
 };
 
-/* By what has to be done, worst last. */
+/* Recovery actions in the order of their effort, the greatest last. */
 static const struct {
 	const char *words;
 	enum severity severity;

@@ -61,7 +61,7 @@ static void check_allow_peermapping(struct rule_context *ctx)
 
 /* ---- RmInitAdapter ---- */
 
-/* Its firmware left BAR1 at the smallest size although the card has Resizable BAR. */
+/* Returns true if firmware left BAR1 at the smallest size although the card has Resizable BAR. */
 static bool has_small_bar1(const struct node *node, const char *bdf)
 {
 	const struct pci_device *d = bdf ? node_pci(node, bdf) : NULL;

@@ -65,7 +65,7 @@ static const struct reference *named_for_boot(const struct node *node, const cha
 	return NULL;
 }
 
-/* What shows that jobs need RDMA of this NIC. */
+/* Finds the fact that shows that jobs need RDMA of this NIC. */
 static void find_wish(struct rule_context *ctx, struct lacking *l, const struct pci_device *nic)
 {
 	const struct node *node = ctx->node;

@@ -317,7 +317,7 @@ static void fail_refused(struct rule_context *ctx, const struct log_line *line,
 		     .impact = "The module is not needed: NICs reach GPU memory by DMA-BUF.",
 		     .remedy = text_printf(
 			     ctx,
-			     "Remove the package of %s and what loads it at boot. The RDMA modules of this "
+			     "Remove the package of %s and its line in modules-load.d. The RDMA modules of this "
 			     "kernel have no peer memory, so it cannot be loaded however it is built.",
 			     module_written(ctx->arena, own->name.value)),
 		     .evidence = { fact, "modules.files" });

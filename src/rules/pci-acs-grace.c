@@ -23,7 +23,7 @@ static const struct bits nic_side = { COUNTED, PCI_ACS_SV | PCI_ACS_CR | PCI_ACS
 static const struct bits gpu_side = { COUNTED, PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_UF, "xx101x1" };
 /* Without source validation the whole segment is one IOMMU group. */
 static const struct bits root_above = { COUNTED, PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF, "xx111x0" };
-/* What the kernel sets where the IOMMU translates. */
+/* The bits that the kernel sets where the IOMMU translates. */
 static const struct bits kernel_default = { COUNTED, COUNTED, "xx111x1" };
 
 struct port {

@@ -96,7 +96,7 @@ static const char *control_fact(struct rule_context *ctx, const struct pci_devic
 	return fact_path(ctx->arena, "pci.devices", port->bdf.value, "acs.control");
 }
 
-/* As lspci writes them. */
+/* Formats the bits like lspci. */
 static const char *format_bits(struct rule_context *ctx, uint64_t control)
 {
 	static const char *const names[] = { "SrcValid+",   "TransBlk+",    "ReqRedir+",

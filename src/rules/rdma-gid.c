@@ -62,7 +62,7 @@ static bool any_usable_gid(const struct rule_context *ctx)
 	return false;
 }
 
-/* What the port has instead. */
+/* Lists the GIDs that the port has instead. */
 static const char *gids_found(const struct rdma_device *d, const struct rdma_port *p)
 {
 	bool local = false, old = false;

@@ -128,7 +128,7 @@ static void check_nic(struct rule_context *ctx, const struct pci_device *nic, si
 		FAIL(ctx, .subject = nic->bdf.value,
 		     .observed = "it has no driver; NICs of the same model have RDMA devices",
 		     .expected = "mlx5_core", .evidence = { fact });
-	/* Else it belongs to another driver: vfio-pci, or an old mlx4. */
+	/* A NIC without such a module belongs to another driver: vfio-pci, or an old mlx4. */
 }
 
 static void check_missing(struct rule_context *ctx)
@@ -259,7 +259,8 @@ static void check_firmware(struct rule_context *ctx)
 
 /* ---- rdma/vf-present ---- */
 
-/* It was given none: "ip link set PF vf N node_guid", or a plug-in of the container engine. */
+/* Returns true if the virtual function was given no GUID: "ip link set PF vf N node_guid", or a plug-in of the
+ * container engine. */
 static bool has_no_guid(const struct rdma_device *d)
 {
 	return is_known(d->node_guid) &&

@@ -148,7 +148,7 @@ struct layers {
 	size_t infiniband, ethernet, unknown;
 };
 
-/* Of the ports that are in use; with JOBS of those that jobs run over. */
+/* Counts the link layers of the ports that are in use; with JOBS, of those that jobs use. */
 static struct layers count_layers(const struct rule_context *ctx, bool jobs)
 {
 	struct layers n = { 0 };
@@ -287,7 +287,7 @@ static int membership(const struct rdma_port *p, uint64_t wanted)
 	return found;
 }
 
-/* What the job sets. NCCL_IB_PKEY and NVSHMEM_IB_PKEY_INDEX are indexes; the others are keys. */
+/* Gets the key that the job sets. NCCL_IB_PKEY and NVSHMEM_IB_PKEY_INDEX are indexes; the others are keys. */
 static bool wanted_pkey(struct rule_context *ctx, uint64_t *pkey, const char **name)
 {
 	static const char *const names[] = { "UCX_IB_PKEY", "NCCL_IB_PKEY_VALUE" };

@@ -20,7 +20,7 @@ static bool keeps_switches(const struct node *node)
 	return true;
 }
 
-/* What the mode must be, and why; the answer is known only where the kinds are. */
+/* Returns the mode that is needed, and why. It is unknown if the kinds are unknown. */
 static struct fact_u64 wanted_mode(struct rule_context *ctx, const char **why, const char **fact)
 {
 	struct kind_answer vgpu = kind_of(ctx->node, KIND_VGPU_HOST, ctx->arena);

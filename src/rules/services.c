@@ -208,7 +208,7 @@ static void check_down(struct rule_context *ctx)
 
 /* ---- is it the driver's? ---- */
 
-/* With its version if there are several, else any. */
+/* Returns the item with a version if there is one, else any. */
 static const struct software_item *find_program(const struct node *node)
 {
 	const struct software_item *found = node_software(node, "fabricmanager");

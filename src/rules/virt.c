@@ -264,7 +264,7 @@ static bool has_switches(const struct node *node)
 	return false;
 }
 
-/* What shows that no NVLink partition is active, or NULL. */
+/* Returns the fact that shows that no NVLink partition is active, or NULL. */
 static const char *partition_missing(struct rule_context *ctx, const char **fact)
 {
 	const struct node *node = ctx->node;

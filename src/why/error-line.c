@@ -7,13 +7,13 @@
 
 #define BLOCK 4 /* bytes that every sign has or more */
 
-/* What a sign must have on a side. */
+/* The character that a sign must have before or after it. */
 enum side {
 	ANY,
 	WORD_ENDS, /* neither a letter, a digit nor "_" */
 };
 
-/* In any case, but for words that are levels of a logger in capitals only. */
+/* Signs of an error. Case is ignored, except for words that are a logger's levels only in capitals. */
 static const struct sign {
 	const char *text;
 	enum side before, behind;

@@ -26,7 +26,7 @@ static bool is_word_char(char c)
 	return isalnum((unsigned char)c) || c == '-' || c == '_';
 }
 
-/* Of "libnvidia-ml.so.1" and "kernel-headers-4.18.0" the name; without marks at its ends. */
+/* Returns the name of "libnvidia-ml.so.1" or "kernel-headers-4.18.0", without marks at its ends. */
 static struct span name_of(struct span word)
 {
 	size_t n = 0;

@@ -90,7 +90,7 @@ static int place_in(const struct job_event *event, const char *id, int before)
 	return place == NO_PLACE ? NO_PLACE : before + (place < PLACES ? place : PLACES - 1);
 }
 
-/* How likely the rule explains the log, 0 first; NO_PLACE: no message of it names the rule. */
+/* Returns how likely the rule explains the log, 0 first; NO_PLACE if no message of the log names the rule. */
 static int place_of(const struct why *why, const char *id)
 {
 	int place = why->decisive ? place_in(why->decisive, id, 0) : NO_PLACE, before = PLACES;
@@ -141,7 +141,8 @@ static void add_problem(struct why *why, const struct problem *problem, int plac
 	why->problems.waiting += problem->waits;
 }
 
-/* What explains a slower path does not explain a failure, and words that a line shares with a rule explain nothing. */
+/* A rule that explains a slower path does not explain a failure, and words that a line shares with a rule explain
+ * nothing. */
 static void find_problems(struct why *why)
 {
 	const struct problems *all = problems_find(why->report);
