@@ -285,6 +285,19 @@ static void find_ucx_modules(struct search *s)
 			}
 }
 
+/* libfabric's include/rdma/providers/fi_prov.h: a provider foo that is not built in is libfoo-fi.so, in the folder
+ * libfabric beside the library. That of EFA alone: the others are for hardware that a node may not have. */
+static void find_fabric_providers(struct search *s)
+{
+	const char *path, *provider;
+
+	if (dynamic_loader_find(&s->loader, "libfabric.so.1", &path))
+		return;
+	provider = arena_printf(s->arena, "%s/libfabric/libefa-fi.so", folder_of(s, path));
+	if (host_exists(s->host, provider))
+		add_opened(s, provider, "libfabric", NULL);
+}
+
 /* ---- libibverbs and its providers ---- */
 
 /* rdma-core 64: libibverbs/libibverbs.map.in, IBVERBS_PRIVATE_<number>. */
@@ -396,6 +409,7 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	find_plugin(s, "libnccl-tuner", "NCCL_TUNER_PLUGIN");
 	find_nvshmem(s);
 	find_ucx_modules(s);
+	find_fabric_providers(s);
 	find_verbs(s);
 	read_preloads(s);
 	s->answer->opened.state = s->unread ? FACT_UNKNOWN : FACT_KNOWN;
