@@ -15,7 +15,7 @@
 #   make check-units           the units of the Debian package in a machine that systemd boots
 #   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
 #   make check-mutants         whether the tests can fail: 300 changes of src/, one at a time; hours
-#   make check-image           an image of Debian with NVIDIA's packages, judged before it boots, as root
+#   make check-image           an image of Debian with NVIDIA's packages, evaluated before it boots, as root
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
 #   make check-valgrind        memcheck over the commands that read
 #   make pictures              docs/topology.svg and docs/page.png, which README.md shows; needs chromium
@@ -141,7 +141,7 @@ FACTS_PAGE := src/facts/facts.h src/facts/facts-pci.h src/facts/facts-kinds.h sr
 	      src/facts/facts-failures.h src/facts/facts-dkms.h src/facts/facts-libraries.h src/facts/facts-loads.h \
 	      src/facts/facts-acknowledged.h src/facts/facts-nvml.h src/facts/facts-references.h \
 	      src/facts/facts-repairs.h src/facts/facts-services.h src/facts/facts-software.h src/facts/proof.h \
-	      src/facts/own-files.h src/facts/facts.c src/facts/os.c src/facts/pci.c src/facts/loads.c src/facts/dkms.c src/facts/libraries.c src/facts/services.c src/facts/nvml.c \
+	      src/facts/own-files.h src/facts/facts.c src/facts/facts-os.c src/facts/facts-pci.c src/facts/facts-loads.c src/facts/facts-dkms.c src/facts/facts-libraries.c src/facts/facts-services.c src/facts/facts-nvml.c \
 	      src/facts/proof.c man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk Makefile $(FACTS_PAGE)
 	@echo "  MAN     $@"
@@ -211,7 +211,7 @@ $(B)/tests/txn-driver: tests/txn-driver.c $(B)/tests/all.a
 		$(ALL_LDLIBS)
 
 # Says which modules would be loaded: tests/vm/loads.py.
-$(B)/tests/load-driver: tests/load-driver.c $(B)/tests/all.a
+$(B)/tests/modprobe-dry-run: tests/modprobe-dry-run.c $(B)/tests/all.a
 	@echo "  CC      $@"
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a \
 		$(ALL_LDLIBS)
@@ -280,8 +280,8 @@ check-oracles: all
 		--seed $(ORACLE_SEED) $(ORACLE_COUNT:%=--count %) $(ORACLES)
 
 # What doctor says of modules against what the kernel does with them. LOADS='--count 4000 --seed 1'
-check-loads: $(B)/nvnodecheck $(B)/tests/load-driver
-	$(Q)$(PYTHON) tests/vm/loads.py --program $(B)/nvnodecheck --driver $(B)/tests/load-driver $(LOADS)
+check-loads: $(B)/nvnodecheck $(B)/tests/modprobe-dry-run
+	$(Q)$(PYTHON) tests/vm/loads.py --program $(B)/nvnodecheck --driver $(B)/tests/modprobe-dry-run $(LOADS)
 
 # As root: Debian roots made with debootstrap are kept in build/vm.
 check-reboot: $(B)/nvnodecheck
@@ -336,7 +336,7 @@ FUZZ_CFLAGS ?= -O1 -g
 # __SANITIZE_ADDRESS__ is gcc's word, which clang has not before 22: src has longer times and no limits of memory then.
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
 	      -fno-sanitize=pointer-overflow -D__SANITIZE_ADDRESS__
-# tests/fuzz/judge.c changes their facts.
+# tests/fuzz/evaluate.c changes their facts.
 FUZZ_NODES := rtx4090-p2p grace-gh200-cx8 vm-h200-passthrough debian-nvidia-current
 FUZZERS ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 check-fuzz: build-fuzz
@@ -405,4 +405,4 @@ distclean:
 
 FORCE:
 
--include $(OBJECTS:.o=.d) $(UNITS:=.d) $(B)/tests/txn-driver.d $(B)/tests/load-driver.d $(wildcard $(B)/fuzz/*.d)
+-include $(OBJECTS:.o=.d) $(UNITS:=.d) $(B)/tests/txn-driver.d $(B)/tests/modprobe-dry-run.d $(wildcard $(B)/fuzz/*.d)

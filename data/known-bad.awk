@@ -38,7 +38,7 @@ BEGIN {
 	words(pair, "env kernel-config param")
 	words(word, "argument capability cgroup cpu-arch cpu-ibt cpu-vendor distro engine-config fixed " \
 	      "flavour gpu gpu-kind grh-required gsp-firmware imex-channel kind lane-rate link-layer mig " \
-	      "module module-file nic nic-driver nic-p2p nic-vf no-carrier no-cgroups product " \
+	      "module module-file nic nic-driver nic-p2p nic-vf no-carrier no-cgroups pci-nic product " \
 	      "seccomp secure-boot service stack")
 	allow("cpu-ibt grh-required imex-channel nic-vf no-carrier no-cgroups secure-boot", "yes")
 	allow("cgroup", "v2")

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import time
 
 import pytest
@@ -200,3 +201,17 @@ def test_metrics(xid):
     text = xid.run("doctor", "--format", "prometheus").out
     assert "log/xid" not in text and "\nnvnodecheck_acknowledged 1\n" in text
     assert all("gpu=" not in l for l in text.splitlines() if 'subject=""' in l)
+
+
+def test_two_at_once(xid):
+    """Each reads the file, looks at the node and writes the file: none writes over what another has added."""
+    xid.be(XID, OTHER)
+    subjects = [GPU, "0000:3b:00.0"]
+    for _ in range(3):
+        running = [subprocess.Popen([program.binary(), "ack", "log/xid@" + subject, "--reason", "seen", "--root",
+                                     xid.stage.directory], env=program.environment(), stdout=subprocess.DEVNULL)
+                   for subject in subjects]
+        assert [process.wait(timeout=program.TIMEOUT_S) for process in running] == [0, 0]
+        with open(xid.path(FILE), encoding="utf-8") as file:
+            assert sorted(a["subject"] for a in json.load(file)["findings"]) == sorted(subjects)
+        os.unlink(xid.path(FILE))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Input that is not as it should be: a clear message or a gap with a reason, everything else still
-judged, no crash."""
+evaluated, no crash."""
 import json
 import os
 import resource
@@ -317,7 +317,7 @@ def test_capture_that_is_none(text, said, tmp_path):
     '{"read":"%s","text":"\\u0000"}',
 ])
 def test_record_that_says_nothing(record, tmp_path):
-    """Such a record leaves its fact unknown; the rest is judged."""
+    """Such a record leaves its fact unknown; the rest is evaluated."""
     file = tmp_path / "capture"
     file.write_text(HEADER + record % "/proc/driver/nvidia/version" + "\n" +
                     '{"read":"/proc/sys/kernel/hostname","text":"here\\n"}\n')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every case of tests/cases: an edit over a node, the real program over the whole tree, what it must
-say then. The cases run in two threads before the first is judged."""
+say then. The cases run in two threads before the first is evaluated."""
 import pytest
 
 from lib import cases

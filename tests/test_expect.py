@@ -24,7 +24,7 @@ def put(scratch, name, config=None, *edits):
     return scratch.directory
 
 
-def judged(directory, *args):
+def evaluated(directory, *args):
     """{subject: (verdict, observed)}"""
     result = run("doctor", "--json", "--only", RULE, "--root", directory, *args)
     assert result.status in (0, 1), str(result)
@@ -32,7 +32,7 @@ def judged(directory, *args):
 
 
 def verdict(directory):
-    found = {v for v, _ in judged(directory).values()}
+    found = {v for v, _ in evaluated(directory).values()}
     return "fail" if "fail" in found else "unknown" if "unknown" in found else \
         "pass" if found == {"pass"} else found
 
@@ -51,7 +51,7 @@ def test_what_is_printed_passes(name, stages):
     edit = textform.Statement("test", 1, "file /etc/nvnodecheck.conf")
     edit.block = printed.out.splitlines()
     stage.put(node.tree_of(name, [edit]))
-    found = judged(stage.directory)
+    found = evaluated(stage.directory)
     assert {subject: v for subject, (v, _) in found.items()} == {key: "pass" for key in keys}
 
 
@@ -181,25 +181,25 @@ def test_no_gpu_is_a_difference(scratch):
 
 def test_all_ports_down_is_a_difference(scratch):
     edits = ["rdma mlx5_%d state=DOWN" % i for i in range(10)]
-    found = judged(put(scratch, NODE, ["port-rate-gbps = 400"], *edits))
+    found = evaluated(put(scratch, NODE, ["port-rate-gbps = 400"], *edits))
     assert found["port-rate-gbps"] == ("fail", "no RDMA port is active")
 
 
 def test_one_port_down(scratch):
     directory = put(scratch, NODE, ["ports-active = 10", "port-rate-gbps = 400, 100"],
                     "rdma mlx5_3 state=DOWN")
-    found = judged(directory)
+    found = evaluated(directory)
     assert found["ports-active"] == ("fail", "9") and found["port-rate-gbps"][0] == "pass"
 
 
 def test_what_differs_is_named(scratch):
-    found = judged(put(scratch, "hgx-h200-roce", ["port-rate-gbps = 400"], "rdma mlx5_2 rate=200"))
+    found = evaluated(put(scratch, "hgx-h200-roce", ["port-rate-gbps = 400"], "rdma mlx5_2 rate=200"))
     assert found == {"port-rate-gbps mlx5_2/1": ("fail", "200")}
 
 
 def test_driver_that_is_not_loaded(scratch):
     """Its version is not there, which differs; the GPUs' models only it would tell."""
-    found = judged(put(scratch, NODE, ["driver-version = 550", "gpu-model = H100", "gpu-count = 8"],
+    found = evaluated(put(scratch, NODE, ["driver-version = 550", "gpu-model = H100", "gpu-count = 8"],
                        "driver unloaded"))
     assert found["driver-version"][0] == "fail" and found["gpu-count"][0] == "pass"
     assert {v for s, (v, _) in found.items() if s.startswith("gpu-model")} == {"unknown"}

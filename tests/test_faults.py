@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reading that goes wrong at the n-th call, and memory that runs out at the n-th allocation (fault.c):
-the program ends as it should, says so, and judges nothing by what it did not get.
+the program ends as it should, says so, and evaluates nothing by what it did not get.
 
 A sample of all n; make check-faults takes every one."""
 import collections

@@ -669,7 +669,7 @@ def test_memlock(make):
     assert plan.lines("/etc/security/limits.d/zz-nvnodecheck.conf") == [
         "* - memlock unlimited", "root - memlock unlimited"]
     assert plan.kinds() == ["daemon-reload"]
-    assert "systemctl restart slurmd.service" in plan.repair("limits/memlock")["cost"]
+    assert plan.repair("limits/memlock")["then_run"] == "systemctl restart slurmd.service"
     plan.apply()
     again = Plan(plan.directory)
     assert again.empty() and again.repair("limits/memlock")["activation"] == "restart"

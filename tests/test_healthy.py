@@ -67,7 +67,7 @@ def test_healthy(name, said):
         pytest.fail("%s:\n%s" % (name, "\n".join(said[name])), pytrace=False)
 
 
-def test_every_node_is_judged():
+def test_every_node_is_evaluated():
     """A new node is healthy, or it says here why not."""
     faulty = {"broken-everything", "h20-roce-deepep", "old-nv-peer-mem", "rtx4090-stock-smallbar",
               "workstation-nouveau"}

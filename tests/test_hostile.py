@@ -511,7 +511,7 @@ def test_a_users_link_is_not_followed(owner, place):
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("strace"), reason="needs root and strace")
 def test_files_of_a_fleet(plain, place, tmp_path):
-    """Strangers' files lie in one folder: what is none is named, and the others are judged."""
+    """Strangers' files lie in one folder: what is none is named, and the others are evaluated."""
     folder, trace = os.path.join(place, "fleet"), tmp_path / "trace"
     os.mkdir(folder)
     shutil.copy(plain[0], os.path.join(folder, "good.json"))
@@ -600,7 +600,7 @@ def too_much(folder):
 
 @pytest.mark.parametrize("verb", [["doctor"], ["doctor", "--format", "jsonl"], ["diff"]], ids=" ".join)
 def test_too_much_costs_its_file_alone(verb, plain, place):
-    """It is named, and all others are judged, whichever worker has them."""
+    """It is named, and all others are evaluated, whichever worker has them."""
     folder = os.path.join(place, "much-" + "-".join(verb))
     os.mkdir(folder)
     too_much(folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Images: root file systems without /proc and /sys, judged by what they will boot. tests/integration/check_image.py
+"""Images: root file systems without /proc and /sys, evaluated by what they will boot. tests/integration/check_image.py
 does the same with an image of Debian."""
 import json
 import os

@@ -55,7 +55,7 @@ def questions(row):
             yield "unread %s" % (condition,), unread, None
 
 
-def judged(row, report):
+def evaluated(row, report):
     """True, False or None, and what was found of it."""
     said = [f for f in report["findings"] if "(%s)" % row.id in (f["subject"] or "") + (f["observed"] or "")]
     if said:
@@ -106,7 +106,7 @@ def wrong_texts(row, findings):
 def test_row(row, answers):
     wrong = []
     for what, wanted, report in answers[row.id]:
-        found, findings = judged(row, report)
+        found, findings = evaluated(row, report)
         if wanted is True:
             wrong += ["%s: %s" % (what, text) for text in wrong_texts(row, findings)]
             if found is not True:

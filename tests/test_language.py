@@ -68,7 +68,7 @@ def texts():
 
 
 # Columns of tables in data/ that the program prints.
-TABLES = {"messages": {"meaning": 6, "elsewhere": 8}, "known-bad": {"effect": 9, "cure": 10}}
+TABLES = {"messages": {"meaning": 6, "elsewhere": 8}, "topics": {"meaning": 5, "elsewhere": 7}, "known-bad": {"effect": 9, "cure": 10}}
 
 
 def tables():
@@ -76,7 +76,7 @@ def tables():
     for table, columns in TABLES.items():
         for line in read("data/%s.tsv" % table).splitlines():
             cells = line.split("\t")
-            if line.startswith("#") or len(cells) < 2:
+            if line.startswith("#") or len(cells) <= max(columns.values()):
                 continue
             for name, column in columns.items():
                 if cells[column] != "-":

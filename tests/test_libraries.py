@@ -81,8 +81,8 @@ def called(soname):
 
 def test_readme(opened, linked):
     text = re.sub(r"\s+", " ", read("README.md"))
-    said = re.search(r"Linked with the program: (.*?)\. Opened .*? ask them: (.*?), and for `prove` (.*?)\. "
-                     r"To build: the headers of (.*?)\.", text)
+    said = re.search(r"The program is linked with (.*?)\. It opens .*? needs them: (.*?), and for `prove` (.*?)\. "
+                     r"The build needs the headers of (.*?)\.", text)
     with_it, open_it, prove, headers = (set(re.split(r", | and ", part)) for part in said.groups())
     assert {name if name.startswith("lib") else "lib" + name for name in with_it} == \
         {soname.partition(".so")[0] for soname in linked}

@@ -166,7 +166,7 @@ def test_a_fact_without_a_word_is_an_error(tmp_path):
     header = tmp_path / "facts.h"
     header.write_text(re.sub(r"/\* 0000:1b:00\.0 \*/", "", read("src", "facts", "facts.h"), 1))
     process = subprocess.run(["awk", "-f", "man/facts.awk", str(header), "src/facts/facts.c",
-                              "src/facts/os.c", "src/facts/pci.c", "src/facts/loads.c", "man/nvnodecheck-facts.5.in"], cwd=program.TOP,
+                              "src/facts/facts-os.c", "src/facts/facts-pci.c", "src/facts/facts-loads.c", "man/nvnodecheck-facts.5.in"], cwd=program.TOP,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.returncode == 1
     assert b"nothing is said of pci_device.bdf" in process.stderr

@@ -107,7 +107,7 @@ def test_capture_replays(seen, tmp_path):
 
 
 def test_redacted_capture(seen, tmp_path):
-    """What identifies the machine is gone; what is judged is the same."""
+    """What identifies the machine is gone; the findings are the same."""
     name, directory, result, _ = seen
     file = tmp_path / "node.capture"
     made = program.run("capture", "--root", directory, "-o", str(file))

@@ -208,21 +208,34 @@ def test_other_places_do_not_count(facts, places, tmp_path):
     assert "is not installed" in document["nvml"]["refused"]
 
 
-@pytest.mark.parametrize("fault", ["hang", "crash", "exit", "crash-late"])
+@pytest.mark.parametrize("fault", ["hang", "crash", "exit", "crash-late", "spin", "scribble"])
 def test_a_bad_library_costs_its_own_facts(live, fault):
     begun = time.monotonic()
     document = live("facts", "--nvml", "--timeout", "3", faults=fault).json()
     assert time.monotonic() - begun < 20
-    assert "nvml" not in document and list(gaps(document)) == [PLACE + "/libnvidia-ml.so.1"]
+    place = "nvml" if fault == "scribble" else PLACE + "/libnvidia-ml.so.1"
+    assert "nvml" not in document and list(gaps(document)) == [place]
     assert len(document["pci"]["devices"]) > 8
     probe, = [p for p in document["probes"] if p["name"] == "nvml"]
-    assert probe["state"] == ("timed-out" if fault == "hang" else "failed")
+    assert probe["state"] == ("timed-out" if fault in ("hang", "spin") else "failed")
 
 
-@pytest.mark.parametrize("fault", ["fork", "write", "connect"])
+@pytest.mark.parametrize("fault", ["fork", "vfork", "exec", "write", "unlink", "connect", "unix", "netlink", "packet",
+                                   "kill", "trace"])
 def test_the_library_is_confined(facts, fault):
-    assert "NVML_ERROR_NO_PERMISSION (4)" in facts(fault)["nvml"]["refused"]
-    assert not os.path.exists("/tmp/standin-nvml")
+    with open("/tmp/standin-nvml-kept", "w", encoding="utf-8"):
+        pass
+    try:
+        assert "NVML_ERROR_NO_PERMISSION (4)" in facts(fault)["nvml"]["refused"]
+        assert not os.path.exists("/tmp/standin-nvml")
+    finally:
+        os.unlink("/tmp/standin-nvml-kept")
+
+
+def test_the_library_closes_what_it_did_not_open(live):
+    """Descriptors of its process, which the parent has too: the parent's stay open, and other facts are there."""
+    document = live("facts", "--nvml", "--timeout", "5", faults="close").json()
+    assert len(document["pci"]["devices"]) > 8
 
 
 def test_the_library_may_have_threads(facts):

@@ -239,7 +239,7 @@ def test_crash_costs_one_section(wedged):
     file.fail()
     output = process.communicate(timeout=60)[0].decode()
     assert process.returncode == 1, output
-    assert "node/probe-timed-out driver: the probe ended early" in output, output
+    assert "node/probe-timed-out driver: the program that reads it ended early" in output, output
     assert "rdma" not in output, output
 
 
@@ -330,7 +330,7 @@ def test_memory(node_tree):
 
 
 def test_leaves_no_process(node_tree):
-    """Its child goes while it judges; init would have to collect one that it left."""
+    """Its child goes while it evaluates; init would have to collect one that it left."""
     libc = ctypes.CDLL(None, use_errno=True)
     directory = node_tree("hgx-h200-roce")
     before = children(os.getpid())	# other files' tests in this process may have some

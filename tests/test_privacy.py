@@ -43,7 +43,7 @@ def known(subject):
     return None if subject and any(word in subject for word in ours) else subject
 
 
-def judged(*options):
+def evaluated(*options):
     findings = program.run("doctor", "--json", *options).json()["findings"]
     return [(f["rule"], f["verdict"], f["severity"], known(f["subject"])) for f in findings]
 
@@ -109,7 +109,7 @@ PLANTS = [
      "...30 1 0:40 / /mnt/«proj-x» rw - nfs4 «filer-3.corp»:/vol/«x1-exports» rw,addr=10.7.7.7\n"
      "31 1 0:41 / /home/«ivan» rw - cifs //«cifs-1»/ivan rw,username=«ivan-ad»,password=«cifs-pw»\n"),
     ("a variable of the caller", "/proc/self/environ",
-     "NCCL_TOPO_FILE=/home/«judy»/topo.xml\0NVSHMEM_LAUNCHER=«mpi-lab»\0"
+     "NCCL_TOPO_FILE=/home/«judy»/topo.xml,«t0popw»\0NVSHMEM_LAUNCHER=«mpi-lab»\0"
      "LD_LIBRARY_PATH=/home/«judy»/lib:/usr/lib:relative-«judys-dir»\0PATH=/usr/bin:/home/«judy»/bin\0HOME=/root\0"),
     ("NCCL's own file", "/etc/nccl.conf", "NCCL_NET_PLUGIN=/home/«mallory»/net.so\nNCCL_FOO=«foo-pw»\n"),
     ("the kernel's log: a program", "/var/log/dmesg",
@@ -137,6 +137,14 @@ PLANTS = [
     ("a server in grub.cfg", "/boot/grub/grub.cfg",
      "...menuentry 'Linux' { linux (http,«dave:pw17@srv-3»)/«pxe:t0k»/vmlinuz-6.6.8 ro\ninitrd http://«dave:pw18@srv-4»/initrd.img }\n"),
     ("a volume in grub.cfg", "/boot/grub/grub.cfg", "...menuentry 'Linux' { linux (lvm/«vg_dora-root»)/boot/vmlinuz-6.6.9 ro }\n"),
+    ("users of an entry", "/boot/grub/grub.cfg",
+     "...menuentry 'Linux' --users «ursula,victor» { linux /vmlinuz-6.6.10 ro }\nmenuentry 'Linux' --users=«wendy,xenia» { linux /vmlinuz-6.6.11 ro }\n"),
+    ("what stands behind a limit", "/etc/systemd/system/containerd.service.d/zz.conf",
+     "[Service]\nLimitNOFILE=1024 «l1mitpw»\nLimitMEMLOCK=infinity «l2mitpw»\n"),
+    ("what stands behind a driver's path", "/etc/modprobe.d/zz-tuning.conf",
+     '...options nvidia NVreg_TemporaryFilePath="/var/tmp «p4thpw»" NVreg_RegistryDwords="A=1;Key=«r4gpw» «r5gpw»"\n'),
+    ("options of Docker", "/etc/docker/daemon.json",
+     '{"exec-opts": ["native.cgroupdriver=systemd", "«acme.key»=«3xecpw»"]}\n'),
     ("the log of a build: a path", "/var/lib/dkms/gdrdrv/2.4/build/make.log",
      "DKMS (dkms-3.0.11) make.log for gdrdrv-2.4 for kernel %s (x86_64)\n"
      "  The kernel was built by: gcc (Ubuntu 12.3.0 «rupert»@«forge-9.corp») 12.3.0\n"
@@ -198,7 +206,7 @@ NOT_KEPT = ("/etc/resolv.conf",)
 def test_findings_with_secrets(planted, tmp_path):
     """What is replaced leads to the same answers; a table of mounts that nobody could read does not."""
     (tmp_path / "node.capture").write_bytes(capture(planted))
-    assert judged("--from", tmp_path / "node.capture") == judged("--root", planted)
+    assert evaluated("--from", tmp_path / "node.capture") == evaluated("--root", planted)
 
 
 # ---- what identifies the machine ----
@@ -259,7 +267,7 @@ def test_no_spelling_of_the_machine(stages, tmp_path):
         found = re.search(".{60}" + pattern + ".{20}", after, re.I | re.S)
         assert not found, "%s: %s" % (what, found[0])
     (tmp_path / "node.capture").write_bytes(capture(stage.directory))
-    assert judged("--from", tmp_path / "node.capture") == judged("--root", stage.directory)
+    assert evaluated("--from", tmp_path / "node.capture") == evaluated("--root", stage.directory)
     facts = program.run("facts", "--from", tmp_path / "node.capture").json()
     device = facts["rdma"]["devices"][0]
     assert device["ports"][0]["gids"][1]["gid"][20:] == device["node_guid"]
@@ -279,7 +287,7 @@ def test_an_entry_that_is_fetched(stages, tmp_path):
         assert secret not in shown(raw), secret
     assert "vmlinuz-5.14.0-9.el9" in shown(raw)
     file.write_bytes(raw)
-    assert judged("--from", file) == judged("--root", stage.directory)
+    assert evaluated("--from", file) == evaluated("--root", stage.directory)
 
 
 @pytest.mark.parametrize("mark", ["/run/systemd/container", "/run/host/container-manager"])
@@ -291,7 +299,7 @@ def test_a_container_is_still_one(mark, stages, tmp_path):
     stage.put(tree)
     file.write_bytes(capture(stage.directory))
     assert program.run("facts", "--from", file, "os.container").json() == "docker"
-    assert judged("--from", file) == judged("--root", stage.directory)
+    assert evaluated("--from", file) == evaluated("--root", stage.directory)
 
 
 @pytest.mark.parametrize("host", ["name", "names", "read", "gpu", "nvidia", "node1", "etc", "modprobe", "grub2", "root",
@@ -304,7 +312,7 @@ def test_a_host_that_is_called_like_a_word(host, stages, tmp_path):
     file.write_bytes(capture(stage.directory))
     facts = program.run("facts", "--from", file).json()
     assert facts["os"]["hostname"] == ("localhost" if host == "localhost" else "redacted-host")
-    assert judged("--from", file) == judged("--root", stage.directory)
+    assert evaluated("--from", file) == evaluated("--root", stage.directory)
     assert {key for line in file.read_text().splitlines() for key in json.loads(line)} <= {
         "format", "format_version", "tool_version", "redacted", "read", "head", "list", "link", "stat", "query",
         "text", "base64", "errno", "names", "target", "mode", "rdev", "size", "mtime_s", "answer"}
@@ -321,7 +329,7 @@ def test_no_two_captures_have_the_same_stand_ins(stages):
 # ---- what stays ----
 
 def test_settings_stay(stages):
-    """A capture is judged by the settings of its node."""
+    """A capture is evaluated with the settings of its node."""
     page = open(os.path.join(program.TOP, "man", "nvnodecheck.conf.5"), encoding="utf-8").read()
     keys = {}
     for section in ("check", "limits", "expect"):

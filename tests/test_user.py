@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An ordinary user: what only root can read is unknown and says so; the rest is judged."""
+"""An ordinary user: what only root can read is unknown and says so; the rest is evaluated."""
 import os
 import re
 

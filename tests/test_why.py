@@ -152,6 +152,22 @@ def test_a_failure_counts_before_an_earlier_consequence(why):
     assert found["result"] == "failure" and found["decisive"]["line"] == 2
 
 
+def test_the_log_that_a_program_prints_of_another_has_the_cause(why):
+    cause = "slurmstepd: error: pyxis:     enroot-switchroot: failed to execute: /bin/bash: No such file or directory\n"
+    found = why("slurmstepd: error: pyxis: container start failed with error code: 1\n"
+                "slurmstepd: error: pyxis: printing enroot log file:\n"
+                "slurmstepd: error: pyxis:     [INFO] Authentication succeeded\n" + cause +
+                "slurmstepd: error: pyxis: couldn't start container\n"
+                "slurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1\n")
+    assert found["decisive"]["line"] == 4 and not found["failures"]
+
+
+def test_the_frame_of_an_exception_is_not_the_first_sign(why):
+    frame = "[2026-02-26 12:01:56 TP2] Scheduler hit an exception: Traceback (most recent call last):\n"
+    assert why(frame + "RuntimeError: NCCL error: unhandled system error\n")["decisive"]["line"] == 2
+    assert why(frame + "ValueError: the frobnicator broke\n")["unrecognised"]["line"] == 2
+
+
 def test_a_healthy_log(facts):
     result = run("why", os.path.join(LOGS, "healthy.log"), "--from", facts(NODE))
     assert result.status == 0 and "No failure was recognised" in result.out
@@ -174,26 +190,26 @@ def test_a_problem_of_a_slower_path_explains_no_failure(why):
 
 # ---- what the table does not have ----
 
-BUS = "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm)."
+STRANGE = "ERROR: Unexpected frobnication encountered in worker. This might be caused by nouveau."
 
 
 def test_a_line_that_reads_like_an_error(facts):
     """No claim is made of it: the status is 0. The rules that have its names are answered."""
-    for more, part in ((("--json",), '"shm"'), ((), "Line 2 reads like one")):
-        result = run("why", "-", "--from", facts(NODE), *more, input=("begin\n%s\nend\n" % BUS).encode())
+    for more, part in ((("--json",), '"nouveau"'), ((), "Line 2 reads like one")):
+        result = run("why", "-", "--from", facts(NODE), *more, input=("begin\n%s\nend\n" % STRANGE).encode())
         assert result.status == 0 and part in result.out, str(result)
 
 
 def test_the_rules_that_have_its_names(why):
-    found = why("begin\n[rank3]: %s\n" % BUS)
+    found = why("begin\n[rank3]: %s\n" % STRANGE)
     assert found["result"] == "nothing" and not found["decisive"] and not found["explained"]
     assert (found["unrecognised"]["line"], found["unrecognised"]["rank"]) == (2, 3)
-    assert found["unrecognised"]["words"] == ["shm"]
-    assert [f["rule"] for f in found["answers"]["ruled_out"]] == ["limits/shm-too-small"]
+    assert found["unrecognised"]["words"] == ["nouveau"]
+    assert "modules/nouveau-loaded" in [f["rule"] for f in found["answers"]["ruled_out"]]
 
 
 @pytest.mark.parametrize("line, reads", [
-    ("error: kernel-devel was not found", True),
+    ("error: the frobnicator was not found", True),
     ("FATAL something", True),
     ("worker.py: OSError: [Errno 12]", True),
     ('{"log":"cannot open the device\\n","stream":"stderr"}', True),
@@ -209,13 +225,13 @@ def test_what_reads_like_an_error(line, reads, why):
 
 
 def test_a_failure_of_the_table_is_enough(why):
-    assert not why("%s\n%s\n" % (BUS, GID))["unrecognised"]
-    assert why("%s\n%s\n" % (BUS, WATCHDOG))["unrecognised"]["line"] == 1
-    assert not why("%s\n%s\n" % (WATCHDOG, BUS))["unrecognised"]
+    assert not why("%s\n%s\n" % (STRANGE, GID))["unrecognised"]
+    assert why("%s\n%s\n" % (STRANGE, WATCHDOG))["unrecognised"]["line"] == 1
+    assert not why("%s\n%s\n" % (WATCHDOG, STRANGE))["unrecognised"]
 
 
 def test_it_is_found_far_down(why):
-    assert why("all is well\n" * 100000 + BUS)["unrecognised"]["line"] == 100001
+    assert why("all is well\n" * 100000 + STRANGE)["unrecognised"]["line"] == 100001
 
 
 # ---- who wrote a line ----
@@ -417,6 +433,15 @@ def test_a_rule_is_in_one_list_only(why):
         assert all(not a & b for i, a in enumerate(lists) for b in lists[i + 1:])
         assert all(f["verdict"] == "pass" for f in answers["ruled_out"])
         assert all(f["verdict"] == "unknown" for f in answers["not_checked"])
+
+
+# cudaGetDeviceCount() answers with the first one where no libcuda is found.
+@pytest.mark.parametrize("text", (
+    "CUDA driver version is insufficient for CUDA runtime version", "libcuda.so.1: cannot open shared object file",
+    "libnvidia-ml.so.1: cannot open shared object file", "NCCL WARN Failed to open libnvidia-ml.so.1",
+    "cannot find -lcuda", "Failed to load CUDA driver `libcuda.so.1`"))
+def test_a_missing_library_of_the_driver_is_looked_for(text, why):
+    assert "driver/libraries-missing" in {f["rule"] for f in why(text + "\n")["answers"]["ruled_out"]}
 
 
 def test_a_profile_limits_the_rules(why):

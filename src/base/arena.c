@@ -122,3 +122,33 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 	va_end(ap);
 	return text;
 }
+
+void arena_add(struct arena_text *t, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(t->text ? t->text + t->n : NULL, t->room - t->n, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	if (t->n + (size_t)n >= t->room) {
+		size_t room = 2 * (t->n + (size_t)n + 32);
+		char *text = arena_alloc(t->arena, room);
+
+		if (t->n)
+			memcpy(text, t->text, t->n);
+		t->text = text;
+		t->room = room;
+		va_start(ap, format);
+		vsnprintf(text + t->n, room - t->n, format, ap);
+		va_end(ap);
+	}
+	t->n += (size_t)n;
+}
+
+const char *arena_added(const struct arena_text *t)
+{
+	return t->text ? t->text : "";
+}

@@ -42,4 +42,15 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 char *arena_vprintf(struct arena *arena, const char *format, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 
+/* A text that grows at its end: N additions take the memory of the text, not of N texts. */
+struct arena_text {
+	struct arena *arena;
+	char *text; /* NULL: nothing was added */
+	size_t n, room;
+};
+
+void arena_add(struct arena_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What it has become; "" where nothing was added. */
+const char *arena_added(const struct arena_text *t);
+
 #endif

@@ -134,7 +134,7 @@ static bool has_ended(pid_t pid, int *status)
 	return false;
 }
 
-/* Its memory is given back while its parent goes on. */
+/* The child that is freeing its memory while its parent continues. */
 static pid_t leaving;
 
 void child_leave(struct child *c)

@@ -17,14 +17,15 @@ int child_fork(struct child *child);
 void child_note_inherited(void);
 /* FD too, which stays open for as long as children are begun. */
 void child_note(int fd);
-/* In the child: it ends with PARENT and holds none of the caller's descriptors, so no pipe that the caller reads to
- * its end. (A sanitizer's words about a child: ASAN_OPTIONS=log_path=FILE.) */
+/* The child calls this first. It is killed when PARENT ends, and it closes the caller's descriptors, so that a
+ * reader of the caller's pipes sees their end. A sanitizer's output is lost too: set ASAN_OPTIONS=log_path=FILE to
+ * see it. */
 void child_begin(pid_t parent);
 /* Collects a child that ENDED, or ends it. One that is stuck in the kernel cannot be waited for: it is
  * left to init. The wait status, or 0. */
 int child_end(struct child *child, bool ended);
-/* For one that closed its end itself when its work was done: its parent goes on at once, and collects it at
- * the end of the program, where an init that collects nothing would keep it. */
+/* For a child that has closed its end because its work is done: the parent continues and collects it at the end of
+ * the program, because the init of some containers collects no children. */
 void child_leave(struct child *child);
 void child_collect(void);
 

@@ -22,15 +22,16 @@ const char *command_printf(struct arena *arena, const char *format, ...)
 /* Two commands, one after the other. NULL without FIRST; THEN may be NULL. */
 const char *command_join(struct arena *arena, const char *first, const char *then);
 
-/* For a command within a sentence: TEXT, or PLACEHOLDER where TEXT is NULL or not plain. */
+/* Returns a command for use within a sentence: TEXT, or PLACEHOLDER where TEXT is NULL or contains anything that
+ * a shell would interpret. */
 const char *command_name(const char *text, const char *placeholder);
 
 /* Can TEXT stand between single quotes of a shell, and there between double quotes of a file that a shell or
  * modprobe reads? */
 bool command_can_quote(const char *text);
 
-/* Any TEXT as one word of a shell, in single quotes where it needs them: for the arguments of this program, which takes
- * what follows an option as its value. */
+/* Returns TEXT as one word of a shell, in single quotes where needed. It is for arguments of this program, which
+ * takes the word after an option as its value. */
 const char *command_quote(struct arena *arena, const char *text);
 
 #endif

@@ -32,7 +32,8 @@
 #define ARCHITECTURE 0 /* no filter: not tried there */
 #endif
 
-/* From here on libraries have another way where the kernel is too old: -ENOSYS is what they ask by. */
+/* Calls from this number on are newer than some supported kernels. Libraries try them and fall back on -ENOSYS, so
+ * the filter returns that. */
 #define FIRST_NEW_CALL 424
 #define X32_CALLS 0x40000000u /* of the other ABI of x86-64: other numbers, other checks */
 
@@ -47,7 +48,7 @@ struct filter {
 	size_t depending_count;
 };
 
-/* Those that can do nothing to anybody else, whatever they are given. */
+/* Calls that affect no other process, whatever their arguments. */
 static const uint16_t harmless[] = {
 	SYS_read,
 	SYS_close,
@@ -80,7 +81,7 @@ static const uint16_t harmless[] = {
 	SYS_nanosleep,
 	SYS_gettimeofday,
 	SYS_getrandom,
-	/* On descriptors that were opened before, or through the filter. */
+	/* Calls on descriptors that were opened before, or that the filter has allowed. */
 	SYS_write,
 	SYS_writev,
 	SYS_readv,
@@ -105,7 +106,7 @@ static const uint16_t harmless[] = {
 	SYS_inotify_init1,
 	SYS_inotify_add_watch,
 	SYS_inotify_rm_watch,
-	/* Of sockets whose family was looked at. */
+	/* Calls on sockets whose family the filter has checked. */
 	SYS_connect,
 	SYS_bind,
 	SYS_sendto,

@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 
-/* What a sanitizer maps counts as memory of the process. */
+/* A sanitizer's mappings count against the limit of address space. */
 #if defined(__SANITIZE_ADDRESS__)
 #define IS_SANITIZED true
 #else
@@ -81,8 +81,8 @@ void confine_keep(unsigned int needs)
 #define WRITES LANDLOCK_ACCESS_FS_WRITE_FILE
 #define IOCTLS (1ull << 15) /* LANDLOCK_ACCESS_FS_IOCTL_DEV of later headers */
 
-/* What each version of the interface can refuse: one bit more for renaming, truncating, ioctl of devices
- * (Documentation/userspace-api/landlock.rst). 0: there is no Landlock. */
+/* Returns the accesses that this version of Landlock can refuse: later versions add renaming, truncating and ioctl
+ * of devices (Documentation/userspace-api/landlock.rst). 0: the kernel has no Landlock. */
 static uint64_t known_accesses(void)
 {
 	static const unsigned int bits[] = { 0, 13, 14, 15, 15, 16 };
@@ -111,7 +111,7 @@ static void allow_path(int rules, const char *path, uint64_t access)
 		allow(rules, fd, access);
 }
 
-/* Where the dynamic loader looks (ld.so(8)) for libraries, and these for their parts. */
+/* Allows the folders in which the dynamic loader finds libraries (ld.so(8)), and libraries find their parts. */
 static void allow_libraries(int rules)
 {
 	static const char *const folders[] = { "/usr", "/lib", "/lib64", "/nix/store",
@@ -149,8 +149,8 @@ static void allow_gpus(int rules, uint64_t access)
 	}
 }
 
-/* Who is confined by it may not look into other processes (landlock.rst, "Ptrace restrictions"), so that it is not
- * for probes that do. */
+/* Restricts the files that can be read. A process in a Landlock domain cannot inspect processes outside it
+ * (landlock.rst, "Ptrace restrictions"), so this is not for probes that do. */
 static bool confine_files(const struct confine *how)
 {
 	uint64_t accesses = known_accesses();

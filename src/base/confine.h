@@ -23,7 +23,7 @@ enum confine_asks {
 	ASKS_GPUS,    /* NVIDIA's driver through its device files, which are opened for writing */
 };
 
-/* What a process without these capabilities does not get; with none of them it reads files alone. */
+/* Capabilities that a probe needs. A process that keeps none of them can only read files. */
 enum confine_needs {
 	NEEDS_CONFIG = 1 << 0, /* configuration space past its first 64 bytes: CAP_SYS_ADMIN */
 	NEEDS_PROCESSES =
@@ -39,10 +39,11 @@ struct confine {
 	enum confine_asks asks;
 };
 
-/* In a process without threads. True: files may be opened by openat2(2), whose flags a filter cannot see. */
+/* Must be called in a process without threads. Returns true when the process may use openat2(2), whose flags the
+ * filter cannot check. */
 bool confine(const struct confine *how);
 
-/* From now on it needs no more than these. */
+/* Drops all capabilities but these, for the rest of the process. */
 void confine_keep(unsigned int needs);
 
 /* confine-calls.c: the calls of the kernel that this process may still make. */

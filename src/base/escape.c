@@ -9,7 +9,7 @@
 
 /* ---- characters ---- */
 
-/* Of two bytes and more; S is valid UTF-8 of N bytes. */
+/* Returns the character of S, which is valid UTF-8 of N bytes, at least two. */
 static uint32_t code_point(const char *s, size_t n)
 {
 	uint32_t c = (unsigned char)s[0] & (0xffu >> (n + 1));
@@ -42,7 +42,7 @@ static bool is_hidden(uint32_t c)
 
 /* ---- sinks ---- */
 
-/* What SINK has for an ASCII character that means something to it; NULL: it is written as it is. */
+/* Returns the escape of an ASCII character that is special in SINK; NULL: it is written unchanged. */
 static const char *special(enum sink sink, char c)
 {
 	switch (sink) {
@@ -88,7 +88,7 @@ static const char *special(enum sink sink, char c)
 	return NULL;
 }
 
-/* How a character or a byte that nothing takes is shown. */
+/* Writes how a character or a byte is shown that no output format can hold. */
 static void name_hidden(char name[16], enum sink sink, uint32_t c, bool is_byte)
 {
 	if (sink == SINK_JSON && c > 0xffff)
@@ -208,7 +208,7 @@ const char *escape_string(struct arena *arena, enum sink sink, const char *text)
 
 /* ---- printf ---- */
 
-/* One conversion of a format: flags, width, precision, length and kind (C17, 7.21.6.1). */
+/* A conversion of a format: flags, width, precision, length and kind (C17, 7.21.6.1). */
 struct conversion {
 	char text[64]; /* as printf() takes it, with numbers for stars */
 	bool left;

@@ -38,13 +38,11 @@ size_t escape_next(enum sink sink, struct span *rest, char to[ESCAPE_MAX]);
 /* Writes all of TEXT. Columns that it takes on a terminal. */
 int escape_span(FILE *out, enum sink sink, struct span text);
 int escape_text(FILE *out, enum sink sink, const char *text);
-/* The same as a string of the arena's. */
+/* Returns the escaped TEXT as a string in ARENA. */
 const char *escape_string(struct arena *arena, enum sink sink, const char *text);
 
-/*
- * As printf(): FORMAT is this program's own and is written as it is, what %s, %.*s and %c stand for is escaped.
- * A width counts columns. %n is not known. Columns that it takes.
- */
+/* Prints like printf(). FORMAT is a constant of this program and is written unchanged; the arguments of %s, %.*s and
+ * %c are escaped. A width counts columns, and %n is not supported. Returns the number of columns written. */
 int escape_printf(FILE *out, enum sink sink, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

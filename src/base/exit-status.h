@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* exit-status.h - what the program's exit status says; nvnodecheck(8) has the same table. */
+/* exit-status.h - the exit statuses of the program; nvnodecheck(8) has the same table. */
 #ifndef EXIT_STATUS_H
 #define EXIT_STATUS_H
 

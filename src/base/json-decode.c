@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* json-decode.c - what a string with escapes means. */
+/* json-decode.c - decodes the escapes of a JSON string. */
 #include "base/json-scan.h"
 
 static uint32_t hex4(const char *p)

@@ -21,7 +21,7 @@
 /* Documents are not deeper. */
 #define JSON_DEPTH_MAX 16
 
-/* Of one object. Structs of facts have some forty; equal ones are looked for one by one. */
+/* The limit for one object. Structs of facts have some forty keys; duplicates are searched for linearly. */
 #define JSON_KEYS_MAX 1024
 
 struct json_error {
@@ -29,7 +29,7 @@ struct json_error {
 	size_t line; /* from 1 */
 };
 
-/* What is wrong at AT in TEXT. */
+/* Fills ERROR with a message about the position AT in TEXT. */
 void json_set_error(struct json_error *error, const char *text, const char *at, const char *format,
 		    ...) __attribute__((format(printf, 4, 5)));
 
@@ -55,7 +55,7 @@ struct json_scan {
 	size_t keys_count, keys_room;
 };
 
-/* At the first value. */
+/* Starts reading TEXT before its first value. TEXT must stay, because keys and strings are spans of it. */
 void json_scan_begin(struct json_scan *s, const char *text, size_t n, struct json_error *error);
 void json_scan_end(struct json_scan *s);
 #define _cleanup_scan_ _cleanup_(json_scan_end)
@@ -82,7 +82,8 @@ static inline bool json_scan_is_first(const struct json_scan *s)
 	return s->at[-1] == '{' || s->at[-1] == '[';
 }
 
-/* What begins here, by its first characters; a number where it is nothing else. */
+/* Returns the type of the next value, from its first character. An unexpected character counts as a number, which
+ * then fails to parse. */
 enum json_type json_scan_type(const struct json_scan *s);
 
 bool json_scan_next_far(struct json_scan *s, char bracket); /* the same, however it is written */
@@ -111,7 +112,7 @@ struct json_raw {
 bool json_scan_string(struct json_scan *s, struct json_raw *raw);
 size_t json_decode(char *out, struct span raw);
 
-/* For names, which are short: memcmp() takes longer to begin with than this to end. */
+/* Compares names, which are short: a call of memcmp() would take longer. */
 static inline bool json_scan_same(const char *a, const char *b, size_t n)
 {
 	if (n < 4)
@@ -134,7 +135,7 @@ static inline bool json_scan_is_key(struct json_scan *s, const char *name, size_
 /* Takes any key. */
 bool json_scan_key(struct json_scan *s, struct json_raw *key);
 bool json_scan_colon_far(struct json_scan *s); /* the same, however it is written */
-/* From behind a key to its value. */
+/* Moves from the end of a key to its value. */
 static inline bool json_scan_colon(struct json_scan *s)
 {
 	if (!json_scan_is_near(s, ':'))
@@ -143,8 +144,8 @@ static inline bool json_scan_colon(struct json_scan *s)
 	return true;
 }
 
-/* Of the keys of one object, whose first one was number FIRST of KEYS: is this one new? SEEN, zeroed for
- * each object, has a bit for what a key looks like, so that most are compared with none. */
+/* Returns whether KEY is new in its object, whose first key is number FIRST of KEYS. SEEN, zeroed for each object,
+ * has one bit for each hash of a key, so that few keys are compared. */
 bool json_scan_once(struct json_scan *s, size_t first, uint64_t seen[4], struct span key);
 
 struct json_digits {

@@ -18,7 +18,7 @@
 /* Numbers beyond this lose digits in readers that keep them as doubles. */
 #define JSON_EXACT_MAX ((UINT64_C(1) << 53) - 1)
 
-/* As json-c's objects; NULL with ERROR filled. The caller owns the object. */
+/* Returns TEXT as objects of json-c, which the caller owns; or NULL with ERROR filled. */
 struct json_object *json_parse(const char *text, size_t n, struct json_error *error);
 
 /* Members of an object; NULL or false when missing or of another type. */

@@ -61,7 +61,7 @@ struct library_symbol {
 /* Opens LIBRARY, which then stays until the process ends, and sets the slots. 0, or -ELIBACC when the
  * library or a symbol that is not optional is missing. */
 int library_load(enum library library, const struct library_symbol *symbols, size_t count);
-/* The same of the library at an absolute PATH, wherever the environment says that libraries are. */
+/* Like library_load(), with the library at an absolute PATH; the environment's search paths are not used. */
 int library_load_at(const char *path, const struct library_symbol *symbols, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* memory.h - what to do when memory runs out where no answer could say so. */
+/* memory.h - ends the process when memory runs out and no answer could report it. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -18,8 +18,8 @@ void memory_make_ready(void *memory, size_t bytes);
 /* Ends the process because memory has run out; WHAT is one line. */
 _Noreturn void memory_end(const char *what);
 
-/* From now on such an end has STATUS and says MORE (or NULL): something was changed that the next
- * run has to take back. */
+/* After this call, a process that runs out of memory ends with STATUS and prints MORE (or NULL) as well, because the
+ * next run must roll back a change. */
 void memory_ends_with(enum exit_status status, const char *more);
 
 #endif

@@ -16,7 +16,7 @@ static void write_last(void)
 	putc('\n', stderr);
 }
 
-/* In one write, so that lines of several processes are whole. */
+/* Writes the line with one call, so that lines of several processes do not mix. */
 __attribute__((format(printf, 1, 0))) static void write_line(const char *format, va_list ap)
 {
 	_cleanup_free_ char *line = NULL;

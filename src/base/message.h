@@ -5,7 +5,7 @@
 
 #include <stdarg.h>
 
-/* One line on standard error that begins with the program's name. */
+/* Prints one line on standard error, with the program's name before it. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void vcomplain(const char *format, va_list ap) __attribute__((format(printf, 1, 0)));
 /* The text of the last such line; "" before the first. */

@@ -21,7 +21,7 @@ bool open_is_made_up(int fd)
 	};
 	struct statfs fs;
 
-	/* These always answer. */
+	/* fstatfs() fails on no kind of file system in this list, so a file that it fails on is not one of them. */
 	if (fstatfs(fd, &fs) < 0)
 		return false;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -30,7 +30,7 @@ bool open_is_made_up(int fd)
 	return false;
 }
 
-/* Where /proc is not mounted: by its name once more, without waiting, if that is still the same. */
+/* Opens FILE again by its name if /proc is not mounted, without waiting, and checks that it is the same file. */
 static int open_same(int folder, const char *file, int flags, const struct stat *st)
 {
 	int fd = openat(folder, file, flags | O_NONBLOCK);

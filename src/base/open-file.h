@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* What the kernel makes up (procfs and its like), where reading can do more: /proc/kmsg gives a line once. */
+/* Returns true for a file of procfs, sysfs or another file system without storage, where a read can have an effect:
+ * /proc/kmsg returns each line once. */
 bool open_is_made_up(int fd);
 
 /* 0, or the negative errno that says why such a file is not opened. */
@@ -21,7 +22,8 @@ int open_checked(const char *file, int flags, bool nofollow, open_check *check);
  * have put a device there, a FIFO, a link, or a second name of a file elsewhere: none is opened. */
 int open_own_file(int folder, const char *name, int flags);
 
-/* For reading: a regular file that is not made up, or a pipe of the caller's own or root's (-EBADF: neither). */
+/* Opens FILE for reading. Only a regular file with storage is accepted, or a pipe of the caller or root; anything
+ * else is -EBADF. */
 int open_for_reading(const char *file);
 
 #endif

@@ -407,7 +407,7 @@ static void find(const struct redact *r, struct replacement *out, struct span s,
 
 	out->taken = 0;
 	find_name(r, out, s, names);
-	/* What is the end of an address is none. */
+	/* The end of an address is not an address itself. */
 	for (size_t i = 0; !out->taken && i < sizeof(forms) / sizeof(forms[0]); i++)
 		if (before != ':' || forms[i] != find_address)
 			forms[i](r, out, s);

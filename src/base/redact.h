@@ -6,7 +6,7 @@
  * A stand-in has the form of what it stands for, and is the same for the same original, so that what depends on
  * two of them being equal still holds: a port's GUID and the GID that is made of it, the address of an interface
  * and the same in a file's name. It is made with a key that is drawn for each capture and kept nowhere. Addresses
- * stay as they are where no MAC address is in them: rules judge by them.
+ * stay as they are where no MAC address is in them: rules evaluate them.
  */
 #ifndef REDACT_H
 #define REDACT_H

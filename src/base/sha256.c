@@ -24,7 +24,7 @@ static struct {
 	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
-/* Which it has only where memory ran out; it would abort. */
+/* libgcrypt calls this only when memory runs out, and would abort otherwise. */
 static void fatal(void *user, int error, const char *text)
 {
 	(void)user;
@@ -33,8 +33,7 @@ static void fatal(void *user, int error, const char *text)
 	memory_need(NULL);
 }
 
-/* Nothing here is secret, so no memory is locked for it: gcrypt manual, "Initializing the library".
- */
+/* Secure memory is not needed, because nothing here is secret: gcrypt manual, "Initializing the library". */
 int sha256_load(void)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sha256.h - by what a plan and the files of a transaction are known. libgcrypt computes it, which
- * libsystemd is linked with (Debian 12, Ubuntu 22.04, RHEL 9), and which is opened in a tenth of the
- * time that libcrypto takes. */
+/*
+ * sha256.h - SHA-256, which identifies a plan and the files of a transaction. libgcrypt computes it, which
+ * libsystemd is linked with (Debian 12, Ubuntu 22.04, RHEL 9), and which is opened in a tenth of the time that
+ * libcrypto takes.
+ */
 #ifndef SHA256_H
 #define SHA256_H
 
@@ -17,7 +19,7 @@ struct sha256 {
 
 /* 0, or -ELIBACC: SHA256_MISSING. */
 int sha256_load(void);
-/* Each begin needs its end, which returns 0, or negative errno with an empty HEX. */
+/* Each begin needs one end. The end returns 0, or a negative errno and an empty HEX. */
 void sha256_begin(struct sha256 *sha);
 void sha256_feed(struct sha256 *sha, const void *bytes, size_t n);
 int sha256_end(struct sha256 *sha, char hex[SHA256_HEX]);

@@ -51,7 +51,7 @@ size_t span_find(struct span s, char c)
 	return at ? (size_t)(at - s.p) : s.n;
 }
 
-/* Of a line: memmem() would first write a table of 256 bytes. */
+/* Length of a line for which memmem() is not worth its start: it first fills a table of 256 bytes. */
 #define SHORT 256
 
 static const char *search_short(struct span s, const char *needle, size_t n)

@@ -17,7 +17,7 @@ struct span {
 #define SPAN_FMT(s) (int)(s).n, (s).p /* for "%.*s" */
 
 struct span span_of(const char *string);
-/* What stands behind the last "/" of PATH: all of it where there is none. */
+/* Returns the last part of PATH: the text after its last "/", or PATH itself if it has none. */
 const char *span_base_name(const char *path);
 bool span_is(struct span s, const char *string);
 bool span_starts(struct span s, const char *prefix);

@@ -6,7 +6,7 @@
 #define WORD_MAX 64 /* bytes of a word that is compared */
 #define NEAR 3	    /* letters that a misspelt word may differ in */
 
-/* How many letters have to be put in, taken out or changed (Levenshtein). */
+/* Returns the number of letters to insert, delete or replace (Levenshtein distance). */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[WORD_MAX + 1], n = strlen(b);
@@ -28,7 +28,7 @@ static size_t distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* Of a short word every letter counts. */
+/* At most a third of the letters may differ, so each letter of a short word counts. */
 void spelling_begin(struct spelling *spelling, const char *word)
 {
 	size_t third = strlen(word) / 3;

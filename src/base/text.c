@@ -132,7 +132,7 @@ const char *page_style(const struct page *page, enum style style)
 	return page->color ? codes[style] : "";
 }
 
-/* By its address: what a value says does not make it one. */
+/* Compares addresses: a value with the same text is not a style. */
 static bool is_code(const char *text)
 {
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)

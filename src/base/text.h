@@ -14,12 +14,12 @@ enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
  * line is indented to INDENT, the first from column AT on, where the caller already stands. A word longer than
  * the line stands alone on one. */
 void text_wrap(FILE *out, const char *text, int indent, int at, int width);
-/* The same of a text of several lines. */
+/* Like text_wrap(), for a text of several lines. */
 void text_wrap_lines(FILE *out, const char *text, int indent, int at, int width);
 
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_YELLOW, STYLE_GREEN, STYLE_BLUE };
 
-/* Where text goes: standard output, or a pager where that is a terminal and wanted. */
+/* The destination of text: standard output, or a pager if standard output is a terminal and the caller wants one. */
 struct page {
 	FILE *out;
 	bool color;
@@ -34,8 +34,8 @@ struct page {
 void page_begin(struct page *page, enum color color, bool pager);
 /* Escape sequences, or "" without colour. */
 const char *page_style(const struct page *page, enum style style);
-/* What is written to a page goes through this: FORMAT is written as it is, page_style() too, and all else that %s
- * stands for is escaped for a terminal (escape.h). Columns that it takes. */
+/* Prints to PAGE. FORMAT and page_style() are written unchanged; all other arguments of %s are escaped for a
+ * terminal (escape.h). Returns the number of columns written. */
 int page_printf(const struct page *page, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* NAME, dimmed, in a column of WIDTH after INDENT, with TEXT wrapped beside it; nothing without TEXT. */

@@ -15,7 +15,7 @@ size_t utf8_cut(const char *s, size_t n);
 /* Takes out of S what is no whole character: of text that was right before printf() cut words of it. */
 void utf8_drop_cut(char *s);
 
-/* Nothing but ASCII without NUL, as nearly all that is read. */
+/* Returns true if S is only ASCII without NUL, as nearly all input is. */
 bool utf8_is_plain(const char *s, size_t n);
 /* Bytes that utf8_clean() writes for S, the final NUL included. */
 size_t utf8_clean_size(const char *s, size_t n);

@@ -19,7 +19,7 @@ void window_make_ready(const struct window *window, size_t bytes)
 	memory_make_ready(window->arena, bytes < window->bytes ? bytes : window->bytes);
 }
 
-/* What the arena says of its size may be the child's word. */
+/* The arena lies in the window, so its size is not trusted: the child may have changed it. */
 void window_close(struct window *window)
 {
 	if (window->arena)
@@ -41,7 +41,7 @@ bool window_holds(const struct window *window, const void *p, size_t count, size
 	return (uintptr_t)p % _Alignof(max_align_t) == 0 && size && count <= rest / size;
 }
 
-/* Of the program's own file, as ld(1) names its parts: both processes have the same words there. */
+/* Bounds of the program's constants, by names of ld(1). Both processes have the same bytes there. */
 extern const char __executable_start[], __bss_start[];
 
 static size_t rest_of_program(const char *text)

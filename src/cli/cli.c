@@ -71,10 +71,10 @@ const struct command commands[] = {
 	{ 0 },
 };
 
-#define JUDGE (COMMAND_DOCTOR | COMMAND_PREFLIGHT)
-#define NODE                                                                                     \
-	(JUDGE | COMMAND_WHY | COMMAND_FACTS | COMMAND_CAPTURE | COMMAND_TOPO | COMMAND_EXPECT | \
-	 COMMAND_FIX)
+#define EVALUATE (COMMAND_DOCTOR | COMMAND_PREFLIGHT)
+#define NODE                                                                       \
+	(EVALUATE | COMMAND_WHY | COMMAND_FACTS | COMMAND_CAPTURE | COMMAND_TOPO | \
+	 COMMAND_EXPECT | COMMAND_FIX)
 #define IMAGE (COMMAND_DOCTOR | COMMAND_FACTS | COMMAND_EXPECT | COMMAND_FIX)
 #define TEXT                                                                                \
 	(COMMAND_DOCTOR | COMMAND_RULES | COMMAND_EXPLAIN | COMMAND_TOPO | COMMAND_EXPECT | \
@@ -110,7 +110,7 @@ const struct option_row option_rows[] = {
 	  "the name that this node has in the log" },
 	{ "profile", 0, AT(PROFILES, profiles), "LIST",
 	  "base, p2p, gpudirect-rdma, deepep, nccl-gin",
-	  JUDGE | COMMAND_WHY | COMMAND_RULES | COMMAND_FIX | COMMAND_PROVE | COMMAND_ACK,
+	  EVALUATE | COMMAND_WHY | COMMAND_RULES | COMMAND_FIX | COMMAND_PROVE | COMMAND_ACK,
 	  "the uses that the node is checked for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME",
 	  "text, json, svg, man, jsonl, prometheus, nagios, npd, html",
@@ -118,13 +118,13 @@ const struct option_row option_rows[] = {
 	{ "json", 0, AT(JSON, format), NULL, NULL, TEXT | COMMAND_PREFLIGHT | COMMAND_DIFF,
 	  "the same as --format json" },
 	{ "config", 0, AT(STRING, config), "FILE", NULL,
-	  JUDGE | COMMAND_WHY | COMMAND_FIX | COMMAND_PROVE | COMMAND_ACK,
+	  EVALUATE | COMMAND_WHY | COMMAND_FIX | COMMAND_PROVE | COMMAND_ACK,
 	  "read this file instead of /etc/nvnodecheck.conf and /etc/nvnodecheck.conf.d/*.conf" },
-	{ "only", 0, AT(LIST, only), "RULES", NULL, JUDGE,
+	{ "only", 0, AT(LIST, only), "RULES", NULL, EVALUATE,
 	  "run only these rules, separated by commas; shell patterns such as 'pci/*'" },
-	{ "skip", 0, AT(LIST, skip), "RULES", NULL, JUDGE | COMMAND_FIX,
+	{ "skip", 0, AT(LIST, skip), "RULES", NULL, EVALUATE | COMMAND_FIX,
 	  "skip these rules, separated by commas; shell patterns" },
-	{ "fail-on", 0, AT(WORD, fail_on), "SEV", "warn, err, crit", JUDGE,
+	{ "fail-on", 0, AT(WORD, fail_on), "SEV", "warn, err, crit", EVALUATE,
 	  "exit with status 1 for findings of this severity or worse (err)" },
 	{ "strict", 0, AT(FLAG, strict), NULL, NULL, COMMAND_DOCTOR,
 	  "exit with status 3 when a check of the selected profiles could not run" },
@@ -166,7 +166,7 @@ const struct option_row option_rows[] = {
 	{ "output", 'o', AT(STRING, output), "FILE", NULL,
 	  (NODE & ~COMMAND_FIX) | COMMAND_DIFF | COMMAND_PROVE | COMMAND_RULES | COMMAND_EXPLAIN,
 	  "the file to write; - is standard output" },
-	{ "journal", 0, AT(FLAG, journal), NULL, NULL, JUDGE,
+	{ "journal", 0, AT(FLAG, journal), NULL, NULL, EVALUATE,
 	  "also send the findings to the journal, with fields for journalctl" },
 	{ "no-redact", 0, AT(FLAG, no_redact), NULL, NULL, COMMAND_CAPTURE,
 	  "keep everything that is read, with real names, addresses and serial numbers" },
@@ -174,7 +174,7 @@ const struct option_row option_rows[] = {
 	  "list, by file, what was left out or replaced" },
 	{ "color", 0, AT(WORD, color), "WHEN", "auto, always, never", PAGE, "use colour" },
 	{ "no-pager", 0, AT(FLAG, no_pager), NULL, NULL, PAGE, "do not use a pager" },
-	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, JUDGE,
+	{ "quiet", 'q', AT(FLAG, quiet), NULL, NULL, EVALUATE,
 	  "print nothing: only the exit status counts" },
 	{ "verbose", 'v', AT(FLAG, verbose), NULL, NULL, COMMAND_DOCTOR | COMMAND_WHY,
 	  "also show full notes, the checks that could not run, passed or do not apply, and the "
@@ -529,7 +529,8 @@ static int check_use(const struct options *o)
 	return 0;
 }
 
-/* Of two values one would win without a word. A list grows, and a flag says the same again. */
+/* Refuses an option that is given twice, because one of its two values would silently be lost. Lists and flags may
+ * be repeated. */
 static int check_once(const struct command *command, const struct option_row *row,
 		      const bool used[ROWS])
 {
@@ -544,8 +545,8 @@ static int check_once(const struct command *command, const struct option_row *ro
 	return 0;
 }
 
-/* What every usage error needs: the command, whose options are suggested, and the format, for those
- * who read standard output alone. getopt moves words about, here those of a copy. */
+/* Reads the command and --format before the options are checked: a usage error suggests the command's options and is
+ * printed in the format. It works on a copy, because getopt reorders the arguments. */
 static void read_verb_and_format(int argc, char **argv, const char *shorts,
 				 const struct option *longs, struct options *o)
 {

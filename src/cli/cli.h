@@ -35,27 +35,51 @@ enum command_bit {
 
 #define LIST_OPTION_MAX 32
 
+/* The options and arguments of the command line. A member belongs to the option of its name. */
 struct options {
 	const struct command *command;
+	char **args; /* the arguments after the command */
+	size_t args_count;
+	bool help;
+	bool version;
+
+	/* ---- which node is read, and how ---- */
 	const char *root;
 	const char *from;
-	const char *config;
-	const char *output;
-	const char *since;
-	const char *with;
-	const char *kernel;
 	const char *hardware;
-	const char *reason; /* of ack */
-	const char *until;
-	const char *text; /* of why, instead of a log */
-	const char *host; /* this node in the log */
-	bool withdraw;
+	const char *kernel;
+	int nvml; /* enum probe_nvml */
+	bool serials;
+	pid_t pid;
+	unsigned int timeout_ms; /* 0: not given */
+	const char *with;	 /* of doctor: the results of prove */
+
+	/* ---- which rules are evaluated ---- */
+	const char *config;
 	unsigned int profiles;
-	int format; /* enum format */
 	const char *only[LIST_OPTION_MAX + 1];
 	const char *skip[LIST_OPTION_MAX + 1];
-	int fail_on; /* from SEVERITY_WARN, as the words of --fail-on; -1: not given */
+	int fail_on; /* from SEVERITY_WARN, in the order of the words of --fail-on; -1: not given */
 	bool strict;
+
+	/* ---- how the result is shown ---- */
+	int format; /* enum format */
+	const char *output;
+	int color; /* enum color */
+	bool no_pager;
+	bool verbose;
+	bool brief;
+	bool quiet;
+	bool journal;
+	int audience; /* in the order of the words of --for; -1: not given */
+	const char *since;
+	struct render_options render; /* filled from the others by cli_parse() */
+
+	/* ---- capture ---- */
+	bool no_redact;
+	bool show_redactions;
+
+	/* ---- fix and undo ---- */
 	bool all;
 	bool apply;
 	bool yes;
@@ -64,26 +88,19 @@ struct options {
 	bool writable_parents;
 	bool reload;
 	bool list;
+
+	/* ---- prove ---- */
 	bool quick;
 	bool in_use;
-	int nvml; /* enum probe_nvml */
-	bool serials;
-	pid_t pid;
-	unsigned int timeout_ms; /* 0: not given */
-	int color;		 /* enum color */
-	bool no_pager;
-	bool no_redact;
-	bool show_redactions;
-	bool quiet;
-	bool journal;
-	bool verbose;
-	bool brief;
-	int audience; /* from the words of --for; -1: not given */
-	bool help;
-	bool version;
-	char **args; /* what is left, after the command */
-	size_t args_count;
-	struct render_options render; /* made of the others by cli_parse() */
+
+	/* ---- ack ---- */
+	const char *reason;
+	const char *until;
+	bool withdraw;
+
+	/* ---- why ---- */
+	const char *text; /* a message, instead of a log */
+	const char *host; /* this node's name in the log */
 };
 
 struct command {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cmd.h"
+#include "cli/source.h"
 #include "evaluate/acknowledge.h"
 #include "evaluate/report.h"
 #include "facts/own-files.h"
@@ -68,7 +69,7 @@ static bool is_meant(const struct giving *g, const char *rule, const char *subje
 	       (!g->meant.subject || (subject && strcmp(subject, g->meant.subject) == 0));
 }
 
-/* Those that hold, and are not the ones that are given now. */
+/* Keeps the valid acknowledgements that this call does not replace. */
 static void keep_others(struct giving *g)
 {
 	g->list.findings.state = FACT_KNOWN;
@@ -175,6 +176,10 @@ enum exit_status cmd_ack(const struct options *options)
 	g.arena = source.arena;
 	g.meant = read_meant(g.arena, options->args[0]);
 	status = check_words(options, &g);
+	if (!status && acknowledge_lock(source.root, g.arena)) {
+		complain("another nvnodecheck ack is running; try again when it has ended");
+		return EXIT_CANNOT;
+	}
 	if (!status)
 		status = source_look(&source, options, false, &settings);
 	if (status)

@@ -9,6 +9,7 @@
 #include "base/child.h"
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "cli/source.h"
 #include "probes/probe.h"
 
 static enum exit_status check_recorded(const struct host *host, const char *file)
@@ -53,8 +54,8 @@ static int pass_on(int from, int to)
 	return n < 0 ? -errno : 0;
 }
 
-/* What children write goes to a file first. One that is stuck in the kernel keeps what it has open, and a pipe of the
- * caller would not end. LISTING is where replacements are listed. */
+/* Records into a temporary file first. A child that is stuck in the kernel keeps its descriptors open, so a reader
+ * of the caller's pipe would never see its end. LISTING is where replacements are listed. */
 static enum exit_status record_aside(struct source *source, const struct options *options,
 				     int listing)
 {
@@ -74,7 +75,7 @@ static enum exit_status record_aside(struct source *source, const struct options
 		rc = pass_on(told, listing);
 	if (rc == 0)
 		return status;
-	/* As in finish_output(): the reader may close the pipe early. */
+	/* A reader may close the pipe early, which is no error; see finish_output(). */
 	if (rc != -EPIPE)
 		complain("%s: %s", options->output, strerror(-rc));
 	return EXIT_CANNOT;
@@ -84,7 +85,7 @@ enum exit_status cmd_capture(const struct options *options)
 {
 	_cleanup_source_ struct source source = { 0 };
 	enum exit_status status;
-	/* What is listed of it goes where the capture does not. */
+	/* The list of replacements goes to standard error when the capture goes to standard output. */
 	_cleanup_close_ int listing = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	struct output output;
 
@@ -95,7 +96,7 @@ enum exit_status cmd_capture(const struct options *options)
 	status = source_open(&source, options);
 	if (status)
 		return status;
-	/* It is for sending to others; until then it is the owner's. */
+	/* Only the owner can read the file until he sends it to others. */
 	if (output_begin(&output, options->output, OUTPUT_OWN_MODE))
 		return EXIT_CANNOT;
 	child_note(listing);

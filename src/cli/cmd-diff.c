@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-diff.c - what differs between nodes, or on one node since an earlier look. */
+/* cmd-diff.c - diff: the differences between nodes, or on one node since an earlier look. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/output.h"
+#include "cli/cmd.h"
+#include "cli/source.h"
 #include "cli/tabulate.h"
 #include "render/render.h"
 
@@ -14,7 +16,7 @@ static void add_node(struct diff *diff, size_t node, const struct node *facts, s
 	diff_add(diff, node, facts);
 }
 
-/* With --nvml this machine is one of the nodes. */
+/* Observes this machine, which with --nvml is one of the nodes. */
 static enum exit_status look_here(struct source *source, const struct options *options,
 				  struct fleet *fleet)
 {
@@ -29,7 +31,7 @@ static enum exit_status look_here(struct source *source, const struct options *o
 	return status;
 }
 
-/* Of a lone name that is not there, which could have been a folder, that is the news. */
+/* Refuses a single name. If it does not exist, that is the error to report, because it could have been a folder. */
 static enum exit_status refuse_one(const char *file)
 {
 	if (strcmp(file, "-") != 0 && access(file, R_OK) < 0) {

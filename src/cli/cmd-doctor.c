@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-doctor.c - what is wrong with a node, and what to do about it. */
+/* cmd-doctor.c - doctor: the problems of a node, and the instructions. */
 #include "cli/cmd.h"
 #include "cli/proof-read.h"
+#include "cli/source.h"
 #include "evaluate/report.h"
 #include "evaluate/rule.h"
 #include "fixes/plan-make.h"
@@ -47,7 +48,7 @@ enum exit_status cmd_doctor(const struct options *options)
 	status = check_patterns(options);
 	if (!status && is_of_many(options)) {
 		if (!options->with)
-			return cmd_fleet(options);
+			return doctor_fleet(options);
 		complain("--with works with one node only");
 		return EXIT_USAGE;
 	}

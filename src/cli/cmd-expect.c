@@ -10,6 +10,8 @@
 #include "base/output.h"
 #include "base/utf8.h"
 #include "base/version.h"
+#include "cli/cmd.h"
+#include "cli/source.h"
 #include "cli/tabulate.h"
 #include "fleet/majority.h"
 #include "render/render.h"
@@ -100,7 +102,7 @@ struct fleet_view {
 	struct json_object *keys;
 };
 
-/* What is said by nodes that do not agree: "550.1 (3), not known (1)". BEFORE is what the first begins with. */
+/* Prints the other values of a key on which nodes disagree: "550.1 (3), not known (1)". BEFORE precedes the first. */
 static void put_others(FILE *out, const struct fleet_view *view, const struct majority *m,
 		       const char *before)
 {
@@ -134,7 +136,7 @@ static void put_comment(FILE *out, const struct fleet_view *view, const struct m
 		put_others(out, view, m, "");
 }
 
-/* No longer than a configuration may be wide. Its text is escaped already. */
+/* Prints a comment, cut to the width of a line in a configuration. Its text is already escaped. */
 static void print_comment(const struct fleet_view *view, const struct majority *m)
 {
 	char *text = NULL;

@@ -2,6 +2,7 @@
 /* cmd-explain.c - one rule, with its reasons and sources. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/spelling.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-facts.c - what is known of a node, whole or by a path. */
+/* cmd-facts.c - facts: the facts of a node, all or by path. */
 #include <errno.h>
 
 #include "base/json.h"
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "cli/source.h"
 #include "render/render.h"
 
 static enum exit_status print_all(const struct node *node)

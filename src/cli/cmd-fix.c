@@ -4,6 +4,7 @@
 
 #include "cli/cmd.h"
 #include "cli/fix-apply.h"
+#include "cli/source.h"
 #include "render/render.h"
 
 static enum exit_status check_rules(const struct options *options)
@@ -61,7 +62,7 @@ static enum exit_status plan_and_apply(const struct source *source, const struct
 			      : show(plan, report, options);
 }
 
-/* It may say what is to be left alone. */
+/* Reads the configuration before a plan is made, because it may exclude repairs. */
 static enum exit_status need_settings(const struct source *source, const struct options *options)
 {
 	if (options->from)
@@ -92,7 +93,7 @@ enum exit_status cmd_fix(const struct options *options)
 		status = need_settings(&source, options);
 	if (!status)
 		status = plan_and_apply(&source, settings, options);
-	/* What was interrupted has been taken back: that is a change. */
+	/* Rolling back an interrupted transaction has changed the node. */
 	return (status == EXIT_CANNOT || status == EXIT_USAGE) && changed ? EXIT_UNCONFIRMED
 									  : status;
 }

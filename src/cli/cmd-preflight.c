@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cmd.h"
+#include "cli/source.h"
 #include "evaluate/report.h"
 #include "probes/probe.h"
 #include "render/render.h"

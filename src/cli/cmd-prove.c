@@ -5,6 +5,7 @@
 
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "cli/source.h"
 #include "evaluate/report.h"
 #include "provers/prove.h"
 #include "query/node-find.h"
@@ -28,7 +29,7 @@ static enum exit_status refuse_busy(const struct proving *p)
 	return EXIT_CANNOT;
 }
 
-/* Also where the PCI bus could not be read. */
+/* Returns true also if the PCI bus could not be read. */
 static bool has_gpu(const struct node *node)
 {
 	for_each(d, &node->pci.devices)

@@ -2,6 +2,7 @@
 /* cmd-rules.c - the list of all rules. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/cmd.h"

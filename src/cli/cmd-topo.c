@@ -2,6 +2,7 @@
 /* cmd-topo.c - the node as a drawing. */
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "cli/source.h"
 #include "render/topo.h"
 
 static enum exit_status print(const struct topo *topo, const struct options *options)

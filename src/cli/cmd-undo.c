@@ -5,6 +5,7 @@
 
 #include "cli/cmd.h"
 #include "cli/fix-apply.h"
+#include "cli/source.h"
 #include "render/render.h"
 #include "txn/outcome.h"
 
@@ -39,7 +40,7 @@ static bool is_meant(const struct txn_entry *entry, const char *id)
 	return strcmp(entry->id, id) == 0 || (entry->plan_id && strcmp(entry->plan_id, id) == 0);
 }
 
-/* What was interrupted is taken back first, whatever is meant. */
+/* Chooses the transaction to revert: an interrupted one first, whatever the user named. */
 static struct chosen choose(const struct options *options, const struct root *root,
 			    struct arena *arena)
 {

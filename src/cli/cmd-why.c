@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-why.c - what a job's log says, and what on this node explains it. */
+/* cmd-why.c - why: the failures in the log of a job, and the problems of this node that explain them. */
 #include <string.h>
 
 #include "base/output.h"
 #include "cli/cmd.h"
 #include "cli/log-read.h"
+#include "cli/source.h"
 #include "evaluate/report.h"
 #include "fixes/plan-make.h"
 #include "render/render.h"
@@ -15,7 +16,7 @@ static void free_arena(struct arena **arena)
 	arena_free(*arena);
 }
 
-/* Which uses the job makes of the node is in its log at best: without --profile all rules are evaluated. */
+/* Without --profile all rules are evaluated, because only the log can show how the job uses the node. */
 static struct settings *settings_for(const struct settings *read, struct arena *arena)
 {
 	struct settings *settings = arena_alloc(arena, sizeof(*settings));

@@ -18,7 +18,7 @@ struct line {
 	bool only_args;			  /* after "--" */
 };
 
-/* What is to be completed: OFFERs are whole words, which begin with what stands before PART. */
+/* The word to complete. OFFERs are whole words that begin with the text before PART. */
 struct word {
 	struct span before; /* "--only=pci/acs-redirect," */
 	struct span part;
@@ -94,7 +94,7 @@ static void offer_kind(const struct word *word, const char *name)
 			value_kinds[i].offer(word);
 }
 
-/* Of a list, what follows the last comma is completed. */
+/* Moves to the part after the last comma of a list. */
 static void skip_commas(struct word *word)
 {
 	const char *comma = memrchr(word->part.p, ',', word->part.n);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * complete.h - what could stand at the end of a command line, from the tables of cli.h: the one
- * source of the three files in completions/.
+ * complete.h - completes a command line from the tables of cli.h: the one source of the three files in completions/.
  *
  *     nvnodecheck __complete WORD...
  *

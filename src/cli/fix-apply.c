@@ -176,7 +176,7 @@ static enum repair_result result_of(const struct checking *c, const struct plan_
 	return is_at_once(r) ? REPAIR_NOT_FIXED : REPAIR_PENDING;
 }
 
-/* What changing it brought about: a device number that differs after a module was loaded again. */
+/* Reports findings that the change has caused, such as a device number that differs after a module was reloaded. */
 static void report_new_findings(const struct report *before, const struct report *now)
 {
 	for_each(f, &now->findings) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fix-apply.h - from a plan that was shown to a node that was changed: between cmd-fix.c and txn.h.
- */
+/* fix-apply.h - applies a plan that was shown: asks the user, carries it out (txn.h) and evaluates the node again. */
 #ifndef FIX_APPLY_H
 #define FIX_APPLY_H
 
-#include "cli/cmd.h"
+#include "cli/source.h"
 #include "evaluate/report.h"
 #include "txn/plan.h"
 #include "txn/txn.h"

@@ -87,7 +87,7 @@ static int feed_plain(struct input *in, struct job_reader *reader)
 	return rc;
 }
 
-/* One compressed stream; what follows it is in in->back. */
+/* Reads one compressed stream. The bytes after it are in in->back. */
 static int feed_stream(struct input *in, const char *format, struct job_reader *reader)
 {
 	struct decompress *d = NULL;
@@ -220,7 +220,7 @@ const struct job *log_read(const char *file, const char *text, struct arena *are
 
 	if (text)
 		return read_watched(-1, "--text", text, arena);
-	/* Not standard input itself, which a child does not have. */
+	/* Standard input is duplicated, because the child closes it. */
 	fd = strcmp(file, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
 				    : open_for_reading(file);
 	if (strcmp(file, "-") == 0 && fd < 0)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cmd.h"
+#include "cli/settings-read.h"
 
 static int read_one(struct settings *settings, struct host *host, const char *file, bool wanted,
 		    struct arena *arena, char error[512])
@@ -13,7 +13,7 @@ static int read_one(struct settings *settings, struct host *host, const char *fi
 	_cleanup_text_ struct text text = { 0 };
 	int rc = host_read(host, &text, HOST_FILE_MAX, "%s", file);
 
-	/* No configuration is a configuration; one that cannot be read is not. */
+	/* A missing configuration is valid; one that cannot be read is an error. */
 	if ((rc == -ENOENT || rc == -ENODATA) && !wanted)
 		return 0;
 	if (rc) {

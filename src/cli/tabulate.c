@@ -46,7 +46,7 @@ enum exit_status tabulate(const struct fleet *fleet, const struct options *optio
 	uint32_t n;
 
 	for (size_t i = 0; rc == 0 && i < workers.count; i++) {
-		/* One that was ended had written nothing yet. */
+		/* A worker that was killed has not written its number: start it again. */
 		while (rc == 0 && fread(&n, sizeof(n), 1, workers.streams[i]) != 1)
 			rc = workers_again(&workers, i, i);
 		if (rc == 0)

@@ -3,7 +3,7 @@
 #ifndef TABULATE_H
 #define TABULATE_H
 
-#include "cli/cmd.h"
+#include "cli/source.h"
 #include "fleet/diff.h"
 
 /* ARENA is emptied for the next node. */

@@ -28,7 +28,7 @@ const char *unpack_format(struct span text)
 	return NULL;
 }
 
-/* What is left of the file is one block. */
+/* Hands the rest of the file to the decompressor as one block. */
 static int take(void *user, struct span *block)
 {
 	struct span *rest = user;
@@ -56,7 +56,7 @@ static int append(struct text *out, size_t *room, struct span block, size_t limi
 	return 0;
 }
 
-/* One stream; REST is what comes after it. */
+/* Unpacks one stream and sets REST to the bytes after it. */
 static int unpack_stream(struct span *rest, const char *format, struct text *out, size_t *room,
 			 size_t limit)
 {

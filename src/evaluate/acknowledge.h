@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* acknowledge.h - which findings an administrator has seen, and until when. */
+/* acknowledge.h - the findings that an administrator has acknowledged, and until when. */
 #ifndef ACKNOWLEDGE_H
 #define ACKNOWLEDGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* choose-profiles.h - what the node is for: as the user says, else as its hardware shows. */
+/* choose-profiles.h - chooses the profiles: those of the user, else those that the hardware suggests. */
 #ifndef CHOOSE_PROFILES_H
 #define CHOOSE_PROFILES_H
 

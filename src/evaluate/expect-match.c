@@ -146,7 +146,7 @@ static bool word_is_number(struct span word)
 
 /* ---- the other kinds ---- */
 
-/* As whole words: H20 is not in "NVIDIA H200". */
+/* Matches whole words: H20 is not in "NVIDIA H200". */
 static bool contains(const char *value, struct span wanted)
 {
 	char text[WORD_MAX];
@@ -379,7 +379,7 @@ static const char *why_none(const struct expect_look *look)
 					   : "no value for a line";
 }
 
-/* What is read from the line again is what was seen. */
+/* Returns true if TEXT survives being written to a configuration and read again. */
 static bool is_plain(struct arena *arena, const char *text)
 {
 	return strcmp(escape_string(arena, SINK_TERMINAL, text), text) == 0;

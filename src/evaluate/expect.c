@@ -40,7 +40,7 @@ static void see_count(struct expect_look *l, enum fact_state state, size_t count
 	see(l, NULL, number(l, state, count), fact);
 }
 
-/* Nothing known of a list is one value that is not known. */
+/* Treats an unknown list as one unknown value. */
 static bool see_no_list(struct expect_look *l, enum fact_state state, const char *fact)
 {
 	if (state != FACT_UNKNOWN)
@@ -92,7 +92,7 @@ static void look_gpu_vbios(struct expect_look *l)
 	read_gpu(l, "video_bios", video_bios_of);
 }
 
-/* What the driver answers with --nvml, of every GPU that it shows. */
+/* Reads a value of NVML (--nvml) from every GPU that the driver shows. */
 static void read_nvml(struct expect_look *l, const char *field,
 		      struct fact_str (*value)(struct expect_look *l, const struct nvml_gpu *gpu))
 {
@@ -177,7 +177,7 @@ static void look_driver_flavour(struct expect_look *l)
 
 static void look_nic_count(struct expect_look *l)
 {
-	/* No folder of RDMA devices is none of them. */
+	/* The folder does not exist without RDMA devices: an absent list counts as none. */
 	see_count(l, is_unknown(l->node->rdma.devices) ? FACT_UNKNOWN : FACT_KNOWN,
 		  l->node->rdma.devices.count, "rdma.devices");
 }
@@ -273,7 +273,7 @@ static void look_kernel(struct expect_look *l)
 	see(l, NULL, l->node->os.kernel, "os.kernel");
 }
 
-/* What the kernel reports is less than what is fitted: firmware keeps some. */
+/* The kernel reports less memory than is installed, because firmware reserves some. */
 static void look_memory(struct expect_look *l)
 {
 	struct fact_u64 gib = l->node->os.memory_bytes;
@@ -509,7 +509,7 @@ void expect_look_at(const struct expect_key *key, const char *argument, const st
 	key->look(look);
 }
 
-/* One with an argument once for each that this node has. */
+/* Calls CALL once for each key, and for a key with arguments once for each argument of this node. */
 void expect_each_key(const struct node *node, struct arena *arena, expect_each *call, void *user)
 {
 	for (const struct expect_key *k = expect_keys; k->key; k++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * expect.h - what an [expect] section can say of a node. One table: node/expectation judges by it,
+ * expect.h - what an [expect] section can say of a node. One table: node/expectation is evaluated with it,
  * `nvnodecheck expect` prints a section from it, and a test holds nvnodecheck.conf.example and
  * nvnodecheck.conf(5) to it.
  *
@@ -50,8 +50,8 @@ struct expect_key {
 	const char *reads;   /* path of the facts */
 	const char *help;
 	void (*look)(struct expect_look *look);
-	/* For keys with an argument: the next one worth expecting of this node, from I = 0 on; NULL at
-	 * the end. */
+	/* For keys with an argument: returns the next argument that is useful on this node, beginning with I = 0;
+	 * NULL at the end. */
 	const char *(*argument)(const struct node *node, uint32_t *i, struct arena *arena);
 	/* 0 or why an argument is none. */
 	const char *(*refuse)(const char *argument);
@@ -64,19 +64,22 @@ const struct expect_key *expect_find(const char *key, const char **argument);
 const char *expect_refuse(const struct expect_key *key, const char *value);
 void expect_look_at(const struct expect_key *key, const char *argument, const struct node *node,
 		    struct arena *arena, struct expect_look *look);
-/* Every key that could be said of NODE, in the order of the table; NAME is as a configuration writes it. */
+/* Calls CALL for every key that a configuration could set for NODE, in the order of the table. NAME is the key as a
+ * configuration writes it. */
 typedef void expect_each(void *user, const struct expect_key *key, const char *name,
 			 const char *argument);
 void expect_each_key(const struct node *node, struct arena *arena, expect_each *call, void *user);
 /* Does one value fit an alternative of WANTED? WHICH, unless it is NULL, gets its number. */
 bool expect_fits(const struct expect_key *key, const char *value, const char *wanted,
 		 size_t *which);
-/* How many values alternative WHICH has to fit; false: any number, or no such alternative. */
+/* Gets the number of values that alternative WHICH must match. Returns false when any number will do, or when there
+ * is no such alternative. */
 bool expect_count(const char *wanted, size_t which, uint64_t *count);
-/* What a configuration could say so that exactly what is seen fits; NULL when something is unknown,
- * when there is nothing, or when it cannot be said in a line. */
+/* Returns the value for a configuration that matches exactly what LOOK has seen; NULL when something is unknown,
+ * when nothing was seen, or when one line cannot express it. */
 const char *expect_value(const struct expect_key *key, const struct expect_look *look);
-/* The same if a line "NAME = VALUE" can hold it; otherwise NULL, and why in REASON. */
+/* Like expect_value(), for a line "NAME = VALUE". Returns NULL with REASON set when such a line cannot hold the
+ * value. */
 const char *expect_line_value(const struct expect_key *key, const char *name,
 			      const struct expect_look *look, const char **reason);
 

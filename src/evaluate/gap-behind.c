@@ -72,7 +72,8 @@ static const struct gap *gap_at(const struct node *node, const char *source)
 	return NULL;
 }
 
-/* The same of the probes that fill the section, else one below SOURCE, else the first of the section's own probe. */
+/* Returns the gap of SOURCE among the probes that fill the section, else one below SOURCE, else the first gap of the
+ * section's own probe. */
 static const struct gap *gap_of_probe(const struct node *node, const char *source, const char *fact,
 				      bool any)
 {

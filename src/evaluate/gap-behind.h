@@ -5,11 +5,11 @@
 
 #include "evaluate/report.h"
 
-/* What a probe noted about the first fact in the finding's evidence, or about the file that it would be in. NULL: no
- * probe noted anything. It lies in report->node. */
+/* Returns the gap of the first fact in the finding's evidence, or of the file that the fact would come from; NULL if
+ * no probe noted one. The gap belongs to report->node. */
 const struct gap *gap_behind(const struct report *report, const struct finding *finding);
 
-/* The same of that file, a folder above it or a file below it alone. */
+/* Like gap_behind(), but only for that file, a folder above it or a file below it. */
 const struct gap *gap_near(const struct report *report, const struct finding *finding);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* image.h - what a root file system that has not booted cannot say: which machine it is for, and its processes. */
+/* image.h - findings that an image cannot have: those about its machine or its processes. */
 #ifndef IMAGE_H
 #define IMAGE_H
 

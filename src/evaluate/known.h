@@ -10,8 +10,8 @@
 /* Does it hit work of a profile that is asked for? */
 bool known_is_asked_for(const struct rule_context *ctx, const struct known_bad *row);
 
-/* What a finding of the rule that is asked says, with the known defect that can be its cause. Without one OBSERVED
- * alone, and NULL: the rule's own remedy. */
+/* The text of a finding, and the known defect that can be its cause. Without a defect only OBSERVED is set, and the
+ * remedy is NULL: the rule's own remedy applies. */
 struct known_cause {
 	const char *observed;
 	const char *remedy;
@@ -19,7 +19,7 @@ struct known_cause {
 };
 
 struct known_cause known_cause(struct rule_context *ctx, const char *observed);
-/* Where the row's source is, and which state of it was read. */
+/* Returns the source of ROW and the version of it that was read. */
 const char *known_source(struct rule_context *ctx, const struct known_bad *row);
 
 #endif

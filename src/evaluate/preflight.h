@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* preflight.h - what preflight does not read, because that takes longer than a prolog has. */
+/* preflight.h - the facts that preflight does not read, because a prolog has no time for them. */
 #ifndef PREFLIGHT_H
 #define PREFLIGHT_H
 

@@ -16,7 +16,7 @@ static bool is_shown(const struct finding *f)
 	return !f->off && finding_is_problem(f);
 }
 
-/* One line of a report, and one thing to do. */
+/* Returns true if A and B share one line of a report, because they have the same remedy. */
 static bool is_same(const struct finding *a, const struct finding *b)
 {
 	if (a->answer.is_alone || b->answer.is_alone)
@@ -68,7 +68,8 @@ static void collect(struct problems *problems, const struct report *report)
 	}
 }
 
-/* Of one severity first what nothing on this node can change: it can make the rest pointless. */
+/* Orders problems of one severity: those that only a hardware repair can solve come first, because they can make the
+ * others pointless. */
 static int rank(const struct problem *p)
 {
 	bool final = finding_mender(p->first) == MENDER_HARDWARE &&

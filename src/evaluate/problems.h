@@ -22,11 +22,11 @@ struct problems {
 	size_t waiting; /* not in COUNT */
 };
 
-/* In the report's arena. */
+/* Returns the problems of REPORT, in the report's arena. */
 const struct problems *problems_find(const struct report *report);
 /* The rules that could not be evaluated, for one subject at least. */
 size_t problems_unknown(const struct report *report);
-/* The same of an image, where the machine that they need is not here: not counted above. */
+/* Counts the problems of an image that need the machine, which is not here. The counts above do not include them. */
 size_t problems_not_here(const struct report *report);
 
 #endif

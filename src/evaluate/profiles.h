@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* profiles.h - what a node is for. */
+/* profiles.h - the profiles: the work that a node is for. */
 #ifndef PROFILES_H
 #define PROFILES_H
 

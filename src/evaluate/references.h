@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* references.h - how a rule judges what one kind of file names: an answer for each file of the kind, all by
+/* references.h - how a rule evaluates the names in one kind of file: an answer for each file of the kind, all by
  * query/reference.h. */
 #ifndef EVALUATE_REFERENCES_H
 #define EVALUATE_REFERENCES_H
@@ -7,19 +7,19 @@
 #include "evaluate/rule.h"
 #include "query/reference.h"
 
-/* What differs from kind to kind of file. */
+/* The part of a check that depends on the kind of file. */
 struct reference_check {
 	enum reference_format format;
 	const char *none;     /* what is said where there is no such file */
 	const char *expected; /* of what is wrong */
 	/* Is it this rule's? NULL: all are. */
 	bool (*counts)(const struct node *node, const struct reference *r);
-	/* How grave it is that R is in that state. NULL: as the rule says. */
+	/* Returns the severity of R in this state. NULL: the rule's severity applies. */
 	enum severity (*grade)(const struct rule_context *ctx, const struct reference *r,
 			       enum reference_state state);
-	/* What to do about R. NULL: as the rule says. */
+	/* Returns the instruction for R. NULL: the rule's remedy applies. */
 	const char *(*remedy)(struct rule_context *ctx, const struct reference *r);
-	/* What R breaks. NULL: as the rule says. */
+	/* Returns what breaks because of R. NULL: the rule's impact applies. */
 	const char *(*impact)(struct rule_context *ctx, const struct reference *r);
 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "query/failure.h"
-#include "query/will-load.h"
+#include "query/modprobe-dry-run.h"
 
 static void add_evidence(struct answer *answer, const char *fact)
 {
@@ -40,7 +40,7 @@ static void quote(struct rule_context *ctx, struct answer *answer,
 static void say_of_module(struct rule_context *ctx, struct answer *answer, const char *module)
 {
 	const struct log_failure *failure = failure_of_module(ctx->node, module);
-	struct load_verdict verdict = will_load(ctx->arena, ctx->node, module);
+	struct load_verdict verdict = modprobe_dry_run(ctx->arena, ctx->node, module);
 
 	if (failure)
 		quote(ctx, answer, failure);
@@ -55,14 +55,14 @@ static void say_of_module(struct rule_context *ctx, struct answer *answer, const
 		add_evidence(answer, verdict.fact);
 	} else if (failure && verdict.answer != LOAD_YES && failure_will_recur(failure) &&
 		   !answer->remedy) {
-		set_remedy(answer, failure_cure(ctx->arena, failure));
+		set_remedy(answer, failure_cure(ctx->arena, ctx->node, failure));
 	}
 }
 
 static void say_of_device(struct rule_context *ctx, struct answer *answer)
 {
 	const struct log_failure *failure = failure_of_device(ctx->node, answer->subject);
-	const char *cure = failure ? failure_cure(ctx->arena, failure) : NULL;
+	const char *cure = failure ? failure_cure(ctx->arena, ctx->node, failure) : NULL;
 
 	if (failure)
 		quote(ctx, answer, failure);

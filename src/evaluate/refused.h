@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * refused.h - a finding that a module or driver is missing says what was tried and failed, and why a load would fail
- * again: no instruction repeats what failed.
+ * refused.h - adds to a finding that a module or driver is missing which load failed, and why the next one would
+ * fail. It removes instructions that would repeat it.
  */
 #ifndef REFUSED_H
 #define REFUSED_H

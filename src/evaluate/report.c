@@ -15,7 +15,7 @@
 #include "query/peer-support.h"
 #include "query/topology.h"
 
-/* ---- judging ---- */
+/* ---- evaluating ---- */
 
 static bool matches(const char *const *patterns, const char *id)
 {
@@ -34,7 +34,7 @@ static bool is_selected(const struct report *report, const struct settings *sett
 	return !matches(settings->skip, rule->id);
 }
 
-/* What was tried on the hardware outranks what was concluded from files. */
+/* A trial on the hardware outranks a conclusion from files. */
 static void weigh(struct report *report, size_t from)
 {
 	for (size_t i = from; i < report->findings.count; i++) {
@@ -81,7 +81,7 @@ static void doubt(struct report *report, size_t from)
 	}
 }
 
-/* What the configuration says stands over the rule: off, or another severity. */
+/* Applies the configuration, which overrides the rule: off, or another severity. */
 static void grade(struct report *report, const struct settings *settings, size_t from)
 {
 	for (size_t i = from; i < report->findings.count; i++) {
@@ -177,7 +177,7 @@ static void keep(struct report *report, const struct settings *settings, bool on
 
 /* ---- causes ---- */
 
-/* On SUBJECT, or where the cause or SUBJECT is the whole node. */
+/* Returns true if CAUSE can cause F on SUBJECT: both are about SUBJECT, or one of them is about the whole node. */
 static bool can_cause(const struct finding *cause, const struct finding *f, const char *subject)
 {
 	const char *own = cause->answer.subject;

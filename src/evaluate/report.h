@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report.h - a judged node: every rule's answer, counted, and what that means for the exit status. */
+/* report.h - the report on a node: the answer of every rule, the counts, and the exit status that follows. */
 #ifndef REPORT_H
 #define REPORT_H
 

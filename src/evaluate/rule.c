@@ -90,16 +90,57 @@ const struct answer answer_bare[] = {
 	[VERDICT_NOT_APPLICABLE] = { .verdict = VERDICT_NOT_APPLICABLE },
 };
 
+/* A virtual machine has no firmware setup that reaches the hardware. */
+static void move_to_host(struct rule_context *ctx, struct answer *answer)
+{
+	const struct os_facts *os = &ctx->node->os;
+	enum mender mender = answer->has_mender ? answer->mender : ctx->rule->mender;
+	const char *remedy = answer->remedy ? answer->remedy : TEXT(ctx->rule->remedy);
+	const struct fix_call *fix = answer->has_fix ? &answer->fix : &ctx->rule->fix;
+	bool cloud = is_known(os->cloud);
+
+	if (mender != MENDER_FIRMWARE || !is_known(os->hypervisor) || fix->kind || !remedy ||
+	    !strstr(remedy, "firmware"))
+		return;
+	answer->remedy = text_printf(ctx,
+				     "This is a virtual machine: its %s has to change this. %s",
+				     cloud ? "provider" : "host", remedy);
+	answer->has_mender = true;
+	answer->mender = cloud ? MENDER_PROVIDER : MENDER_HOST;
+	answer->action = cloud ? ACTION_PROVIDER : ACTION_HOST_SIDE;
+}
+
+/* A file with ten thousand wrong lines has as many findings of one rule, and each costs memory until the report is
+ * written. Of each verdict and severity so many are kept; none is lost of which no other tells. */
+#define ALIKE_MAX 1000
+
+static bool counts(struct rule_context *ctx, const struct answer *answer, enum severity severity)
+{
+	struct answered *answered = &ctx->answered;
+
+	if (answered->rule != ctx->rule)
+		*answered = (struct answered){ .rule = ctx->rule };
+	return answered->count[answer->verdict][severity]++ < ALIKE_MAX;
+}
+
 void rule_answer(struct rule_context *ctx, const struct answer *given)
 {
-	struct finding *finding = fact_list_add(ctx->arena, ctx->findings, sizeof(*finding));
+	struct finding *finding;
 	struct answer heard = *given;
 	const struct answer *answer = &heard;
 	enum severity severity = answer->graded ? answer->severity : ctx->rule->severity;
 	enum severity gravest = rule_gravest(ctx->rule);
 
-	if (heard.verdict == VERDICT_FAIL)
+	if (!counts(ctx, given, severity))
+		return;
+	if (ctx->answered.count[given->verdict][severity] == ALIKE_MAX)
+		heard.observed = text_printf(ctx, "%s; more such findings are not listed",
+					     heard.observed ? heard.observed : ctx->rule->title);
+	finding = fact_list_add(ctx->arena, ctx->findings, sizeof(*finding));
+	if (heard.verdict == VERDICT_FAIL) {
 		refused_say(ctx, &heard);
+		move_to_host(ctx, &heard);
+	}
 	finding->rule = ctx->rule;
 	finding->answer = *answer;
 	finding->answer.observed = TEXT(answer->observed);
@@ -177,6 +218,14 @@ static enum action action_of_activation(enum activation activation)
 	}
 }
 
+/* The answer takes effect without the restart that the rule's others need. */
+static bool is_lighter(const struct finding *f)
+{
+	return f->answer.activation && f->answer.activation < ACTIVATION_RELOAD &&
+	       (f->rule->action == ACTION_RELOAD || f->rule->action == ACTION_REBOOT ||
+		f->rule->action == ACTION_POWER_CYCLE);
+}
+
 enum action finding_action(const struct finding *f)
 {
 	if (!finding_is_problem(f))
@@ -185,7 +234,7 @@ enum action finding_action(const struct finding *f)
 		return action_of_activation(finding_activation(f));
 	if (f->answer.action)
 		return f->answer.action;
-	if (f->rule->action)
+	if (f->rule->action && !is_lighter(f))
 		return f->rule->action;
 	switch (finding_mender(f)) {
 	case MENDER_HARDWARE:
@@ -199,7 +248,7 @@ enum action finding_action(const struct finding *f)
 	}
 }
 
-/* Its answers are the last ones. */
+/* Searches from the end, where the answers of the current rule are. */
 bool rule_has_answered(const struct rule_context *ctx, const char *subject)
 {
 	const struct finding *findings = ctx->findings->items;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rule.h - how a node is judged. A rule is a row of a table in src/rules/AREA.c: its texts and one
+ * rule.h - how rules are evaluated on a node. A rule is a row of a table in src/rules/AREA.c: its texts and one
  * function that sees the facts and nothing else. It reads no file, prints nothing and knows no
  * probe, so it says the same of this host, of a capture and of facts on another machine.
  *
- * A judging function gives at least one answer, and for each subject (a GPU, a port) at most one:
+ * An evaluate function gives at least one answer, and for each subject (a GPU, a port) at most one:
  *
  *     static void check_uvm(struct rule_context *ctx)
  *     {
@@ -43,7 +43,7 @@ enum verdict {
 };
 extern const char *const verdict_words[];
 
-/* When a repair takes effect; the later ones disturb more. */
+/* When a repair takes effect. Later values disturb the node more. */
 enum activation {
 	ACTIVATION_NONE,
 	ACTIVATION_NOW,
@@ -56,7 +56,7 @@ enum activation {
 };
 extern const char *const activation_words[];
 
-/* Who can mend it, where this program cannot. */
+/* Who can make the change if this program cannot. */
 enum mender {
 	MENDER_ADMIN,	 /* an administrator of this node, by hand */
 	MENDER_FIRMWARE, /* the administrator of the machine's firmware */
@@ -67,7 +67,7 @@ enum mender {
 };
 extern const char *const mender_words[];
 
-/* What has to be done, for programs that act on it. */
+/* What must be done, as a word for other programs. */
 enum action {
 	ACTION_DERIVED, /* from verdict, activation and mender: finding_action() */
 	ACTION_NONE,
@@ -120,7 +120,9 @@ struct rule {
 	const char *why;	/* why it matters, and when it does not */
 	const char *check;	/* how to check by hand */
 	const char *cost;	/* what the repair costs or risks; NULL: nothing to mention */
-	const char *sources;	/* one a line */
+	bool is_risk; /* the cost is a risk, or hits others: the steps have it in a line of its own */
+	bool needs_running; /* the remedy needs the driver and the links to run: after a restart that is needed anyway */
+	const char *sources; /* one a line */
 	void (*evaluate)(struct rule_context *ctx);
 };
 
@@ -129,22 +131,22 @@ struct rule_table {
 	size_t count;
 };
 
-/* In src/rules/AREA.c, after static const struct rule AREA_rules[] = { ... }; */
+/* Belongs in src/rules/AREA.c, after static const struct rule AREA_rules[] = { ... }; */
 #define RULE_TABLE(area)                                       \
 	extern const struct rule_table rules_##area;           \
 	const struct rule_table rules_##area = { area##_rules, \
 						 sizeof(area##_rules) / sizeof(area##_rules[0]) }
 
-/* All rules, sorted by id. */
+/* Returns all rules, sorted by id. */
 const struct rule *const *rule_all(size_t *count);
 const struct rule *rule_find(const char *id);
-/* No finding of the rule is graver, but where the configuration says so. */
+/* Returns the highest severity of the rule's findings, unless the configuration changes it. */
 static inline enum severity rule_gravest(const struct rule *rule)
 {
 	return rule->gravest > rule->severity ? rule->gravest : rule->severity;
 }
 
-/* ---- judging ---- */
+/* ---- evaluating ---- */
 
 #define EVIDENCE_MAX 6
 
@@ -183,8 +185,8 @@ struct finding {
 	bool off;
 	const struct acknowledgement *acknowledged; /* the latter; else NULL */
 	bool not_here;				    /* unknown of an image: see image.h */
-	/* What a trial on the hardware showed of it (proof.h); NULL: nothing. The verdict is the trial's
-	 * then, and CONFIGURED what the facts alone would have said. */
+	/* The result of a trial on the hardware (proof.h), or NULL. If there is one it decides the verdict, and
+	 * CONFIGURED is the verdict of the facts alone. */
 	const char *proved;
 	enum verdict configured;
 	const struct finding *follows_from; /* the finding that causes this one, or NULL */
@@ -196,7 +198,14 @@ struct finding {
 struct settings;
 struct endpoints;
 
+/* How many answers of RULE, by verdict and severity: enum verdict, enum severity. */
+struct answered {
+	const struct rule *rule;
+	unsigned int count[VERDICT_NOT_APPLICABLE + 1][SEVERITY_CRIT + 1];
+};
+
 struct rule_context {
+	struct answered answered; /* rule.c's */
 	const struct node *node;
 	const struct endpoints *endpoints; /* what of it many rules ask */
 	const struct settings *settings;
@@ -227,8 +236,7 @@ extern const struct answer answer_bare[]; /* by verdict */
 			    .verdict = VERDICT_FAIL, .graded = true, .severity = s, __VA_ARGS__ })
 #define PENDING(ctx, ...) \
 	rule_answer(ctx, &(struct answer){ .verdict = VERDICT_PENDING, __VA_ARGS__ })
-/* With .observed when the reason is not a file that could not be read; the first evidence is the
- * fact that is missing. */
+/* Needs .observed unless a file that could not be read is the reason. The first evidence is the missing fact. */
 #define UNKNOWN(ctx, ...) \
 	rule_answer(ctx, &(struct answer){ .verdict = VERDICT_UNKNOWN, __VA_ARGS__ })
 

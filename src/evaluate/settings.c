@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 
 #define SECTIONS "check, limits, expect or rule ID"
+#define EXPECTATIONS_MAX 1000 /* each is compared with all others */
 
 const struct settings_key settings_keys[] = {
 	{ "check", "profile", "base, p2p, gpudirect-rdma, deepep, nccl-gin", NULL,
@@ -73,7 +74,8 @@ static void copy_rule(struct settings *settings, struct arena *arena,
 	};
 }
 
-/* Its row is looked for by its name, as if the file were read again. */
+/* Copies an expectation of the child. The table's row is found by name again, because a pointer of the child is not
+ * trusted. */
 static void copy_expectation(struct settings *settings, struct arena *arena,
 			     const struct expectation *from, const struct window *window)
 {
@@ -200,6 +202,8 @@ static int set_expect(struct parse *p, const char *name, const char *value)
 	wanted = expect_refuse(key, value);
 	if (wanted)
 		return wrong(p, name, value, wanted);
+	if (p->settings->expect.count == EXPECTATIONS_MAX)
+		return wrong(p, "key", name, "at most 1000 expectations");
 	e = LIST_ADD(p->arena, &p->settings->expect);
 	*e = (struct expectation){
 		.key = arena_strdup(p->arena, name),
@@ -281,7 +285,7 @@ static int set(void *user, const char *section, const char *key, const char *val
 	return 1;
 }
 
-/* What inih would take apart silently. 0 or the line that is wrong. */
+/* Finds lines that inih would silently split or join. Returns 0 or the number of the wrong line. */
 static size_t check_lines(const char *text, size_t n, const char **what)
 {
 	struct span rest = { text, n }, line;

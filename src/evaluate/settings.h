@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * settings.h - what an administrator decided: nvnodecheck.conf and conf.d, then the command line.
- * Every key is a row of settings_keys[], those of [expect] of expect_keys[]; the example
- * configuration and nvnodecheck.conf(5) have the same rows because a test says so.
+ * settings.h - the configuration: nvnodecheck.conf and conf.d, then the command line. Every key is a row of
+ * settings_keys[], those of [expect] of expect_keys[]; the example configuration and nvnodecheck.conf(5) have the
+ * same rows because a test says so.
  */
 #ifndef SETTINGS_H
 #define SETTINGS_H
@@ -67,7 +67,7 @@ void settings_init(struct settings *settings);
 void settings_copy(struct settings *settings, struct arena *arena, const struct settings *from,
 		   const struct window *window);
 
-/* One file's TEXT. 0, or -EINVAL with ERROR filled: "file:line: ...". */
+/* Parses the TEXT of one file. Returns 0, or -EINVAL with "file:line: ..." in ERROR. */
 int settings_parse(struct settings *settings, const char *file, const char *text, size_t n,
 		   struct arena *arena, char error[512]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fact-compare.c - where two sets of facts are not the same. */
+/* fact-compare.c - compares two sets of facts. */
 #include <stdio.h>
 #include <string.h>
 

@@ -93,7 +93,7 @@ static void copy_enum(const struct field *f, struct fact_enum *to, const struct 
 		to->state = FACT_UNKNOWN;
 }
 
-/* Nothing is known of it, as of most sections in preflight. */
+/* Returns true if all bytes are zero: the facts are unknown, as most sections are in preflight. */
 static bool is_empty(const char *from, size_t n)
 {
 	return *from == 0 && memcmp(from, from + 1, n - 1) == 0;

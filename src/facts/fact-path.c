@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fact-path.c - from "pci.devices[0000:1b:00.0].numa_node" to the value and the file behind it. */
+/* fact-path.c - finds the value, and its file, of a path such as "pci.devices[0000:1b:00.0].numa_node". */
 #include <errno.h>
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "facts/fact.h"
 
-/* Where in the document, for messages alone: a key, or the number of an item. */
+/* The position in the document for messages: a key, or the number of an item. */
 struct place {
 	const struct place *above;
 	struct span key;
@@ -293,7 +293,7 @@ static int read_key(struct reader *r, struct members *m, struct span *key, const
 	return *f || json_scan_once(&r->scan, m->first, m->seen, raw.text) ? 0 : -EINVAL;
 }
 
-/* Of the document itself. One that is written as it was in the document before means the same. */
+/* Reads a section of the document. A section with the same text as in the previous document is copied. */
 static int read_section(struct reader *r, const struct place *place, const struct field *f,
 			struct fact_section *before, void *value)
 {
@@ -307,7 +307,8 @@ static int read_section(struct reader *r, const struct place *place, const struc
 		return 0;
 	}
 	rc = read_field(r, place, f, value);
-	/* Where the text went wrong, what was read is no section. One that is mostly blanks is not worth the room. */
+	/* Sections are remembered if they were read without an error. One that is mostly blanks is not worth the
+	 * memory. */
 	if (rc == 0 && !r->scan.wrong && has_room(r, (size_t)(r->scan.at - start))) {
 		size_t n = (size_t)(r->scan.at - start);
 
@@ -411,7 +412,8 @@ int fact_series_read(struct fact_series *series, const struct desc *desc, void *
 		snprintf(error->text, sizeof(error->text), "out of memory");
 		return -EINVAL;
 	}
-	/* What was passed over in a document of a later version is wrong in one of this. */
+	/* A key that a lenient read passes over is an error in a strict one, so a change of mode drops the
+	 * remembered sections. */
 	if (lenient != series->lenient || arena_used(series->arena) > SERIES_BYTES) {
 		arena_reset(series->arena);
 		*series = (struct fact_series){ .arena = series->arena, .lenient = lenient };

@@ -29,7 +29,7 @@ struct fact_str fact_str(struct arena *arena, const char *s)
 	return fact_strn(arena, s, strlen(s));
 }
 
-/* How many items a list of COUNT has room for. */
+/* Returns the capacity of a list that has COUNT items. */
 static size_t room_for(size_t count)
 {
 	size_t room = 4;
@@ -49,7 +49,7 @@ void *fact_list_add(struct arena *arena, void *list, size_t item_size)
 	struct fact_list *l = list;
 	size_t room = room_for(l->count);
 
-	/* One that was emptied keeps what it has room for. */
+	/* A list that was emptied keeps its capacity. */
 	if (!l->items || l->count == room) {
 		void *items = arena_alloc(arena, (l->count ? room * 2 : room) * item_size);
 
@@ -130,7 +130,7 @@ const char *desc_name(const struct desc *desc, const void *item, char buffer[24]
 	return desc->ordered && !desc->distinct ? NULL : desc_key(desc, item, buffer);
 }
 
-/* What was found of a list that then stayed unknown is not told either: JSON has no such state. */
+/* The items of a list whose state is unknown are dropped, because JSON cannot express that state. */
 static void close_list(const struct desc *desc, struct fact_list *list)
 {
 	if (list->state != FACT_KNOWN)

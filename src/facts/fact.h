@@ -31,7 +31,7 @@ struct fact_bool {
 	bool value;
 };
 
-/* One of a fixed list of words; each use names its enum. */
+/* One word of a fixed list. Each use names its enum. */
 struct fact_enum {
 	enum fact_state state;
 	int value;
@@ -47,7 +47,7 @@ struct fact_str {
 	const char *value; /* valid UTF-8, in the node's arena; "" can be a known value */
 };
 
-/* Every LIST() has this layout. */
+/* The common layout of every LIST(). */
 struct fact_list {
 	enum fact_state state;
 	uint32_t count;
@@ -66,7 +66,8 @@ struct fact_list {
 #define is_known(fact) ((fact).state == FACT_KNOWN)
 #define is_absent(fact) ((fact).state == FACT_ABSENT)
 #define is_unknown(fact) ((fact).state == FACT_UNKNOWN)
-/* It was probed: known or absent. A list whose folder does not exist is absent and has no items. */
+/* True when a probe has determined the fact: it is known or absent. A list whose folder does not exist is absent and
+ * has no items. */
 #define was_read(fact) ((fact).state != FACT_UNKNOWN)
 /* Known and equal to (or not equal to) a value: false for what is unknown or absent. */
 #define known_is(fact, v) ((fact).state == FACT_KNOWN && (fact).value == (v))
@@ -78,7 +79,7 @@ static inline bool str_is(struct fact_str fact, const char *value)
 	return fact.state == FACT_KNOWN && *fact.value == *value && strcmp(fact.value, value) == 0;
 }
 bool str_starts(struct fact_str fact, const char *prefix);
-/* Of plain strings, either of which may be NULL. */
+/* Compares plain strings, either of which may be NULL. */
 bool same_text(const char *a, const char *b);
 
 static inline struct fact_bool fact_bool(bool value)
@@ -108,15 +109,15 @@ struct fact_str fact_str(struct arena *arena, const char *s);
 void *fact_list_add(struct arena *arena, void *list, size_t item_size);
 /* Room for that many items, zeroed, for a list that is made at once and may be added to as any other. */
 void *fact_list_room(struct arena *arena, size_t count, size_t item_size);
-/* By the first member of each item, which must be a struct fact_str or a char pointer. */
+/* Sorts by the first member of each item, which must be a struct fact_str or a char pointer. */
 void fact_list_sort(void *list, size_t item_size, int (*compare)(const void *, const void *));
 /* The item whose first member, a struct fact_str, is KEY; soon found where the list is sorted by it. */
 #define LIST_FIND(list, key) \
 	((const typeof((list)->items[0]) *)fact_list_find((list), sizeof((list)->items[0]), (key)))
 const void *fact_list_find(const void *list, size_t item_size, const char *key);
 
-/* When all facts are there: strings that are not known read as "" after this, and lists have no items.
- * A sentence made of one without asking has a hole and does not crash. */
+/* Makes all strings and lists safe to use, after all facts are filled: a string that is not known becomes "", and
+ * such a list has no items. A sentence that uses one without a check then has a hole, and nothing crashes. */
 struct desc;
 struct field;
 void fact_close_holes(const struct desc *desc, void *facts);
@@ -235,7 +236,7 @@ struct fact_series {
 	} sections[64];
 };
 
-/* The same for one more of them. FACTS are good until the next one is read. */
+/* Reads one more document like the last one. FACTS are valid until the next is read. */
 int fact_series_read(struct fact_series *series, const struct desc *desc, void *facts,
 		     struct span json, bool lenient, struct fact_error *error);
 void fact_series_end(struct fact_series *series);
@@ -277,11 +278,11 @@ size_t fact_compare(const struct desc *desc, const void *a, const void *b, fact_
 const struct field *desc_field(const struct desc *desc, const char *name, size_t n);
 /* The identity of a list item, or NULL: in BUFFER where it is a number. */
 const char *desc_key(const struct desc *desc, const void *item, char buffer[24]);
-/* By what an item is found again in another node's list; NULL: by its place. */
+/* Returns the name by which ITEM is found in another node's list; NULL if only its position identifies it. */
 const char *desc_name(const struct desc *desc, const void *item, char buffer[24]);
 enum fact_state field_state(const struct field *field, const void *value);
 struct json_object *field_to_json(const struct field *field, const void *value);
-/* In digits; many times as fast as printf(). */
+/* Returns NUMBER in decimal digits, in BUFFER; many times faster than printf(). */
 const char *fact_decimal(uint64_t number, char buffer[24]);
 /* A known value that is no list or struct, as a word; BUFFER is for a number. */
 const char *field_text(const struct field *field, const void *value, char buffer[24]);

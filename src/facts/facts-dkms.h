@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-dkms.h - what DKMS has built, and why it could not build the rest. Part of facts.h, which includes it. */
+/* facts-dkms.h - the modules that DKMS has built, and why others failed. Part of facts.h, which includes it. */
 #ifndef FACTS_DKMS_H
 #define FACTS_DKMS_H
 

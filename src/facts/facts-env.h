@@ -35,7 +35,7 @@ struct env_facts {
 	struct fact_u64 bounding;     /* capabilities that it can ever get; hexadecimal */
 	struct fact_enum seccomp;     /* enum seccomp_mode */
 	struct fact_bool initial_user_namespace; /* it is in no other one */
-	/* That its control group is of: kubernetes, docker, ...; absent: of none, or a control group
+	/* Owner of its control group: kubernetes, docker, ...; absent: no container runtime, or a control group
 	 * namespace hides it. */
 	struct fact_str container;
 	LIST(struct env_variable) variables; /* NCCL_*, NVSHMEM_*, ... */
@@ -43,8 +43,8 @@ struct env_facts {
 	LIST(struct env_setting) nccl_conf; /* absent: no such file */
 	LIST(struct env_setting)
 	nvshmem_conf; /* absent: no such file. Releases before 3.6.5 read none */
-	/* From which NCCL takes the PCI topology: NCCL_TOPO_FILE's, else the one that a virtual machine's
-	 * nvidia-topologyd writes. Absent: there is none of that name. */
+	/* File that NCCL takes the PCI topology from: that of NCCL_TOPO_FILE, else the one that nvidia-topologyd
+	 * writes in a virtual machine. Absent: the file does not exist. */
 	struct fact_str nccl_topology;
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-failures.h - what the kernel log says that it could not do, and errors that nothing here explains. Part of
- * facts.h, which includes it. */
+/*
+ * facts-failures.h - the failures in the kernel log, and errors that no rule explains. Part of facts.h, which
+ * includes it.
+ */
 #ifndef FACTS_FAILURES_H
 #define FACTS_FAILURES_H
 
@@ -26,7 +28,7 @@ enum failure_kind {
 };
 extern const char *const failure_kind_words[];
 
-/* One failure: of one kind, of one module and one device. ORDERED: as the log has them. */
+/* Failures of one kind, of one module and one device. ORDERED: in the order of the log. */
 struct log_failure {
 	struct fact_str subject; /* the device or the module; "kernel": neither is named */
 	struct fact_enum kind;	 /* enum failure_kind */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-kinds.h - what kind of node it is. Part of facts.h, which includes it. */
+/* facts-kinds.h - the kinds of the node. Part of facts.h, which includes it. */
 #ifndef FACTS_KINDS_H
 #define FACTS_KINDS_H
 
@@ -7,7 +7,7 @@
 
 /* ---- kinds: what kind of node it is; derived from the other sections by query/kind.h ---- */
 
-/* One kind of node. Several are true of one node: an HGX board, bare metal, a Kubernetes node. */
+/* One kind of node. A node can have several: HGX board, bare metal, Kubernetes node. */
 struct kind_fact {
 	struct fact_str name; /* hgx, kubernetes-node, vfio-host, ...: the words of query/kind.h */
 	struct fact_bool is;  /* unknown: what decides it was not read */

@@ -17,8 +17,8 @@ struct missing_version {
 /* A library that programs link, or open at run time. */
 struct opened_library {
 	struct fact_str path; /* as the dynamic loader finds it */
-	/* What it is for: verbs, verbs-provider, gdrcopy, nccl, nccl-net, nccl-tuner, nvshmem, nvshmem-ibgda,
-	 * nvshmem-transport, nvshmem-bootstrap, libfabric, ucx, ucx-cuda, ucx-gdrcopy, ucx-verbs. */
+	/* Purpose: verbs, verbs-provider, gdrcopy, nccl, nccl-net, nccl-tuner, nvshmem, nvshmem-ibgda, nvshmem-
+	 * transport, nvshmem-bootstrap, libfabric, ucx, ucx-cuda, ucx-gdrcopy, ucx-verbs. */
 	struct fact_str use;
 	/* The variable that names it, such as NCCL_NET_PLUGIN; absent: it is opened by default. */
 	struct fact_str variable;
@@ -58,11 +58,11 @@ struct libraries_facts {
 	LIST(struct opened_library) opened;	 /* that are there */
 	LIST(struct library_copies) copies;	 /* of those with several files */
 	LIST(struct preloaded_library) preloads; /* absent: no /etc/ld.so.preload */
-	/* Of the libibverbs that programs get; absent: they get none. */
+	/* Path of the libibverbs that programs get; absent: they get none. */
 	struct fact_str verbs;
 	/* Number of its private interface, which its providers must have too: 57 */
 	struct fact_u64 verbs_abi;
-	/* In the folder that this libibverbs looks into; absent: there is none */
+	/* Provider files in the folder that this libibverbs searches; absent: the folder does not exist */
 	LIST(struct verbs_provider_file) verbs_providers;
 };
 

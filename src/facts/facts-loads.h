@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-loads.h - what the files say of whether modules can be loaded. Part of facts.h, which includes it. */
+/* facts-loads.h - whether modules can be loaded, according to their files. Part of facts.h, which includes it. */
 #ifndef FACTS_LOADS_H
 #define FACTS_LOADS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-nvml.h - what the driver answers about its GPUs through NVML. Part of facts.h, which includes it. */
+/* facts-nvml.h - the driver's answers about its GPUs through NVML. Part of facts.h, which includes it. */
 #ifndef FACTS_NVML_H
 #define FACTS_NVML_H
 
@@ -152,7 +152,7 @@ struct nvml_pcie {
 	struct fact_u64 width_max;	/* that GPU and slot can do */
 };
 
-/* What one GPU can do with another GPU's memory. */
+/* The access of one GPU to another GPU's memory. */
 struct nvml_peer {
 	struct fact_str bdf;	  /* of the other GPU */
 	struct fact_enum read;	  /* enum nvml_p2p */

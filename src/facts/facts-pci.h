@@ -63,7 +63,7 @@ struct pci_rebar {
 	struct fact_u64 size_max_bytes; /* the largest that the device offers */
 };
 
-/* What a bridge passes down: the 64-bit prefetchable window that large BARs need. */
+/* The 64-bit prefetchable window of a bridge, which large BARs need. */
 struct pci_window {
 	enum fact_state state;
 	struct fact_u64 start;	    /* the first address passed down */
@@ -111,8 +111,8 @@ struct pci_device {
 	struct fact_str physical_function; /* absent: not a virtual function */
 	struct fact_u64 virtual_functions; /* SR-IOV functions in use; absent: not capable */
 	struct fact_bool boot_vga;	   /* absent: not a VGA controller */
-	/* Of a ConnectX beside GPUs whose NVSwitches are managed through one (HGX B200), from its vital
-	 * product data: SW_MNG is such a function and no NIC. Elsewhere unknown, and not missed. */
+	/* For a ConnectX beside GPUs whose NVSwitches are managed through one (HGX B200), from its vital product
+	 * data: SW_MNG is such a management function and no NIC. Unknown for all others, without a gap. */
 	struct fact_str sub_model;
 	struct fact_str power_state;	/* D0, D3hot, D3cold: then its registers are left alone */
 	struct fact_str runtime_status; /* active, suspended */
@@ -134,7 +134,7 @@ struct pci_override {
 
 struct pci_facts {
 	LIST(struct pci_device) devices; /* every function on the bus */
-	/* Of the BARs of display controllers. ORDERED */
+	/* Holders of the BARs of display controllers. ORDERED */
 	LIST(struct pci_claim) claims;
 	LIST(struct pci_override)
 	overrides; /* files of /etc/driverctl.d; absent: there is no such folder */
@@ -142,7 +142,7 @@ struct pci_facts {
 
 /* ---- topology: what lies between GPUs and NICs; derived from the section pci by topology.h ---- */
 
-/* As NCCL and nvidia-smi topo name them, nearest first. */
+/* Distances between two PCI functions, with the names of NCCL and nvidia-smi topo, nearest first. */
 enum path_class {
 	PATH_PIX,     /* one switch between them */
 	PATH_PXB,     /* several switches, no host bridge */

@@ -27,7 +27,7 @@
 #define SLURM_DEVICES "ConstrainDevices"
 #define SPANK_REQUIRED "required" /* in plugstack.conf */
 
-/* What a topology file lists: a GPU, a NIC; and attributes of <cpu> that NCCL asks for. */
+/* Names in a topology file: a GPU, a NIC, and the attributes of <cpu> that NCCL requires. */
 #define TOPOLOGY_GPU "gpu"
 #define TOPOLOGY_NIC "nic"
 
@@ -50,7 +50,7 @@
 
 /* ---- references: names in configuration files, held against the node ---- */
 
-/* What kind of file names it. */
+/* The kind of file that contains the name. */
 enum reference_format {
 	REFERENCE_CDI,		/* Container Device Interface */
 	REFERENCE_TOOLKIT,	/* nvidia-container-runtime/config.toml */
@@ -70,7 +70,7 @@ enum reference_format {
 };
 extern const char *const reference_format_words[];
 
-/* What kind of thing is named. */
+/* The kind of thing that is named. */
 enum reference_kind {
 	REFERENCE_DEVICE,    /* a device node */
 	REFERENCE_FILE,	     /* a file, folder, socket */
@@ -96,12 +96,11 @@ struct reference {
 	struct fact_enum kind;	 /* enum reference_kind */
 	struct fact_enum format; /* enum reference_format */
 	struct fact_str role;	 /* what the file wants it for: its key, such as ExecStart */
-	/* What the file says of it: "510:0" of a device, the value of a sysctl, the name that a udev rule gives to
-	 * a PCI function's device; absent: nothing. */
+	/* The file's claim: "510:0" of a device, the value of a sysctl, the name that a udev rule gives to a PCI
+	 * function's device; absent: the file makes no claim. */
 	struct fact_str claim;
-	/* What the node has: "509:0" of a device, the path of a module, program or library, the
-	 * value of a sysctl, a library in a driver's folder or "folder" where it has none; absent: it
-	 * does not exist. */
+	/* The node's value: "509:0" of a device, the path of a module, program or library, the value of a sysctl, a
+	 * library in a driver's folder, or "folder" if it has none; absent: it does not exist. */
 	struct fact_str found;
 	struct fact_str file; /* that names it */
 	struct fact_u64 line; /* in that file; absent: it has no lines */
@@ -111,14 +110,14 @@ struct reference {
 struct reference_file {
 	struct fact_str path;	 /* of the file */
 	struct fact_enum format; /* enum reference_format */
-	/* It was read to its end and understood: what is not named here is not named. */
+	/* True if the file was read to its end and understood: the list of its names is complete. */
 	struct fact_bool complete;
 };
 
 struct references_facts {
 	LIST(struct reference_file) files; /* files that were searched */
 	LIST(struct reference) items;	   /* what they name */
-	/* Every place where such files lie could be searched. */
+	/* True if every folder that may have such files could be searched. */
 	struct fact_bool complete;
 };
 

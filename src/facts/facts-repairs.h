@@ -6,7 +6,7 @@
 
 #include "facts/fact.h"
 
-/* What one finding got. */
+/* The result of the repair of one finding. */
 struct repair {
 	struct fact_str rule;	 /* driver/peer-mapping-override */
 	struct fact_str subject; /* absent: the node */

@@ -7,7 +7,7 @@
 
 /* ---- services ---- */
 
-/* One of the last lines that a service wrote, or that systemd wrote about it. ORDERED */
+/* One of the last lines of a service, written by it or by systemd about it. ORDERED */
 struct service_line {
 	struct fact_str text; /* without time and host */
 	struct fact_str file; /* journal, /var/log/syslog, or the service's own log file */
@@ -18,15 +18,14 @@ struct service {
 	struct fact_str load;	 /* loaded, not-found, masked */
 	struct fact_str active;	 /* active, inactive, failed */
 	struct fact_str enabled; /* enabled, disabled, static, masked; absent: no unit file */
-	/* From the boot to the start of its process, the oldest one. Known of services that run. */
+	/* Time from the boot to the start of its oldest process. Known for services that run. */
 	struct fact_u64 started_ms;
-	/* Of its last run in this boot, in systemd's words: success, exit-code, signal, timeout.
-	 * Known of services that do not run. */
+	/* Result of its last run in this boot, in systemd's words: success, exit-code, signal, timeout. Known for
+	 * services that do not run. */
 	struct fact_str result;
 	struct fact_u64 exit_status; /* of its main process, or the signal that ended it */
 	struct fact_u64 restarts;    /* how often systemd started it again by itself */
-	/* Of what does not run: the program of its ExecStart=; absent: it has none, or none that could be
-	 * found. */
+	/* Program of ExecStart=, for a service that does not run; absent: it has none, or the program was not found. */
 	struct fact_str program;
 	/* Shared libraries that this program needs and the dynamic loader does not find: "libz.so.1". */
 	LIST(const char *) missing_libraries;
@@ -37,8 +36,8 @@ struct service {
 struct services_facts {
 	struct fact_bool manager;   /* systemd runs this node */
 	LIST(struct service) units; /* those not there too: not-found */
-	/* From the boot to the start of the oldest process that has a GPU open; absent: none has. Known where
-	 * fabric manager was started more than ten minutes after the boot. */
+	/* Time from the boot to the start of the oldest process that has a GPU open; absent: no process has one
+	 * open. Known if fabric manager was started more than ten minutes after the boot. */
 	struct fact_u64 gpu_held_since_ms;
 	/* A container brings the NVIDIA driver and its options (GPU Operator); absent: none does. */
 	struct fact_str driver_container;

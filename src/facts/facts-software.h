@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-software.h - what is installed. Part of facts.h, which includes it. */
+/* facts-software.h - the installed software. Part of facts.h, which includes it. */
 #ifndef FACTS_SOFTWARE_H
 #define FACTS_SOFTWARE_H
 
@@ -31,7 +31,7 @@ struct software_package {
 struct software_facts {
 	struct fact_bool complete;	  /* every folder that was to be looked into could be */
 	LIST(struct software_item) items; /* libraries, toolkits and packages */
-	/* That the dynamic loader gives a program of the process that was asked about for libcuda.so.1; absent: none. */
+	/* Path of the libcuda.so.1 that the dynamic loader gives a program of the checked process; absent: none. */
 	struct fact_str libcuda;
 	struct fact_str libcuda_version; /* of that one; absent: its name does not tell */
 	struct fact_str libnvidia_ml;	 /* the same for libnvidia-ml.so.1 */

@@ -34,8 +34,8 @@ struct hugepages {
 	struct fact_u64 pages;	    /* in the pool, used or not */
 };
 
-/* What is mounted, as the node's first process sees it; where that one cannot be seen, as this one does.
- * Of several mounts on one point the one on top. What containers mount for themselves is left out. */
+/* Mounts as the node's first process sees them; if that process is not accessible, as this process does. Of several
+ * mounts on one point, the top one. Mounts inside containers are left out. */
 struct mount_point {
 	struct fact_str point;	 /* where it is mounted */
 	struct fact_str type;	 /* ext4, nfs4, lustre, hugetlbfs */
@@ -137,7 +137,7 @@ struct driver_facts {
 	struct fact_str banner;		  /* the whole NVRM version line */
 	LIST(struct driver_param) params; /* in the driver's order */
 	LIST(const char *) gsp_firmware;  /* files found for the loaded version */
-	/* Of the installer's log: the line that tells why its last run failed; absent: no log, or it did not fail. */
+	/* The line of the installer's log that explains why its last run failed; absent: no log, or it did not fail. */
 	struct fact_str installer_error;
 	/* The version of the driver that it was to install; absent: no log. */
 	struct fact_str installer_version;
@@ -158,7 +158,7 @@ struct module {
 	struct fact_enum state;	    /* enum module_state */
 	struct fact_u64 refcnt;	    /* absent: the kernel does not count */
 	LIST(const char *) holders; /* modules that use it */
-	/* Only for the modules that this program is about: */
+	/* Only for modules that rules ask about: */
 	struct fact_str version;
 	struct fact_str srcversion;	  /* hash of its sources */
 	struct fact_str taint;		  /* letters: O out of tree, E not signed */
@@ -237,7 +237,7 @@ struct modprobe_file {
 	struct fact_u64 mtime_s; /* absent: in an image, or a link to /dev/null */
 };
 
-/* One line of options as it stands: MODULE TEXT. */
+/* One options line in the form of the file: MODULE TEXT. */
 struct modprobe_options {
 	struct fact_str module; /* that the line names */
 	struct fact_str text;	/* the rest of the line */
@@ -245,8 +245,8 @@ struct modprobe_options {
 	struct fact_u64 line;	/* absent: it is in /proc/cmdline */
 };
 
-/* One parameter, after all lines for its module were joined and taken apart as the kernel does. In the
- * kernel's order for each module, the modules by name. */
+/* One parameter, after all lines of its module are joined and split as the kernel splits them. Modules by name, and
+ * parameters in the kernel's order. */
 struct modprobe_assignment {
 	struct fact_str module;	    /* that the parameter belongs to */
 	struct fact_str param;	    /* its name */
@@ -308,8 +308,8 @@ struct initramfs_image {
 	LIST(const char *) compressors; /* one word a segment, ORDERED: none, zstd, xz, ... */
 	struct fact_bool complete;	/* read to its last trailer: what is not in it is absent */
 	struct fact_str problem;	/* why it could not be read whole */
-	/* Only those that this program is about: nvidia*, nouveau, nova*, gdrdrv, nv_peer_mem, mlx*,
-	 * ib_*, rdma*, vfio*, efa*. In an image that is not complete, those found until then. */
+	/* Modules that rules ask about: nvidia*, nouveau, nova*, gdrdrv, nv_peer_mem, mlx*, ib_*, rdma*, vfio*,
+	 * efa*. If the image was not read completely, those found before. */
 	LIST(struct initramfs_module) modules;
 	struct modprobe_facts modprobe; /* unknown in an image that is not complete */
 };
@@ -325,8 +325,8 @@ struct cmdline_arg {
 	struct fact_str value; /* absent: a bare word */
 };
 
-/* What a boot entry, or a file that boot entries are made from, gives the kernel. ORDERED. Several
- * assignments to one variable each have the whole value up to there: the last one counts. */
+/* Kernel arguments of a boot entry, or of a file that boot entries are made from. ORDERED. If a variable is assigned
+ * several times, each assignment has the whole value up to there: the last one counts. */
 struct cmdline_text {
 	struct fact_str kernel;	  /* absent where it is for every kernel */
 	struct fact_str variable; /* GRUB_CMDLINE_LINUX, options; absent for a plain file */
@@ -345,7 +345,7 @@ struct cmdline_facts {
 enum boot_loader { BOOT_GRUB, BOOT_GRUB_BLS, BOOT_SYSTEMD_BOOT, BOOT_UKI };
 extern const char *const boot_loader_words[];
 
-/* One line of the loader's menu that starts a Linux kernel. */
+/* One line of the boot loader's menu that starts a Linux kernel. */
 struct boot_entry {
 	struct fact_str id;	 /* as the loader names it; in a submenu: "outer>inner" */
 	struct fact_str title;	 /* as the menu shows it */
@@ -411,11 +411,12 @@ struct rdma_port {
 	struct fact_str lane_rate;	/* NDR, HDR; absent: the kernel has no word for it */
 	struct fact_u64 lid;		/* address in the InfiniBand subnet, 0 with Ethernet */
 	struct fact_u64 sm_lid;		/* that of the subnet manager */
-	/* What sysfs told of the state where verbs, whose answer counts, told another; absent: the same. */
+	/* The state in sysfs, if it differs from that of verbs, which counts; absent: both are equal. */
 	struct fact_enum sysfs_state;
 	struct fact_u64 active_mtu_bytes; /* through verbs */
 	struct fact_bool grh_required;	  /* through verbs: packets need a global route header */
-	/* Of RoCE packets, instead of the job's; absent: the job's is used, or the driver has no such file. */
+	/* Traffic class that replaces the job's in RoCE packets; absent: the job's is used, or the driver has no
+	 * such file. */
 	struct fact_u64 traffic_class;
 	LIST(struct rdma_gid) gids;	    /* those that are not zero */
 	LIST(const char *) pkeys;	    /* those that are not zero: 0xffff */
@@ -438,14 +439,14 @@ struct rdma_device {
 	struct fact_str open_error;
 	struct fact_bool dmabuf;      /* through verbs: the kernel registers a DMA-BUF */
 	LIST(struct rdma_port) ports; /* of the device */
-	/* Of an EFA device: what gives its driver GPU memory, NVIDIA or NVIDIA peermem; empty: nothing
-	 * does. Absent: another device, or a driver without the file. */
+	/* For an EFA device, the provider of GPU memory: NVIDIA or NVIDIA peermem; empty: none. Absent: another
+	 * device, or a driver without the file. */
 	struct fact_str p2p;
-	/* The same in efa before 2.6.0: GPU memory can be registered. */
+	/* True if an EFA device can register GPU memory, as efa before 2.6.0 reports it. */
 	struct fact_bool gdr;
 };
 
-/* What a network driver offers to the RDMA driver of the same NIC: a device of the auxiliary bus. */
+/* A device of the auxiliary bus, by which a network driver offers a NIC to the RDMA driver. */
 struct rdma_auxiliary {
 	struct fact_str name;	/* mlx5_core.rdma.0 */
 	struct fact_str bdf;	/* the PCI function that it belongs to; absent: none */
@@ -468,15 +469,15 @@ struct net_interface {
 	struct fact_str state;	   /* operstate */
 	struct fact_bool carrier;  /* a link partner is there; absent: switched off */
 	struct fact_u64 mtu_bytes; /* the largest packet */
-	/* Of the link of a PCI function; absent: it is down, or its driver does not tell. */
+	/* Speed of the link, for the port of a PCI function; absent: it is down, or its driver does not report it. */
 	struct fact_u64 speed_mbps;
 	struct fact_str bdf;	      /* absent: not a PCI function */
 	struct fact_str driver;	      /* of the function; bonding, bridge over one; absent: none */
 	LIST(const char *) addresses; /* 192.0.2.1/24, fe80::1/64 */
-	/* Of interfaces that share a subnet with another; unknown for the rest. */
+	/* Known for interfaces that share a subnet with another. */
 	struct fact_u64 arp_ignore;
 	struct fact_u64 arp_announce; /* the same */
-	/* Of interfaces that RoCE runs over, on a running host; absent: the driver has none. */
+	/* Known for interfaces with RoCE, on a running host; absent: the driver does not report it. */
 	struct fact_u64 pfc_priorities; /* a bit for each that PFC is on for; hexadecimal */
 	struct fact_bool pause;		/* global pause frames, sent or obeyed */
 	/* Bonds, bridges and VLANs over it, and over those. Only of PCI functions. */
@@ -540,7 +541,7 @@ struct containers_facts {
 	struct fact_str toolkit; /* path of a program of the NVIDIA Container Toolkit */
 	/* its hook opens no device for a container; absent: not said */
 	struct fact_bool no_cgroups;
-	/* Only version 2 of control groups is mounted; absent: version 1, or both. */
+	/* True if only version 2 of control groups is mounted; absent: version 1, or both. */
 	struct fact_bool cgroup2;
 	/* SELinux refuses what its policy does not allow; absent: it is not in the kernel, or off. */
 	struct fact_bool selinux_enforcing;
@@ -556,7 +557,8 @@ struct containers_facts {
 	LIST(const char *) kubelet_plugins;
 	/* Sockets of its device plugins, and its own (kubelet.sock) */
 	LIST(const char *) device_plugins;
-	/* Its checkpoint has a resource whose name ends with gpu, or is NVIDIA's; absent: there is no checkpoint. */
+	/* True if the kubelet's checkpoint has a resource of NVIDIA or one whose name ends with gpu; absent: there
+	 * is no checkpoint. */
 	struct fact_bool gpu_resource;
 };
 
@@ -572,8 +574,9 @@ struct process_limits {
 	struct fact_str unit;		    /* systemd unit, from its cgroup */
 };
 
-/* What sets a limit: limits.conf, limits.d, LimitMEMLOCK= of a unit or its drop-ins, DefaultLimitMEMLOCK= of
- * system.conf (scope "systemd"), default-ulimits of Docker ("docker"). Of several the last one counts. */
+/* A setting of a limit: limits.conf, limits.d, LimitMEMLOCK= of a unit or its drop-ins, DefaultLimitMEMLOCK= of
+ * system.conf (scope "systemd"), default-ulimits of Docker ("docker"). If several set one limit, the last one
+ * counts. */
 struct limit_setting {
 	struct fact_str item;  /* memlock, nofile */
 	struct fact_str scope; /* user or group as in limits.conf, or the unit */
@@ -584,7 +587,7 @@ struct limit_setting {
 	struct fact_u64 line; /* in that file; absent: it is JSON */
 };
 
-/* What the RDMA controller of control groups lets a process have of one device (Linux: cgroup-v2.rst, RDMA). The
+/* Limits of the RDMA controller of control groups for a process and one device (Linux: cgroup-v2.rst, RDMA). The
  * lowest limit of its control group and those above. */
 struct rdma_limit {
 	struct fact_str device;	 /* mlx5_0 */
@@ -602,10 +605,11 @@ struct limits_facts {
 	struct process_limits self;   /* of --pid, else of this process */
 	struct group_limits group;    /* of the same process */
 	LIST(struct rdma_limit) rdma; /* of the same; only devices that are limited */
-	/* What starts jobs: slurmd, containerd, sshd, ...; of several processes of one name the one
-	 * that may lock least. */
+	/* Processes that start jobs: slurmd, containerd, sshd, ...; if several have one name, the one with the
+	 * lowest memlock limit. */
 	LIST(struct process_limits) launchers;
-	/* Of services that start at boot and whose program is the site's own (/usr/local, /opt, /srv); one of each name. */
+	/* Services that start at boot and whose program belongs to the site (/usr/local, /opt, /srv); one for each
+	 * name. */
 	LIST(struct process_limits) daemons;
 	LIST(struct limit_setting) settings; /* ORDERED */
 	struct fact_u64 shm_bytes;	     /* size of /dev/shm */

@@ -13,7 +13,7 @@
 #define OWN_LIMITS "/etc/security/limits.d/zz-nvnodecheck.conf"
 #define OWN_DROP_IN "/etc/systemd/system/%s.d/zz-nvnodecheck.conf"
 
-/* What was done here, a folder for each transaction (txn.h), and what their records are called. */
+/* The folder with one folder for each transaction (txn.h), and the format's name in their records. */
 #define OWN_TRANSACTIONS "/var/lib/nvnodecheck/fix"
 #define OWN_RECORD_FORMAT "nvnodecheck-transaction"
 

@@ -58,7 +58,7 @@ const struct desc proof_facts_desc = DESC(proof_facts, .optional = true);
 
 /* ---- what it says of the configuration ---- */
 
-/* All trials of KIND: one that failed decides. */
+/* Combines all trials of KIND: one that failed decides. */
 static enum proof_word word_of_tries(const struct node *node, const char *kind, struct arena *arena,
 				     const char **seen)
 {
@@ -116,7 +116,7 @@ static enum proof_word word_of_copies(const struct node *node, struct arena *are
 		}
 		good += !is_known(c->error);
 	}
-	/* That GPUs reach each other does not tell that NICs reach them. */
+	/* Copies between GPUs do not show that NICs can reach GPU memory. */
 	if (!good || node->rdma.devices.count)
 		return PROOF_SILENT;
 	*seen = arena_printf(arena, "%zu cop%s between GPUs over PCI Express arrived undamaged",

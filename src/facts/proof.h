@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * proof.h - what prove tried on the hardware, and how it went. Part of facts.h, which includes it: rules
- * read it as they read any facts. No probe fills it; it comes from prove.h, or from the document that
- * an earlier run wrote (doctor --with).
+ * proof.h - the trials of prove on the hardware, and their results. Part of facts.h, which includes it: rules read
+ * it as they read any facts. No probe fills it; it comes from prove.h, or from the document that an earlier run
+ * wrote (doctor --with).
  */
 #ifndef PROOF_H
 #define PROOF_H
@@ -29,7 +29,7 @@ struct node;
 #define PROOF_RDMA_WRITE "rdma-write" /* the NIC writes into GPU memory, data verified */
 #define PROOF_GDRCOPY "gdrcopy"	      /* the CPU writes through gdrdrv, data verified */
 
-/* One trial. */
+/* The result of one trial. */
 struct proof_try {
 	struct fact_str id;	/* "stream-v1 0000:1b:00.0 write32" */
 	struct fact_str kind;	/* one of the words above */
@@ -41,7 +41,7 @@ struct proof_try {
 	struct fact_str seen;	/* what happened, for people */
 };
 
-/* What a copy left at its end, where it was not what had been sent. */
+/* The wrong content of a copy's destination. */
 enum proof_damage {
 	DAMAGE_NONE,
 	DAMAGE_ZEROS,
@@ -75,7 +75,7 @@ struct proof_gpu {
 	LIST(const char *) nvlink_peers; /* BDFs that it reaches over them */
 };
 
-/* What prove tried on the hardware; only doctor --with has it. Not read by any probe. */
+/* Trials that prove made on the hardware. Only doctor --with has them; no probe reads them. */
 struct proof_facts {
 	enum fact_state state;	      /* unknown: no proof was given */
 	struct fact_str boot_id;      /* of the boot that it speaks of */
@@ -94,7 +94,7 @@ struct proof_facts {
 
 extern const struct desc proof_facts_desc;
 
-/* What of a proof speaks of a rule's subject. */
+/* The trial that concerns a rule's subject. */
 enum proof_trial {
 	TRIAL_NONE,
 	TRIAL_DOORBELL_AS_JOB,
@@ -104,7 +104,7 @@ enum proof_trial {
 	TRIAL_PEER_COPIES,
 };
 
-/* What a proof makes of a rule about the configuration. */
+/* The effect of a proof on the verdict of a rule about the configuration. */
 enum proof_word {
 	PROOF_SILENT, /* nothing was tried that speaks of it */
 	PROOF_GOOD,   /* what the rule fears did not happen */

@@ -45,7 +45,7 @@ static bool check_platform(struct fixing *f)
 	return true;
 }
 
-/* All ports of one kind of finding at once: one argument names them all. */
+/* Returns all ports of findings of this kind, because one kernel argument names them all. */
 static const char *ports_of(struct fixing *f, bool config, size_t *count)
 {
 	const char *list = "";
@@ -87,6 +87,7 @@ static void plan(struct fixing *f)
 		 ports, ports == 1 ? "" : "s", key);
 	fix_costs(f, "%s Devices below these ports then share an IOMMU group.",
 		  f->finding->rule->cost ? f->finding->rule->cost : "");
+	fix_risks(f);
 }
 
 const struct fix fix_clear_acs_redirect = {

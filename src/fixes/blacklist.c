@@ -25,6 +25,7 @@ static void block_drm(struct fixing *f)
 		return;
 	fix_does(f, ACTIVATION_REBOOT, "block nvidia-drm and nvidia-modeset");
 	fix_costs(f, "These GPUs will have no display.");
+	fix_risks(f);
 }
 
 const struct fix fix_block_nouveau = {

@@ -80,7 +80,7 @@ const char *cmdline_edit(struct arena *arena, struct span line, enum cmdline_for
 	if (!at)
 		return NULL;
 	end = at + strlen(old);
-	/* One of the two blanks round a word goes with it. */
+	/* Removing a word removes one of the two blanks around it. */
 	if (!new &&at > line.p && at[-1] == ' ')
 		at--;
 	else if (!new &&end < line.p + line.n &&*end == ' ')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fix.c - what a fix answers: repairs, refusals, steps. */
+/* fix.c - the answers of a fix: repairs, refusals, steps. */
 #include "fixes/fix.h"
 
 #include <stdarg.h>
@@ -38,6 +38,20 @@ void fix_costs(struct fixing *f, const char *format, ...)
 	va_end(ap);
 	f->repair->cost = f->repair->cost ? arena_printf(f->arena, "%s %s", f->repair->cost, text)
 					  : text;
+}
+
+void fix_risks(struct fixing *f)
+{
+	f->repair->is_risk = true;
+}
+
+void fix_then_run(struct fixing *f, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	f->repair->then_run = format_text(f, format, ap);
+	va_end(ap);
 }
 
 bool fix_refuse(struct fixing *f, const char *format, ...)

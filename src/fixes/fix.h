@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fix.h - what is between plan.c and the fixes. A fix is one file, src/fixes/NAME.c, found by its
- * name: rules name it in their row. It is asked once for each finding and answers with operations
- * on files and steps, or refuses with a reason. It writes nothing and reads nothing but the facts:
- * the bytes of files that are to be edited come through draft_open().
+ * fix.h - the interface between plan.c and the fixes. A fix is one file, src/fixes/NAME.c, found by its name: rules
+ * name it in their row. It is asked once for each finding and answers with operations on files and steps, or refuses
+ * with a reason. It writes nothing and reads nothing but the facts: the bytes of files that are to be edited come
+ * through draft_open().
  *
  * When a fix refuses, all that it asked for in the same call is forgotten.
  */
@@ -23,6 +23,8 @@ struct draft {
 	uint32_t mode;
 	const char *why;
 };
+
+#define SCRATCH_BYTES (256u << 20)
 
 struct fixing {
 	struct arena *arena;
@@ -52,12 +54,12 @@ struct fixing {
 struct fix {
 	const char *name;  /* as rules and answers name it: struct fix_call */
 	const char *title; /* what it changes, for explain */
-	/* Its arguments are fix_arg(f, 0) and so on; what they mean stands above each definition. */
+	/* The repair's arguments are fix_arg(f, 0) and so on; the comment above each definition explains them. */
 	bool reloads_driver; /* what it changes can take effect by loading the driver again */
 	void (*plan)(struct fixing *f);
 };
 
-/* All fixes, by name; ends with NULL. */
+/* All fixes by name; the last item is NULL. */
 extern const struct fix *const fix_list[];
 const struct fix *fix_find(const char *name);
 
@@ -65,15 +67,19 @@ const struct fix *fix_find(const char *name);
 
 /* ---- the answer ---- */
 
-/* One line on what is done. Several calls are joined; the latest ACTIVATION counts. */
+/* Adds one line about the repair. Lines of several calls are joined, and the latest ACTIVATION counts. */
 FIX_TEXT(3) void fix_does(struct fixing *f, enum activation activation, const char *format, ...);
 FIX_TEXT(2) void fix_costs(struct fixing *f, const char *format, ...);
+/* The cost is a risk, or hits others. */
+void fix_risks(struct fixing *f);
+/* What the user has to run after it. */
+FIX_TEXT(2) void fix_then_run(struct fixing *f, const char *format, ...);
 /* Keeps the first reason of one finding. Returns false. */
 FIX_TEXT(2) bool fix_refuse(struct fixing *f, const char *format, ...);
 /* Refuses because the change is configured on disk and waits for ACTIVATION. */
 FIX_TEXT(3) void fix_waits(struct fixing *f, enum activation activation, const char *format, ...);
 bool fix_refused(const struct fixing *f);
-/* What could not be read of that which FIX's repairs change, or NULL. */
+/* Returns the gap of a file that the repairs of FIX change and that could not be read, or NULL. */
 const struct gap *fix_unread(const struct fixing *f, const char *fix);
 /* Refuses: nothing that was read needs a change, but GAP could not be read. */
 bool fix_refuse_unread(struct fixing *f, const struct gap *gap);
@@ -94,7 +100,7 @@ void draft_remove(struct fixing *f, struct draft *draft);
 void draft_set(struct fixing *f, struct draft *draft, struct span text);
 /* Writes OPENING into an empty file of our own, after a line that says whose it is. */
 void draft_begin(struct fixing *f, struct draft *draft, const char *opening);
-/* In a file of our own: LINE instead of the one that begins with PREFIX, or at the end, below a
+/* Writes LINE in a file of our own. It replaces the line that begins with PREFIX, or is added at the end, below a
  * comment with the finding's rule. */
 void draft_line(struct fixing *f, struct draft *draft, const char *prefix, const char *line);
 /* The N bytes at AT of the text that will be, replaced. */
@@ -116,16 +122,18 @@ const char *const *fix_argv(struct fixing *f, const char *program, const char *a
 
 /* ---- module options (plan-options.c, plan-modprobe.c) ---- */
 
-/* Nothing that it gives may be kept in the plan without being copied. What modprobe.d and the next
- * boot's command line will contain with the drafts in place. */
+/* Returns what modprobe.d and the next boot's command line will contain with the drafts in place. The plan must copy
+ * what it keeps of it. */
 const struct modprobe_facts *fix_modprobe(struct fixing *f);
+/* Is there memory for one more change? A file of ten thousand lines does not have as many changes. */
+bool fix_has_room(struct fixing *f);
 /* MODULE's PARAM=VALUE in our drop-in, under the name that counts here, shown to win. */
 bool fix_option(struct fixing *f, const char *module, const char *param, const char *value);
 /* Removes it from every file. If a file is not for editing, STANDARD (what the driver has without
  * it) is set instead; NULL: refused. */
 bool fix_option_remove(struct fixing *f, const char *module, const char *param,
 		       const char *standard);
-/* Only of one file. */
+/* Like fix_option_remove(), in FILE only. */
 bool fix_option_cut(struct fixing *f, const char *module, const char *param, const char *file);
 /* KEY=VALUE in RegistryDwords beside all keys that stand anywhere; VALUE NULL: without KEY. KEY
  * NULL: all of them in one assignment. */
@@ -142,12 +150,12 @@ bool fix_argument(struct fixing *f, const char *key, const char *value);
 /* The plan changes the command line of the next boot, so a repair that needs only what is in it is
  * not there already. */
 void fix_shares_arguments(struct fixing *f);
-/* Also one of several values of KEY, separated by commas. VALUE NULL: KEY as a bare word. */
+/* Removes KEY=VALUE. VALUE can be one of several that are separated by commas; NULL: KEY is a bare word. */
 bool fix_argument_remove(struct fixing *f, const char *key, const char *value);
 
 /* ---- modules (plan-module.c) ---- */
 
-/* Its file for the running kernel, under whatever name; NULL: there is none. */
+/* Returns the file of MODULE for the running kernel, whatever name it has; NULL: there is none. */
 const struct module_file *fix_module_file(const struct fixing *f, const char *module);
 bool fix_load_now(struct fixing *f, const char *module);
 bool fix_load_at_boot(struct fixing *f, const char *module);
@@ -156,7 +164,7 @@ bool fix_has_dracut(const struct fixing *f);
 
 /* ---- the driver loaded again (plan-reload.c) ---- */
 
-/* Where the user asked for it: what the finding waits for comes at once. */
+/* If the user wants it (--reload), loads the driver again, so that the finding's change takes effect at once. */
 void fix_reload(struct fixing *f);
 /* Refuses the whole plan when its driver cannot be loaded again now. */
 void fix_check_reload(struct fixing *f);

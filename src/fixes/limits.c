@@ -91,13 +91,10 @@ static bool drop_in(struct fixing *f, const struct limit *limit, const char *uni
 	if (draft_differs(draft))
 		fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
 	fix_does(f, ACTIVATION_RESTART, "set %s=%s for %s", limit->key, limit->unit_value, unit);
-	fix_costs(
-		f,
-		starts_logins(unit)
-			? "Then run \"systemctl restart %s\" and log in again; open sessions stay and "
-			  "keep the old limit."
-			: "Then run \"systemctl restart %s\"; jobs that run keep the old limit.",
-		command_name(unit, "UNIT"));
+	fix_then_run(f, "systemctl restart %s", command_name(unit, "UNIT"));
+	fix_costs(f, starts_logins(unit)
+			     ? "Log in again: open sessions stay and keep the old limit."
+			     : "Jobs that run keep the old limit.");
 	return true;
 }
 

@@ -37,7 +37,7 @@ static void set_registry_key(struct fixing *f)
 			 "set %s=%s in RegistryDwords and keep its other keys", key, value);
 }
 
-/* Only where the GPU offers a larger BAR1; the board's windows decide. */
+/* Sets the option only if the GPU offers a larger BAR1; whether it fits depends on the board's windows. */
 static void set_resizable_bar(struct fixing *f)
 {
 	const struct pci_device *d = node_pci(f->node, fix_subject(f));
@@ -80,7 +80,7 @@ static void set_resizable_bar(struct fixing *f)
 static void take_out(struct fixing *f, const char *param, const char *standard)
 {
 	if (fix_option_remove(f, "nvidia", param, standard))
-		fix_does(f, ACTIVATION_REBOOT, "remove the option %s", param);
+		fix_does(f, ACTIVATION_REBOOT, "remove the option \"%s\"", param);
 }
 
 /* An entry of RegistryDwords with an ordinary parameter's name wins over it. */
@@ -164,8 +164,8 @@ static void take_out_refused(struct fixing *f)
 	if (!fix_option_remove(f, module, param, NULL) ||
 	    (value && !fix_option(f, module, param, value)))
 		return;
-	fix_does(f, ACTIVATION_REBOOT, "remove %s%s%s", param, value ? " and keep the value " : "",
-		 value ? value : "");
+	fix_does(f, ACTIVATION_REBOOT, "remove the option %s%s%s", param,
+		 value ? " and keep the value " : "", value ? value : "");
 }
 
 /* ---- made right ---- */
@@ -211,7 +211,7 @@ static bool is_nvlink_key(const char *name)
 	return false;
 }
 
-/* What another finding wants out, or waits to see go, is not kept by this one. */
+/* Returns true if another finding removes this key, or waits until it is gone: this repair must not keep it. */
 static bool is_unwanted(const struct fixing *f, const char *name)
 {
 	for_each(other, &f->report->findings) {
@@ -228,7 +228,7 @@ static bool is_unwanted(const struct fixing *f, const char *name)
 	return false;
 }
 
-/* All keys that run: a key that the next load would not get is what was found. */
+/* Keeps all keys that are in effect now, because the finding is that the next load would lose a key. */
 static void keep_registry(struct fixing *f, const char *live)
 {
 	struct span rest = span_of(live);

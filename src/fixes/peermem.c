@@ -28,15 +28,16 @@ static void plan(struct fixing *f)
 		fix_refuse(f, "nv_peer_mem is installed and not in use; remove its package");
 		return;
 	}
+	fix_does(f, ACTIVATION_NOW, "stop and disable nv_peer_mem");
 	if (!fix_load_now(f, "nvidia_peermem") || !fix_load_at_boot(f, "nvidia_peermem"))
 		return;
 	stop_service(f);
 	if (loaded)
 		fix_step(f, PLAN_UNLOAD_MODULE, "nv_peer_mem", NULL);
-	fix_does(f, ACTIVATION_NOW, "stop and disable nv_peer_mem");
 	fix_costs(f,
 		  "Run it with no jobs on the node: GPUDirect RDMA does not work between the two "
 		  "steps.");
+	fix_risks(f);
 }
 
 const struct fix fix_replace_nv_peer_mem = {

@@ -114,8 +114,7 @@ static bool edit_line(struct fixing *f, struct draft *draft, uint64_t number, st
 
 /* ---- files of shell variables ---- */
 
-/* Where OLD stands among the sources, or the last assignment of VARIABLE when something is added.
- */
+/* Edits the variable where OLD is among its sources, or its last assignment when an argument is added. */
 static bool edit_shell(struct fixing *f, struct edit e, const char *variable, bool *done)
 {
 	const struct cmdline_text *last = NULL;
@@ -159,7 +158,8 @@ static bool check_later(struct fixing *f)
 	return true;
 }
 
-/* In grub.cfg a ";" ends the command unless it is quoted, and quotes written here get there. */
+/* Adds WORD to a file of our own. A ";" is quoted, because it would end the command in grub.cfg, and the quotes
+ * written here reach that file. */
 static bool add_own(struct fixing *f, const char *word)
 {
 	struct draft *draft = draft_open(f, OWN_GRUB, WHY);

@@ -96,6 +96,12 @@ void draft_remove(struct fixing *f, struct draft *draft)
 	draft->after = (struct span){ NULL, 0 };
 }
 
+/* Each change of a file keeps the file that it makes, and modprobe's are read again. */
+bool fix_has_room(struct fixing *f)
+{
+	return arena_used(f->arena) < ARENA_BYTES / 2 && arena_used(f->scratch) < SCRATCH_BYTES / 2;
+}
+
 void draft_splice(struct fixing *f, struct draft *draft, size_t at, size_t n, const char *with)
 {
 	size_t more = strlen(with), rest = draft->after.n - at - n;
@@ -125,7 +131,7 @@ void draft_begin(struct fixing *f, struct draft *draft, const char *opening)
 		append(f, draft, arena_printf(f->arena, OWN_HEADER "%s", opening));
 }
 
-/* What follows a comment with the same rule needs none of its own. */
+/* Returns true if the last comment is COMMENT, so that the next line of the same rule needs none. */
 static bool is_last_comment(const struct draft *draft, const char *comment)
 {
 	struct span rest = draft->after, line, last = { 0 };

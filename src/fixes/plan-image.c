@@ -179,7 +179,7 @@ static bool same_value(const struct modprobe_assignment *a, const struct modprob
 	       (!is_known(a->value) || str_is(a->value, b->value.value));
 }
 
-/* What A says of the image's modules and B does not say likewise. */
+/* Returns true if A sets something for the image's modules that B does not set. */
 static bool says_more(const struct fixing *f, const struct initramfs_image *image,
 		      const struct modprobe_facts *a, const struct modprobe_facts *b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan-make.h - from findings to a plan. */
+/* plan-make.h - makes a plan from findings. */
 #ifndef PLAN_MAKE_H
 #define PLAN_MAKE_H
 
@@ -19,12 +19,12 @@ struct plan_request {
 
 /* The plan and what it points to lie in the report's arena. */
 struct plan *plan_make(const struct plan_request *request);
-/* Nothing would be written and nothing run. */
+/* Returns true if the plan neither writes a file nor has a step. */
 bool plan_is_empty(const struct plan *plan);
 
 /* Why nothing on this node is repaired, or NULL. */
 const char *plan_refuse_node(const struct node *node, struct arena *arena);
-/* Who can repair what no fix is for. */
+/* Returns who can repair a finding that no fix exists for. */
 const char *plan_refuse_finding(const struct finding *finding, struct arena *arena);
 
 #endif

@@ -4,6 +4,7 @@
  * facts and the drafts over them go through the same parser as those of the host, so that whether
  * an assignment wins is seen and not assumed.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fixes/fix.h"
@@ -12,7 +13,7 @@
 /* Commands that have a bearing on options; the others do not change which assignment wins. */
 struct line {
 	const struct fact_str *file;
-	uint64_t number;
+	size_t index;
 	const char *text;
 };
 
@@ -34,12 +35,16 @@ static const char *escaped(struct arena *arena, const char *text)
 }
 
 static void add_line(struct fixing *f, struct lines *lines, const struct fact_str *file,
-		     struct fact_u64 number, const char *text)
+		     const char *text)
 {
-	struct line *line = LIST_ADD(f->scratch, &lines->list);
+	size_t index = lines->list.count;
+	struct line *line;
 
+	if (!is_known(*file))
+		return;
+	line = LIST_ADD(f->scratch, &lines->list);
 	line->file = file;
-	line->number = is_known(number) ? number.value : 0;
+	line->index = index;
 	line->text = text;
 }
 
@@ -48,35 +53,52 @@ static void collect(struct fixing *f, struct lines *lines)
 	const struct modprobe_facts *m = &f->node->modprobe;
 
 	for_each(o, &m->options)
-		add_line(f, lines, &o->file, o->line,
+		add_line(f, lines, &o->file,
 			 arena_printf(f->scratch, "options %s %s\n", o->module.value,
 				      escaped(f->scratch, o->text.value)));
 	for_each(c, &m->blacklist)
 		if (!is_known(c->text))
-			add_line(f, lines, &c->file, c->line,
+			add_line(f, lines, &c->file,
 				 arena_printf(f->scratch, "blacklist %s\n", c->module.value));
 	for_each(c, &m->install)
-		add_line(f, lines, &c->file, c->line,
+		add_line(f, lines, &c->file,
 			 arena_printf(f->scratch, "install %s %s\n", c->module.value,
 				      escaped(f->scratch, c->text.value)));
 }
 
 /* The facts keep the order of each kind, and that of kinds among themselves does not matter. */
+static int compare_lines(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+	int files = strcmp(x->file->value, y->file->value);
+
+	return files ? files : (x->index > y->index) - (x->index < y->index);
+}
+
+/* The first of LINES, which are sorted, that is PATH's or a later file's. */
+static size_t first_of(const struct lines *lines, const char *path)
+{
+	size_t low = 0, high = lines->list.count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (strcmp(lines->list.items[middle].file->value, path) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static struct span text_from_facts(struct fixing *f, const struct lines *lines, const char *path)
 {
-	size_t n = 0, room = 0;
-	char *text;
+	struct arena_text text = { .arena = f->scratch };
 
-	for_each(line, &lines->list)
-		if (str_is(*line->file, path))
-			room += strlen(line->text);
-	text = arena_alloc(f->scratch, room + 1);
-	for_each(line, &lines->list)
-		if (str_is(*line->file, path)) {
-			memcpy(text + n, line->text, strlen(line->text));
-			n += strlen(line->text);
-		}
-	return (struct span){ text, n };
+	for (size_t i = first_of(lines, path);
+	     i < lines->list.count && str_is(*lines->list.items[i].file, path); i++)
+		arena_add(&text, "%s", lines->list.items[i].text);
+	return span_of(arena_added(&text));
 }
 
 static size_t folder_rank(const char *path)
@@ -134,6 +156,9 @@ const struct modprobe_facts *fix_modprobe(struct fixing *f)
 		return f->modprobe;
 	facts = arena_alloc(f->scratch, sizeof(*facts));
 	collect(f, &lines);
+	if (lines.list.count)
+		qsort(lines.list.items, lines.list.count, sizeof(lines.list.items[0]),
+		      compare_lines);
 	/* The kernel's own modules.softdep is in none of the folders, and has no options. */
 	for (size_t rank = 0; modprobe_folders[rank]; rank++)
 		add_files(f, &inputs, &lines, rank);

@@ -10,9 +10,9 @@
 #include "base/command.h"
 #include "fixes/fix.h"
 #include "parse/kparam.h"
+#include "query/modprobe-dry-run.h"
 #include "query/module-find.h"
 #include "query/node-find.h"
-#include "query/will-load.h"
 
 #define MODULES_DEP_MAX (8u << 20)
 
@@ -23,7 +23,7 @@ const struct module_file *fix_module_file(const struct fixing *f, const char *mo
 	return is_known(*kernel) ? module_file_find(f->node, module, kernel->value) : NULL;
 }
 
-/* As people write it: nvidia-peermem, but mlx5_ib. */
+/* Returns the usual spelling: nvidia-peermem, but mlx5_ib. */
 static const char *written(struct fixing *f, const char *module)
 {
 	char *name = arena_strdup(f->arena, module);
@@ -34,7 +34,7 @@ static const char *written(struct fixing *f, const char *module)
 	return name;
 }
 
-/* Of the kernel's own modules the facts have few. */
+/* Returns true if the facts list this module when it exists: of the kernel's own modules they have few. */
 static bool is_in_facts(const char *module)
 {
 	static const char *const names[] = { "gdrdrv",	  "nv_peer_mem", "ib_core",
@@ -111,7 +111,7 @@ bool fix_load_now(struct fixing *f, const char *module)
 		return true;
 	if (!check_file(f, module))
 		return false;
-	verdict = will_load(f->arena, f->node, module);
+	verdict = modprobe_dry_run(f->arena, f->node, module);
 	if (verdict.answer == LOAD_NO)
 		return fix_refuse(f, "%s would not load: %s", module, verdict.why);
 	if (file && is_known(file->file_name))
@@ -135,8 +135,16 @@ static bool loaded_at_boot(const struct fixing *f, const char *module)
 
 static void say_at_boot(struct fixing *f, const struct draft *draft, const char *name)
 {
-	if (draft_differs(draft))
-		fix_does(f, ACTIVATION_NOW, "load %s at every boot", name);
+	const char *now = arena_printf(f->arena, "load %s", name);
+
+	if (!draft_differs(draft))
+		return;
+	/* It is loaded now too: one part says both. */
+	if (f->repair->what && span_ends(span_of(f->repair->what), now))
+		f->repair->what = arena_printf(f->arena, "%s now and at every boot",
+					       f->repair->what);
+	else
+		fix_does(f, ACTIVATION_NOW, "%s at every boot", now);
 }
 
 static bool load_by_unit(struct fixing *f, const char *name)

@@ -12,9 +12,9 @@
 #include "parse/kparam.h"
 #include "parse/modprobe.h"
 #include "parse/nvidia.h"
+#include "query/modprobe-dry-run.h"
 #include "query/node-find.h"
 #include "query/setting.h"
-#include "query/will-load.h"
 
 #define WHY "options of kernel modules"
 #define REGISTRY "NVreg_RegistryDwords"
@@ -151,11 +151,9 @@ static bool write_line(struct fixing *f, const char *name, const char *param, co
 	return true;
 }
 
-/*
- * On Debian, where nvidia is an install line that leads to nvidia-current, the file's own name
- * reaches every load, dependencies too; what stands under "nvidia" arrives after it as arguments
- * and wins. So the latter is written as well if the node uses it.
- */
+/* Writes an option of the driver. On Debian nvidia is an install line that loads nvidia-current. Options under the
+ * file's own name reach every load, also as a dependency; those under "nvidia" follow as arguments and win, so they
+ * are written too if the node uses that name. */
 static bool write_nvidia(struct fixing *f, const char *param, const char *value)
 {
 	const char *names[NVIDIA_NAMES_MAX + 1];
@@ -229,7 +227,7 @@ static bool is_blocked_by_plan(struct fixing *f, const char *module)
 /* The option is right, and has no effect until the module loads again. */
 static void warn_of_load(struct fixing *f, const char *module)
 {
-	struct load_verdict verdict = will_load(f->arena, f->node, module);
+	struct load_verdict verdict = modprobe_dry_run(f->arena, f->node, module);
 	const char *text;
 
 	if (verdict.answer != LOAD_NO || is_blocked_by_plan(f, module))
@@ -243,6 +241,7 @@ static void warn_of_load(struct fixing *f, const char *module)
 	if (!f->repair->cost && f->finding->rule->cost)
 		fix_costs(f, "%s", f->finding->rule->cost);
 	fix_costs(f, "%s", text);
+	fix_risks(f);
 }
 
 bool fix_option(struct fixing *f, const char *module, const char *param, const char *value)
@@ -332,7 +331,10 @@ bool fix_option_cut(struct fixing *f, const char *module, const char *param, con
 	if (!draft)
 		return false;
 	while ((a = next_in_file(f, module, param, file)))
-		if (!cut_line(f, draft, a->line.value, param))
+		if (!fix_has_room(f))
+			return fix_refuse(f, "%s has too many lines with %s; correct it by hand",
+					  file, param);
+		else if (!cut_line(f, draft, a->line.value, param))
 			return false;
 	fix_touch(f, module);
 	return true;
@@ -419,14 +421,15 @@ static void put_key(struct fixing *f, struct keys *keys, struct span name, struc
 	key->value = value;
 }
 
-/* What the driver would pass over has no effect to carry over. */
+/* Keys that the driver ignores are left out, because they have no effect to keep. */
 static void add_keys(struct fixing *f, struct keys *keys, const char *text)
 {
 	struct span rest = span_of(text);
 	struct registry_entry entry;
 	uint64_t number;
 
-	while (registry_next(&rest, &entry)) {
+	/* More keys than a value can have: it is too long then, and refused. */
+	while (keys->list.count < PARAM_STRING_MAX && registry_next(&rest, &entry)) {
 		struct span value = without_quotes(entry.value);
 
 		if (!entry.skipped && span_u64(value, 0, &number) == 0)
@@ -436,14 +439,13 @@ static void add_keys(struct fixing *f, struct keys *keys, const char *text)
 
 static const char *keys_text(struct fixing *f, const struct keys *keys, const char *without)
 {
-	const char *text = "";
+	struct arena_text text = { .arena = f->arena };
 
 	for_each(k, &keys->list)
 		if (!without || k->name.n != strlen(without) ||
 		    strncasecmp(k->name.p, without, k->name.n) != 0)
-			text = arena_printf(f->arena, "%s%.*s=%.*s;", text, SPAN_FMT(k->name),
-					    SPAN_FMT(k->value));
-	return text;
+			arena_add(&text, "%.*s=%.*s;", SPAN_FMT(k->name), SPAN_FMT(k->value));
+	return arena_added(&text);
 }
 
 static bool is_faulty(const char *text)
@@ -510,7 +512,7 @@ static bool does_nothing(const struct modprobe_command *install)
 	return false;
 }
 
-/* Of several install lines that fit a name, which may be a pattern, the first is run: libkmod,
+/* If several install lines match a name, the first one is run; a line's name may be a pattern: libkmod,
  * kmod_module_get_install_commands(). */
 static bool check_first_install(struct fixing *f, const char *module)
 {

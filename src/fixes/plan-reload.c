@@ -39,6 +39,7 @@ void fix_reload(struct fixing *f)
 	fix_costs(f,
 		  "Settings made by nvidia-smi since the driver was loaded (MIG instances, clocks, "
 		  "power limits, persistence mode) can be lost.");
+	fix_risks(f);
 	r->activation = ACTIVATION_NOW;
 	fix_step(f, PLAN_RELOAD_DRIVER, NULL, NULL);
 }
@@ -58,7 +59,7 @@ static const char *refuse_install(const struct fixing *f, const char *module)
 	return NULL;
 }
 
-/* What stands against it, as far as it shows from here; the transaction looks again. */
+/* Returns why the driver cannot be reloaded, as far as the plan can see; the transaction checks again. */
 static const char *refuse_reload(const struct fixing *f)
 {
 	const struct finding *differs = fix_failing(f, "driver/module-on-disk-differs");
@@ -73,8 +74,7 @@ static const char *refuse_reload(const struct fixing *f)
 	for (size_t i = 0; driver_modules[i] && !why; i++)
 		if (node_module(f->node, driver_modules[i]))
 			why = refuse_install(f, driver_modules[i]);
-	/* Nothing of processes is in facts, and a capture has no more of them than was asked for.
-	 */
+	/* The facts have no list of processes, and a capture has only those that were requested. */
 	if (!why && f->host && host_kind(f->host) != HOST_CAPTURE)
 		driver_holders(f->host, f->arena, &why);
 	return why && *why ? why : NULL;

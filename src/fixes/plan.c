@@ -8,9 +8,8 @@
 #include "fixes/fix.h"
 #include "fixes/plan-make.h"
 
-/* Each evaluation of modprobe.d takes some tens of kilobytes on most nodes, and at most a megabyte;
- * a finding takes a few looks. Pages that are not touched cost nothing. */
-#define SCRATCH_BYTES (256u << 20)
+/* Evaluating modprobe.d takes some tens of kilobytes each time, at most a megabyte, and a few times for each finding.
+ * Untouched pages cost nothing. */
 
 const char *const plan_step_words[] = {
 	"initramfs",   "boot-loader",  "daemon-reload", "load-module", "unload-module",
@@ -137,16 +136,21 @@ static void repair(struct fixing *f, const struct finding *finding)
 					   : plan_refuse_finding(finding, f->arena);
 		return;
 	}
-	fix->plan(f);
+	if (fix_has_room(f))
+		fix->plan(f);
+	else
+		fix_refuse(f, "more is wrong than one plan can have; repair the others first");
 	if (!f->repair->what && !f->repair->refused)
 		f->repair->refused = plan_refuse_finding(finding, f->arena);
 	fix_reload(f);
 	if (f->repair->refused) {
 		back_to(f, &mark);
-		f->repair->what = f->repair->cost = NULL;
+		f->repair->what = f->repair->cost = f->repair->then_run = NULL;
+		f->repair->is_risk = false;
 		f->repair->activation = f->waits ? f->repair->activation : ACTIVATION_NONE;
 	} else if (!f->repair->cost) {
 		f->repair->cost = finding->rule->cost;
+		f->repair->is_risk = finding->rule->is_risk;
 	}
 }
 
@@ -181,7 +185,7 @@ static void finish_repair(struct fixing *f, struct plan_repair *r)
 				   ? "at the next boot"
 				   : "after the service restarts or the module is loaded again";
 
-	r->what = r->cost = NULL;
+	r->what = r->cost = r->then_run = NULL;
 	if (unread) {
 		f->repair = r;
 		fix_refuse_unread(f, unread);

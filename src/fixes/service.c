@@ -9,7 +9,7 @@
 
 #define FABRIC_MANAGER "nvidia-fabricmanager.service"
 
-/* It ends at once with a driver of another version. */
+/* Fabric manager exits at once if the driver has another version. */
 static bool check_fabric_manager(struct fixing *f)
 {
 	const struct software_item *item = node_software(f->node, "fabricmanager");

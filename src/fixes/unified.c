@@ -14,7 +14,7 @@ struct lines {
 	LIST(struct span) list;
 };
 
-/* One line of the diff: ' ', '-' or '+'. */
+/* A line of the diff: ' ', '-' or '+'. */
 struct entry {
 	char mark;
 	struct span line; /* with its newline, if it has one */

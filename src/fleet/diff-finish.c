@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* diff-finish.c - from all that nodes said to what they differ in, and who is the odd one. */
+/* diff-finish.c - computes the differences from all values, and the nodes with most of them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* diff.h - what differs between nodes: for each fact the values that there are and the nodes that have
- * them, and which nodes differ from most. */
+/*
+ * diff.h - the differences between nodes: for each fact the values that there are and the nodes that have them, and
+ * which nodes differ from most.
+ */
 #ifndef DIFF_H
 #define DIFF_H
 
@@ -26,8 +28,8 @@ struct diff_key {
 	struct diff_value *values;
 	size_t count;
 
-	/* How it is found again without its path: by the key above, and its field there or, in a
-	 * list, its name, which is in the path, followed by a bracket. */
+	/* The place of this key without its path: the key above, and the field in it. In a list it is the item's
+	 * name, which is in the path, followed by a bracket. */
 	const struct diff_key *above;
 	const struct field *field;
 	const char *item;
@@ -68,7 +70,7 @@ void diff_sort_values(struct diff_key *key); /* by how many nodes have them */
 void diff_finish(struct diff *diff);
 /* The value that more than half of the nodes that say it have; NULL: none. */
 const struct diff_value *diff_majority(const struct diff_key *key);
-/* For each node in how many facts it differs from the majority. The caller frees it. */
+/* Returns for each node the number of facts that differ from the majority. The caller frees it. */
 size_t *diff_odd(const struct diff *diff);
 
 #endif

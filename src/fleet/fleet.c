@@ -19,7 +19,7 @@
 #define FILES_PER_WORKER 4     /* fewer are not worth another process */
 #define NODE_BYTES (16 << 20)  /* a large node's file and report */
 
-/* In the shared arena: the child writes, the parent reads when it has ended. */
+/* Progress of the workers, in shared memory: a worker writes it, and the parent reads it when the worker has ended. */
 struct fleet_progress {
 	size_t at[WORKERS_MAX]; /* the file that is being read, from 1; 0: none */
 	bool ended[];		/* files that ended a worker */
@@ -142,7 +142,7 @@ static _Noreturn void be_worker(struct workers *w, size_t begin, int fd)
 		if (w->streams[i])
 			fclose(w->streams[i]);
 	setlinebuf(stderr); /* no line of it is mixed up with another worker's */
-	/* What one node took is kept for the next one. */
+	/* Memory that one node has used is kept for the next one. */
 	mallopt(M_TRIM_THRESHOLD, NODE_BYTES);
 	mallopt(M_MMAP_THRESHOLD, NODE_BYTES);
 	out = fdopen(fd, "w");
@@ -190,7 +190,8 @@ int workers_again(struct workers *w, size_t worker, size_t begin)
 	w->streams[worker] = NULL;
 	waitpid(w->pids[worker], &status, 0);
 	w->pids[worker] = 0;
-	/* One that ended well has not said all, and one that ends at a file twice is not ended by it. */
+	/* A worker that exited with status 0 has only ended too early, and a file counts as the cause only the first
+	 * time. */
 	if ((WIFEXITED(status) && WEXITSTATUS(status) == 0) || !file ||
 	    w->fleet->progress->ended[file - 1])
 		return -EIO;
@@ -261,7 +262,7 @@ bool fleet_is_volatile(const char *path)
 		"*.refcnt",
 		"*.runtime_status",
 		"limits.self*",
-		/* What the GPU does now, and counts. */
+		/* Values of the GPU's current activity, and counters. */
 		"nvml.gpus*.memory.*used_bytes",
 		"nvml.gpus*.memory.reserved_bytes",
 		"nvml.gpus*.clocks.reasons",

@@ -24,7 +24,7 @@ struct fleet {
 };
 
 enum exit_status fleet_open(struct fleet *fleet, const char *from, char *const *more, size_t count);
-/* One more node, which is in no file. Its place is the last one. */
+/* Adds a node that has no file, at the end of the list. */
 void fleet_add_node(struct fleet *fleet, const char *name);
 void fleet_close(struct fleet *fleet);
 #define _cleanup_fleet_ _cleanup_(fleet_close)
@@ -48,7 +48,7 @@ struct workers {
 
 /* 0 or negative errno. */
 int workers_start(struct workers *workers, const struct fleet *fleet, worker_run *run, void *user);
-/* In a worker, before FILE is read: false when it ended one before, and is to be left alone. */
+/* A worker calls this before it reads FILE. Returns false if an earlier worker crashed on this file: skip it. */
 bool workers_begin_file(const struct fleet *fleet, size_t worker, size_t file);
 /* A stream has ended too early: names the file that ended the worker, and starts a new worker at
  * BEGIN. -EIO when it was no file's fault, or negative errno. */

@@ -78,7 +78,7 @@ static size_t count_same(const struct majority *majority, const char *wanted)
 	return nodes;
 }
 
-/* Of two values with equally many nodes the one that comes first. */
+/* Finds the value of most nodes; if two have equally many, the first one. */
 static void find_value(struct majority *majority, size_t nodes)
 {
 	for (size_t i = 0; i < majority->key->count; i++) {

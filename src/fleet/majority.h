@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * majority.h - what most nodes of a fleet have, of all that [expect] can say. It is counted in the table of diff.h: a key
- * of [expect] in place of the path of a fact. A node that does not know a value agrees with none.
+ * majority.h - the values that most nodes of a fleet have, for all keys of [expect]. It is counted in the table of
+ * diff.h: a key of [expect] in place of the path of a fact. A node that does not know a value agrees with none.
  */
 #ifndef MAJORITY_H
 #define MAJORITY_H
@@ -9,7 +9,7 @@
 #include "evaluate/expect.h"
 #include "fleet/diff.h"
 
-/* What a node said of a key: a value, or why it has none. */
+/* The answer of a node for one key: a value, or the reason why it has none. */
 struct said {
 	const char *text;
 	bool is_value;
@@ -27,7 +27,7 @@ struct majority {
 /* Takes in what one node says; nodes come by rising numbers. */
 void majority_add(struct diff *table, size_t node, const struct node *facts, struct arena *arena);
 
-/* In the order of expect_keys, of one row by name. NODES: those that were read. */
+/* Called for each row, in the order of expect_keys and by name within a key. NODES counts those that were read. */
 typedef void majority_each(void *user, const struct majority *majority);
 void majority_find(struct diff *table, size_t nodes, majority_each *call, void *user);
 

@@ -42,7 +42,7 @@ static bool is_padded(const struct node_name *name)
 	return name->number.n > 1 && *name->number.p == '0';
 }
 
-/* Of one length, or both without zeros before them: such numbers can be in one range. */
+/* Returns the width of the number, or 0 without leading zeros. Names can be in one range if this is equal. */
 static size_t width(const struct node_name *name)
 {
 	return is_padded(name) ? name->number.n : 0;
@@ -107,7 +107,7 @@ static size_t put_range(FILE *out, struct node_name *const *picked, size_t n)
 	return k;
 }
 
-/* All with one text before and after the number; files of one name in two folders count once. */
+/* Prints names with the same text before and after the number. A file name that is in two folders counts once. */
 static size_t put_group(FILE *out, struct node_name *const *picked, size_t n)
 {
 	const struct node_name *first = picked[0];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node-set.h - which nodes of a fleet, by their numbers: as runs of neighbours. Nodes are much alike, so a
- * set is mostly a single run, or the few places where an odd one out interrupts it; memory grows with how
- * often one node is unlike the one before it, and not with the number of nodes.
+ * node-set.h - a set of nodes of a fleet, by their numbers: as runs of neighbours. Nodes are much alike, so a set is
+ * mostly a single run, or the few places where an odd one out interrupts it; memory grows with how often one node is
+ * unlike the one before it, and not with the number of nodes.
  */
 #ifndef NODE_SET_H
 #define NODE_SET_H
@@ -22,7 +22,7 @@ struct node_set {
 	size_t nodes; /* in all of them */
 };
 
-/* No node of the run comes before the last one that is in already. */
+/* Adds RUN, which must not begin before the last node of the set. */
 void node_set_add(struct node_set *set, struct node_run run);
 bool node_set_is(const struct node_set *a, const struct node_set *b);
 void node_set_free(struct node_set *set);

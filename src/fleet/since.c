@@ -24,8 +24,8 @@ static void take(void *user, const char *path, struct json_object *before,
 	struct taking *t = user;
 	struct change *change;
 
-	/* On the same node a new device number or BAR address is news: only what always changes is
-	 * left out. */
+	/* Facts that always change are left out. Unlike between nodes, a new device number or BAR address is a
+	 * change here. */
 	if (fleet_is_volatile(path))
 		return;
 	change = LIST_ADD(t->arena, &t->changes->items);

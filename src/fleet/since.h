@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* since.h - what has changed on a node since an earlier facts file. */
+/* since.h - the changes on a node since an earlier facts file. */
 #ifndef SINCE_H
 #define SINCE_H
 
@@ -17,7 +17,7 @@ struct changes {
 	LIST(struct change) items;
 };
 
-/* What is each node's own to change (fleet_is_own()) is not told; ARENA keeps the texts. */
+/* Facts that each node may have its own value of (fleet_is_own()) are left out. ARENA holds the texts. */
 void since_compare(struct changes *changes, const struct node *before, const struct node *after,
 		   struct arena *arena);
 

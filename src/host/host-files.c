@@ -17,7 +17,7 @@
 #include "host/host-private.h"
 
 #define READ_FIRST 4096
-#define LIST_BYTES 32768
+#define LIST_BYTES 8192
 
 static int open_path(struct host *host, const char *path, int flags)
 {
@@ -140,8 +140,8 @@ static bool is_there(bool *there, const char *path)
 	return *there;
 }
 
-/* Where the kernel's own folders are not mounted, as in a chroot, what is missing there says as
- * little. */
+/* Returns whether the live host has the area of PATH: if /proc or /sys is not mounted, as in a chroot, a missing
+ * file there is unknown. */
 static bool live_has_area(struct host *host, const char *path)
 {
 	if (strncmp(path, "/proc/", 6) == 0)
@@ -189,14 +189,14 @@ static bool is_in(const struct host *host, const char *path, const char *folder)
 	       strncmp(path, folder, strlen(folder)) == 0 && !strstr(path, "/..");
 }
 
-/* What the kernel makes up, by a name that says so: one that reading does nothing more to. */
+/* Returns true for a path below procfs or sysfs that can be read without an effect. */
 static bool is_asked_of_kernel(const struct host *host, const char *path)
 {
 	return !host->distrust &&
 	       (strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0);
 }
 
-/* By its name once more, if that is still the same file. */
+/* Opens PATH again by its name and checks that it is the same file. */
 static int open_same(struct host *host, const char *path, int there, int flags)
 {
 	int fd = open_path(host, path, O_RDONLY | flags);
@@ -235,7 +235,7 @@ static int reopen(struct host *host, const char *path, int there, int flags)
 	char number[24];
 	int own = own_descriptors(host), fd;
 
-	/* It is there: what is not is /proc. */
+	/* The file exists, but /proc is not mounted. */
 	if (own < 0)
 		return open_same(host, path, there, flags);
 	fd = openat(own, fact_decimal((uint64_t)there, number),
@@ -291,7 +291,7 @@ int files_open_kmsg(struct host *host)
 /* syslog(2) */
 #define LOG_READ_ALL 3
 #define LOG_SIZE 10
-/* Each record gets its level and time in front, some 20 bytes. */
+/* Room for the log as text: each record gets some 20 bytes with its level and time. */
 #define LOG_TEXT_MAX (32 << 20)
 
 int files_read_kernel_log(struct text *text, size_t *whole_bytes)
@@ -538,8 +538,8 @@ struct host *host_open_tree(const struct root *root, char error[256])
 	return NULL;
 }
 
-/* How a library finds PATH: by the descriptor, since the tree's name may lead elsewhere by now. Without
- * /proc only the name is left; check_confined() sees whether it is the same file. */
+/* Writes the path by which a library opens PATH: below the root's descriptor, because the tree's name may lead
+ * elsewhere now. Without /proc only the name is left, and check_confined() verifies that it is the same file. */
 static void native_path(struct host *host, const char *path, char native[PATH_MAX])
 {
 	if (own_descriptors(host) >= 0)

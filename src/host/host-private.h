@@ -76,7 +76,7 @@ int resolve_name(int root, const char *path, char exposed[ROOT_WHY]);
 
 /* root.c: fills EXPOSED when others could exchange the entry CHILD of FOLDER. */
 void entry_exposed(int folder, const struct stat *child, char exposed[ROOT_WHY]);
-/* With O_PATH, of a live host too; a link there that belongs to neither root nor the caller is -ELOOP. */
+/* Opens PATH with O_PATH, also on a live host. A link that belongs to neither root nor the caller is -ELOOP. */
 int resolve_distrusted(struct host *host, const char *path);
 
 /* host-record.c */

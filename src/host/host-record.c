@@ -43,7 +43,7 @@ static void lose_line(struct recorder *r)
 	*r->error = -ENOMEM;
 }
 
-/* One write a line, so that lines of a child that is killed are whole. */
+/* Writes a line with one call, so that a child that is killed leaves whole lines. */
 static void write_all(struct recorder *r, int fd, const char *line, size_t n)
 {
 	for (size_t done = 0; done < n;) {
@@ -246,7 +246,7 @@ void recorder_learn_host(struct recorder *r, struct span name)
 		learn_domain(r, (struct span){ name.p + first.n + 1, name.n - first.n - 1 });
 }
 
-/* All names of a line that has one that is known. */
+/* Learns all names of a line of hosts(5) if one of them is known. */
 void recorder_learn_hosts(struct recorder *r, struct span text)
 {
 	struct span line, word;
@@ -315,7 +315,7 @@ static void record_text(struct recorder *r, const char *question, const char *pa
 	k = keeping(r, path, out);
 	known = keep_text(&k, path, text_span(text));
 	memory_need(fclose(out) == 0 ? kept : NULL);
-	/* What was not requested stays here, as if it had not been asked for. */
+	/* A file that no probe requested stays out of the capture, as if it had not been read. */
 	if (!known)
 		list(r, SPAN("the whole file"), NULL);
 	record = known ? begin(r, question, path, rc) : NULL;

@@ -153,7 +153,7 @@ static int reopen(struct walk *w, const char *name, int flags)
 	} else if (w->depth == 0) {
 		fd = openat(w->fds[0], ".", flags);
 	} else {
-		/* One component below a folder that is open: no link can come in between. */
+		/* Opens one component below an open folder with O_NOFOLLOW, so that no link can redirect it. */
 		fd = openat(w->fds[w->depth - 1], name, flags | O_NOFOLLOW);
 	}
 	return fd < 0 ? -errno : fd;

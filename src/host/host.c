@@ -50,7 +50,7 @@ static int learn_names(struct host *host)
 		_cleanup_text_ struct text text = { 0 };
 		int rc = host->ops->read(host, files[i].path, HOST_FILE_MAX, &text);
 
-		/* One that is there, and was lost on the way, could not be replaced. */
+		/* The names in a file that could not be read would not be redacted. */
 		if (rc == -EIO || rc == -ENOMEM)
 			return rc;
 		if (rc == 0)
@@ -240,7 +240,7 @@ static void names_sort(struct names *names)
 		qsort(names->items, names->count, sizeof(*names->items), compare_names);
 }
 
-/* They are sorted. */
+/* The names are sorted. */
 bool names_have(const struct names *names, const char *name)
 {
 	return names->count &&

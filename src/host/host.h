@@ -49,7 +49,7 @@ void host_close(struct host *host);
 
 enum host_kind { HOST_LIVE, HOST_TREE, HOST_CAPTURE };
 enum host_kind host_kind(const struct host *host);
-/* Which folder a tree is; both 0 for the others. */
+/* Gets the identity of a tree's folder; both are 0 for a live host and a capture. */
 void host_identity(const struct host *host, uint64_t *device, uint64_t *inode);
 
 /* Writes every answer from now on to FD, which the caller keeps. With REDACT, of each that alone which probes
@@ -88,12 +88,12 @@ enum host_reach {
 void host_stand_for(struct host *host);
 /* NEEDS: enum confine_needs of all its probes. */
 void host_confine(struct host *host, enum host_reach reach, unsigned int needs);
-/* No more than these from now on. */
+/* Drops all capabilities but NEEDS (enum confine_needs) for the rest of the process. */
 void host_keep(const struct host *host, unsigned int needs);
 
 /* ---- questions ---- */
 
-/* A file's content; data[size] is NUL. */
+/* The content of one file: it does not grow, and data[size] is NUL. (base/text.h writes text for people.) */
 struct text {
 	char *data;
 	size_t size;
@@ -128,8 +128,8 @@ struct host_stat {
 };
 
 #define HOST_PATH(n) __attribute__((format(printf, n, n + 1)))
-/* For those functions: writes the path that they were given into PATH. False when it is too long: cut off
- * it would name another file. */
+/* For the functions with a path: writes their path into PATH. Returns false when it is too long, because a path that
+ * is cut off names another file. */
 bool host_format_path(char path[PATH_MAX], const char *format, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 #define HOST_FORMAT_PATH(path, format)                      \
@@ -150,17 +150,17 @@ int host_read(struct host *host, struct text *text, size_t limit, const char *fo
  * -ENOENT here and no gap. */
 HOST_PATH(4)
 int host_read_entry(struct host *host, struct text *text, size_t limit, const char *format, ...);
-/* Its first N bytes, or all of a shorter one: where the rest costs time and says nothing new. */
+/* Reads the first N bytes, or all of a shorter file, where the rest costs time and has no news. */
 HOST_PATH(4)
 int host_read_head(struct host *host, struct text *text, size_t n, const char *format, ...);
 HOST_PATH(3) int host_list(struct host *host, struct names *names, const char *format, ...);
 HOST_PATH(3) int host_stat(struct host *host, struct host_stat *stat, const char *format, ...);
-/* Where a symbolic link points, as it is written; -EINVAL when it is not a link (no gap). */
+/* Reads the target of a symbolic link unchanged; -EINVAL, without a gap, when it is not a link. */
 HOST_PATH(3) int host_link(struct host *host, char target[PATH_MAX], const char *format, ...);
 /* The last part of a link's target: the driver of a device, the group of an IOMMU. */
 HOST_PATH(3)
 int host_link_name(struct host *host, char name[NAME_MAX + 1], const char *format, ...);
-/* The same of a link to links (alternatives): the last part of what the last of them points to, there or not. */
+/* Like host_link_name() for a link to links (alternatives): the last part of the final target, which need not exist. */
 HOST_PATH(3)
 int host_link_end(struct host *host, char name[NAME_MAX + 1], const char *format, ...);
 bool host_exists(struct host *host, const char *path);
@@ -173,8 +173,8 @@ bool host_is_image(struct host *host);
 /* The kernel's log device for reading, without waiting: live only, -ENODATA elsewhere. Reading it
  * takes nothing out of the log. -ENXIO when the path is not that device, as in some containers. */
 int host_open_kmsg(struct host *host);
-/* The same log as one text, by one call: "<6>[   12.345678] MESSAGE" a line, from the last dmesg --clear on.
- * WHOLE_BYTES: the room that the kernel has for it. Live only, -ENODATA elsewhere. */
+/* Reads that log as one text, by one call, from the last dmesg --clear on. Each line is "<6>[   12.345678] MESSAGE".
+ * WHOLE_BYTES is the size of the kernel's buffer. Live only, -ENODATA elsewhere. */
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes);
 /* The kernel takes a millisecond to write out a full log. A thread does that from here on, while the rest of the node is
  * read; host_read_kernel_log() then waits for it. In the child that reads, after host_confine(): the thread has its
@@ -186,19 +186,17 @@ void host_fetch_log(struct host *host);
 int host_folder(struct host *host, const char *path, const char *const *names,
 		char native[PATH_MAX]);
 
-/*
- * What a library has to be asked. ASK fills FACTS (as DESC describes them) and is called live and
- * for a tree; a recorder keeps its answer under KEY, and a capture gives that answer back. What ASK
- * itself reads is neither recorded nor told to the gap function, so that a capture says the same as
- * the machine: what went wrong is ASK's return value, told under KEY. KEY may be a path.
- */
+/* A question that a library must answer. ASK fills FACTS (which DESC describes) and is called for a live host and a
+ * tree; a recorder keeps its answer under KEY, and a capture returns that answer. The reads of ASK itself are
+ * neither recorded nor reported as gaps, so that a capture reads the same as the machine: the error is ASK's return
+ * value, reported under KEY. KEY may be a path. */
 typedef int host_ask(struct host *host, void *facts, struct arena *arena, void *user);
 int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,
 	       struct arena *arena, host_ask *ask, void *user);
 /* Does a capture have an answer, or an error, under KEY? False for the other kinds. */
 bool host_has_recorded(struct host *host, const char *key);
 
-/* For what a probe finds out itself: "only 64 of 4096 bytes". */
+/* Notes a gap that a probe has found itself: "only 64 of 4096 bytes". */
 void host_gap_note(struct host *host, const char *path, int error, const char *why);
 
 const char *host_error_word(int error); /* EACCES */

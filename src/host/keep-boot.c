@@ -36,7 +36,7 @@ bool keep_is_version(struct span s)
 	return n == s.n;
 }
 
-/* Of a title: a comma and brackets belong to none of its words. */
+/* Decides for a word of a title; commas and brackets around it are not part of it. */
 static bool is_title_word(struct span word)
 {
 	while (word.n && strchr("(", word.p[0]))
@@ -191,7 +191,7 @@ static const char *const identifiers[] = {
 	NULL,
 };
 
-/* Of a command, a function, a variable: a stand-in is one, too. */
+/* Keeps the name of a command, function or variable, or writes a stand-in for it. */
 void keep_identifier(struct keeping *k, struct span name)
 {
 	_cleanup_free_ char *kept = NULL;
@@ -235,6 +235,8 @@ static bool put_option(struct keeping *k, struct span word)
 	word = (struct span){ word.p + equals + 1, word.n - equals - 1 };
 	if (span_is(name, "--set"))
 		keep_identifier(k, word);
+	else if (span_is(name, "--users"))
+		keep_instead(k, word);
 	else if (span_is(name, "--id"))
 		keep_entry_name(k, word);
 	else
@@ -409,7 +411,7 @@ static void put_shell_command(struct keeping *k, struct span command)
 		keep_nothing(k, command);
 		return;
 	}
-	/* Its position, so that the number of lines before it stays the same. */
+	/* The value is replaced by blanks of the same length, so that the number of lines before it stays the same. */
 	keep_nothing(k, (struct span){ command.p, (size_t)(w.raw.p - command.p) });
 	keep_identifier(k, name);
 	fputs(append ? "+=" : "=", k->out);

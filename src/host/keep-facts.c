@@ -54,6 +54,86 @@ static void keep_library(struct keeping *k, struct span text)
 		keep_instead(k, text);
 }
 
+/* What container engines, Slurm and LXC themselves name, and not a site. */
+static const char *const reference_words[] = { "nvidia",
+					       "nvidia-*",
+					       "nvidia.*",
+					       "runc",
+					       "crun",
+					       "kata",
+					       "io.containerd.*",
+					       "cri",
+					       "cdi",
+					       "csv",
+					       "legacy",
+					       "compute",
+					       "utility",
+					       "graphics",
+					       "video",
+					       "display",
+					       "ngx",
+					       "compat32",
+					       "gpu",
+					       "gres/gpu",
+					       "native.cgroupdriver",
+					       "systemd",
+					       "cgroupfs",
+					       "cgroup",
+					       "task/*",
+					       "c",
+					       "rwm",
+					       "rw",
+					       "r",
+					       "required",
+					       "optional",
+					       "*.toml",
+					       "gpu[0-9]*",
+					       "mlx5_*",
+					       "hca",
+					       "shifter",
+					       "affinity",
+					       "GPU-*",
+					       "MIG-*",
+					       NULL };
+
+/* Keeps the words of a value in the configuration of container engines, Slurm and LXC that are theirs, and numbers. */
+static void keep_value_of_reference(struct keeping *k, struct span text)
+{
+	if (text.n && text.p[0] == '@') {
+		putc('@', k->out);
+		text = (struct span){ text.p + 1, text.n - 1 };
+	}
+	if (text.n && text.p[0] == '/') {
+		keep_path_value(k, text);
+		return;
+	}
+	while (text.n) {
+		size_t n = 0;
+
+		while (n < text.n && !strchr(" \t,;=:", text.p[n]))
+			n++;
+		if (n) {
+			struct span word = { text.p, n };
+
+			(keep_is_plain(word) || keep_has(reference_words, word)
+				 ? keep_free_text
+				 : keep_instead)(k, word);
+		}
+		if (n < text.n)
+			putc(text.p[n++], k->out);
+		text = (struct span){ text.p + n, text.n - n };
+	}
+}
+
+/* "SystemdCgroup of NAME" */
+static void keep_role(struct keeping *k, struct span text)
+{
+	size_t n = span_starts(text, ENGINE_SYSTEMD) ? strlen(ENGINE_SYSTEMD) : text.n;
+
+	keep_as_it_is(k, (struct span){ text.p, n });
+	keep_value_of_reference(k, (struct span){ text.p + n, text.n - n });
+}
+
 /* Sorted by the struct. */
 static const struct {
 	const char *desc, *field;
@@ -219,7 +299,7 @@ static const struct {
 	{ "reference", "file", keep_path },
 	{ "reference", "found", keep_path_or_word },
 	{ "reference", "name", keep_path_or_word },
-	{ "reference", "role", keep_word },
+	{ "reference", "role", keep_role },
 	{ "reference_file", "path", keep_path },
 	{ "repair", "rule", keep_word },
 	{ "repair", "subject", keep_path },
@@ -269,6 +349,15 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 		keep_argument(k, text, text);
 		return true;
 	}
+	if (strcmp(desc, "reference") == 0 && kind && strcmp(field, "file") != 0 &&
+	    strcmp(field, "role") != 0 &&
+	    (strcmp(kind, "value") == 0 || strcmp(kind, "runtime") == 0 ||
+	     strcmp(kind, "setting") == 0)) {
+		(strcmp(kind, "setting") == 0 && strcmp(field, "name") == 0
+			 ? keep_as_it_is
+			 : keep_value_of_reference)(k, text);
+		return true;
+	}
 	if (strcmp(desc, "reference") != 0 || !kind || strcmp(kind, "user") != 0 ||
 	    (strcmp(field, "name") != 0 && strcmp(field, "found") != 0))
 		return false;
@@ -276,7 +365,7 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 	return true;
 }
 
-/* What a value is about stands beside it. */
+/* Keeps a value together with the name beside it, which says what the value means. */
 static bool put_with_name(struct keeping *k, const char *desc, const char *field,
 			  struct json_object *object, struct span text)
 {

@@ -18,13 +18,14 @@ struct script {
 	put_word *first, *others; /* of the command: its next word, and those after it */
 	bool begins;		  /* the next word is a command's name */
 	bool inner;		  /* the words are a script */
+	bool users;		  /* the next word has their names */
 	char *text;		  /* room for one word as it means */
 	char mark;		  /* for a variable in it */
 };
 
 /* ---- words as they mean ---- */
 
-/* What is quoted; a backslash takes the next byte as it is, which between double quotes only some need. */
+/* Removes the quoting. A backslash makes the next byte literal; between double quotes only for some bytes. */
 static size_t decode(const struct grub_piece *piece, char *to)
 {
 	const char *escaped = piece->kind == GRUB_DOUBLE ? "$\"\\\n" : NULL;
@@ -138,7 +139,7 @@ static void put_assignment(struct keeping *k, struct span word)
 		   (struct span){ word.p + equals + 1, word.n - equals - 1 });
 }
 
-/* What stands between the word's variables, each part of it alone. */
+/* Keeps each part of the text between the word's variables on its own. */
 static char *put_parts(struct script *s, struct span text, put_word *put)
 {
 	struct keeping *k = s->k;
@@ -168,7 +169,7 @@ static char *put_parts(struct script *s, struct span text, put_word *put)
 
 static void copy_script(struct keeping *k, struct span text, char mark);
 
-/* What eval is given. */
+/* Keeps the argument of eval. */
 static char *put_inner(struct script *s, struct span text)
 {
 	struct keeping *k = s->k;
@@ -208,7 +209,7 @@ static void put_nothing(struct keeping *k, struct span word)
 	keep_instead(k, word);
 }
 
-/* Of a test: "x$name" is compared with "xtext". */
+/* Keeps an operand of a test: "x$name" is compared with "xtext". */
 static void put_compared(struct keeping *k, struct span word)
 {
 	static const char *const operators[] = {
@@ -287,7 +288,7 @@ static const struct {
 
 static void begin_command(struct script *s, struct span name)
 {
-	s->begins = false;
+	s->begins = s->users = false;
 	s->first = s->others = keep_boot_words;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (span_is(name, commands[i].name)) {
@@ -323,7 +324,8 @@ static void put_word_of(struct script *s)
 	if (s->begins) {
 		kept = put_first(s, s->reader.word);
 	} else {
-		kept = put_with(s, s->reader.word, s->first);
+		kept = put_with(s, s->reader.word, s->users ? put_nothing : s->first);
+		s->users = strcmp(s->text, "--users") == 0;
 		s->first = s->others;
 	}
 	/* Lines keep their numbers. */
@@ -331,7 +333,7 @@ static void put_word_of(struct script *s)
 		fputs(" \\\n", s->k->out);
 }
 
-/* What the language has no use for stays that, and ends it. */
+/* Keeps a token that the language does not define; it stays invalid and ends the script. */
 static void put_token(struct script *s, enum grub_token token)
 {
 	static const char marks[] = {

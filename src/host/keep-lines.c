@@ -57,7 +57,7 @@ void keep_fields(struct keeping *k, struct span text, const char *const *names)
 
 /* ---- what the kernel says ---- */
 
-/* Where the kernel lies in memory is not kept: only what lies in the BARs of PCI functions. */
+/* Keeps only the ranges inside the BARs of PCI functions, so that the kernel's addresses stay private. */
 void keep_iomem(struct keeping *k, struct span text)
 {
 	struct iomem_walk walk = { 0 };
@@ -85,7 +85,7 @@ void keep_driver(struct keeping *k, struct span text)
 		keep_instead(k, name);
 }
 
-/* Of a program it counts whether it has the name of the module. */
+/* Keeps of a program only whether it contains the name of the module. */
 void keep_uvm_names(struct keeping *k, struct span text)
 {
 	bool named = span_search(text, "nvidia_uvm") || span_search(text, "nvidia-uvm");
@@ -141,7 +141,7 @@ void keep_driver_version(struct keeping *k, struct span text)
 	each_line(k, text, put_version_line, NULL);
 }
 
-/* Of the tables of mounts, the one that programs share memory in. */
+/* Keeps the lines of /dev/shm in the tables of mounts. */
 static void put_mount(struct keeping *k, struct span line, void *user)
 {
 	struct span rest = line, device, point;
@@ -230,7 +230,7 @@ void keep_cgroup(struct keeping *k, struct span text)
 	each_line(k, text, put_cgroup_line, NULL);
 }
 
-/* What starts jobs, and what people start a program from. */
+/* Programs that start jobs, and programs from which people start others. */
 static const char *const commands[] = {
 	"bash",	   "condor_*", "containerd*", "crio",	   "dockerd", "flux-broker",
 	"init",	   "kubelet",  "nv-*",	      "nvidia-*",  "opensm",  "orted",
@@ -293,7 +293,7 @@ void keep_inet6(struct keeping *k, struct span text)
 
 /* ---- the network's names ---- */
 
-/* Of /etc/hosts what says where this host's own name leads. */
+/* Keeps the lines of /etc/hosts for this host's own name. */
 static void put_host_line(struct keeping *k, struct span line, void *user)
 {
 	struct span rest = { line.p, span_find(line, '#') }, address, name;
@@ -358,7 +358,7 @@ void keep_module_names(struct keeping *k, struct span text)
 
 /* ---- units ---- */
 
-/* With its ending, which says what it is. */
+/* Keeps the name of a unit with its suffix, which is its type. */
 void keep_unit_name(struct keeping *k, struct span name)
 {
 	static const char *const units[] = { "condor.*",  "containerd.*", "crio.*",  "docker.*",
@@ -384,15 +384,19 @@ void keep_unit_name(struct keeping *k, struct span name)
 
 static void put_unit_value(struct keeping *k, struct span key, struct span value)
 {
+	struct span word;
+
 	if (!span_starts(key, "Limit") && !span_starts(key, "DefaultLimit")) {
-		/* That it is there says whether the unit can be enabled. */
+		/* Keeps the fact that the key has a value: it decides whether the unit can be enabled. */
 		if (span_trim(value).n)
 			keep_unit_name(k, span_trim(value));
 		return;
 	}
-	for (size_t i = 0; i < value.n; i++)
-		if (isalnum((unsigned char)value.p[i]) || strchr(":% \t", value.p[i]))
-			putc(value.p[i], k->out);
+	for (bool first = true; span_word(&value, &word); first = false) {
+		if (!first)
+			putc(' ', k->out);
+		(keep_is_plain(word) ? keep_as_it_is : keep_instead)(k, word);
+	}
 }
 
 static void put_unit_line(struct keeping *k, struct span line, void *user)
@@ -555,8 +559,8 @@ static void put_bls_value(struct keeping *k, struct span key, struct span value)
 		keep_entry_name(k, value);
 }
 
-/* What divides key and value is not the same to all boot loaders, and stays. A line that is left out stays a
- * comment: GRUB reads no further than an empty one. */
+/* Keeps the separator of key and value, which differs between boot loaders. A line that is left out becomes a
+ * comment, because GRUB stops at an empty line. */
 static void put_bls_line(struct keeping *k, struct span line, void *user)
 {
 	static const char *const keys[] = { "title",	"version",    "options",  "linux",

@@ -17,7 +17,7 @@ enum place {
 struct walk {
 	enum place place;
 	bool usr, run, var, local; /* the component above was that */
-	bool boot, url; /* a boot loader reads it, and what stands there can be anything */
+	bool boot, url;		   /* a boot loader reads it, and what is in it can be anything */
 };
 
 static const char *const kernel_tops[] = { "proc", "sys", NULL };
@@ -132,7 +132,7 @@ static bool is_scheme(struct span component)
 	return keep_has(schemes, component);
 }
 
-/* Where what stands below COMPONENT is. */
+/* Decides which names below COMPONENT can be kept. */
 static void step(struct walk *w, struct span component)
 {
 	static const char *const own[] = { "lib*", "bin", "sbin", "nvidia", "etc", NULL };
@@ -266,7 +266,8 @@ static void put_boot_device(struct keeping *k, struct span device)
 		 : keep_instead)(k, rest);
 }
 
-/* What GRUB sees begins at the root of a file system, which may be the one of /boot: "(hd0,gpt2)/vmlinuz-6.1.0". */
+/* Keeps a path of GRUB, which begins at the root of a file system, perhaps that of /boot:
+ * "(hd0,gpt2)/vmlinuz-6.1.0". */
 void keep_boot_path(struct keeping *k, struct span path)
 {
 	static const char *const others[] = { "home", "media", "mnt", "opt", "proc",

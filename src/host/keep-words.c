@@ -19,7 +19,7 @@ bool keep_next_word(struct keep_words *w)
 	size_t n = 0;
 	char quote = '\0';
 
-	/* What folds a line is as good as a blank. */
+	/* A backslash before a newline counts as a blank. */
 	while (n < s.n && (strchr(w->blanks, s.p[n]) ||
 			   (w->backslash && s.p[n] == '\\' && n + 1 < s.n && s.p[n + 1] == '\n')))
 		n += s.p[n] == '\\' ? 2 : 1;
@@ -262,7 +262,7 @@ static bool is_kept_argument(struct span word, struct span name)
 	return bootargs_is_ours(&param) || keep_has(arguments, name);
 }
 
-/* What the root file system is on says that it is an image, or whether two command lines agree. */
+/* Keeps the kind of root=, which shows whether it is an image, and whether two command lines agree. */
 static void put_root(struct keeping *k, struct span value)
 {
 	static const char *const prefixes[] = { "live:", "UUID=", "PARTUUID=" };
@@ -285,7 +285,7 @@ static void put_argument_value(struct keeping *k, struct span value)
 	(keep_is_plain(value) ? keep_as_it_is : keep_instead)(k, value);
 }
 
-/* One argument, as the kernel has it; RAW is how it is written. */
+/* Keeps one argument. WORD is its value to the kernel, RAW the text in the file. */
 void keep_argument(struct keeping *k, struct span word, struct span raw)
 {
 	struct span name = { word.p, span_find(word, '=') };
@@ -428,7 +428,7 @@ void keep_command(struct keeping *k, struct span text)
 	keep_as_it_is(k, w.gap);
 }
 
-/* One word of options: PARAMETER=VALUE or PARAMETER. */
+/* Keeps one word of options: PARAMETER=VALUE or PARAMETER. */
 static void put_option(struct keeping *k, struct span word)
 {
 	size_t equals = span_find(word, '=');

@@ -32,7 +32,7 @@ void keep_value(struct keeping *k, struct span variable, struct span value);
 void keep_boot_word(struct keeping *k, struct span word);
 void keep_boot_words(struct keeping *k, struct span value);
 void keep_identifier(struct keeping *k, struct span name);
-/* Of an entry of a menu. */
+/* Keeps the name of a menu's entry. */
 void keep_entry_name(struct keeping *k, struct span name);
 
 /* 12, 5.14.0-427.el9_4.x86_64 */

@@ -60,7 +60,7 @@ FIELDS(static, ufw, "ENABLED")
 FIELDS(static, fabric, "FABRIC_MODE")
 FIELDS(static, uevent, "DRIVER", "PCI_*", "MODALIAS")
 
-/* It identifies soft RDMA; for hardware it holds the host's name. */
+/* Keeps the description of software RDMA, which identifies it; for hardware it is the host's name. */
 static void keep_node_description(struct keeping *k, struct span text)
 {
 	if (span_is(span_trim(text), "Software iWARP stack"))
@@ -226,7 +226,7 @@ bool keep_text(struct keeping *k, const char *path, struct span text)
 
 /* ---- words ---- */
 
-/* That are in these files, in paths, in logs, beside the words of the list's own paths. */
+/* Words that may stay in these files, in paths and in logs, in addition to the words of the list's own paths. */
 static const char *const words[] = {
 	"alias",    "amd64",	  "arm64",	 "blacklist",  "block",	    "bus",	"chosen",
 	"command",  "core",	  "cpu",	 "cuda",       "debian",    "depends",	"devices",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * keep.h - what a redacted capture keeps of what was read. An allow list, by path, of what probes need: of a boot
- * menu the entries' command lines, of a unit its limits, of an environment the variables of the tables. All else
- * is left out or replaced by a stand-in (base/redact.h), and what is kept is looked through for what identifies
- * the machine. A file that the list does not have is left out whole.
+ * keep.h - decides what a redacted capture keeps. An allow list, by path, of what probes need: of a boot menu the
+ * entries' command lines, of a unit its limits, of an environment the variables of the tables. All else is left out or
+ * replaced by a stand-in (base/redact.h), and what is kept is looked through for what identifies the machine. A file
+ * that the list does not have is left out whole.
  *
  * Lines keep their numbers, names of files their order where it counts, and paths lead to the same file wherever
  * they stand: in the key of a record, in a folder's list, in a link, in a text.
@@ -16,7 +16,7 @@
 
 struct json_object;
 
-/* Of one record. */
+/* The state of one record. */
 struct keeping {
 	struct redact *redact;
 	FILE *out;
@@ -108,7 +108,7 @@ static inline void keep_instead(struct keeping *k, struct span text)
 	redact_put_instead(k->redact, k->out, text);
 }
 
-/* What PUT writes of TEXT, which the caller frees; NULL without memory. */
+/* Returns the text that PUT writes for TEXT; the caller frees it. NULL without memory. */
 char *keep_string(struct keeping *k, void (*put)(struct keeping *k, struct span text),
 		  struct span text);
 /* Leaves TEXT out, but for its newlines. */

@@ -52,7 +52,7 @@ static const char *name_of(int fd, char path[PATH_MAX])
 	return path;
 }
 
-/* In a sticky folder of root's, as /tmp is, other users cannot rename or remove root's files. */
+/* In a sticky folder of root, such as /tmp, other users cannot rename or remove root's files. */
 void entry_exposed(int folder, const struct stat *child, char exposed[ROOT_WHY])
 {
 	char path[PATH_MAX];

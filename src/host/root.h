@@ -17,8 +17,7 @@ struct root {
 	int fd;		  /* O_PATH */
 	const char *name; /* as the user gave it: for messages, never opened again */
 	uint64_t device, inode;
-	/* Who else could put another folder in its place: one line about a folder above it, or "".
-	 */
+	/* One line about a folder above it in which another user could replace it; "" if there is none. */
 	char exposed[ROOT_WHY];
 };
 

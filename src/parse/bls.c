@@ -244,7 +244,7 @@ int bls_compare_rpm(struct span a, struct span b)
 	}
 }
 
-/* One with the mark sorts before one without; both lose it. */
+/* Compares by a mark, which a name may have: names with it sort first. The mark is removed. */
 static int compare_marks(struct span *a, struct span *b, char mark)
 {
 	if (at(*a, mark) != at(*b, mark))

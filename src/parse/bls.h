@@ -33,14 +33,15 @@ struct bls_entry {
 	uint64_t tries_done;
 };
 
-/* Whether NAME, of a file on a partition whose names have no case, has that SUFFIX. */
+/* Returns true if NAME ends with SUFFIX. Case is ignored, as on the partition. */
 bool bls_has_suffix(struct span name, const char *suffix);
 
 /* NAME is the file's name. False when that is no entry's name. */
 bool bls_read(struct bls_entry *entry, struct arena *arena, struct span name, struct span text,
 	      enum bls_reader reader);
 
-/* In the order of the menu. COUNT entries; two that GRUB takes for the same leave the first. */
+/* Sorts ENTRIES in the order of the menu and returns their new number: of two that GRUB considers equal the first
+ * stays. */
 size_t bls_sort(struct bls_entry *entries, size_t count, enum bls_reader reader);
 
 /* <0, 0, >0: rpm's comparison, and that of UAPI.10. */

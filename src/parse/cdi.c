@@ -26,7 +26,8 @@ static struct {
 
 static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
-/* What is open: a mapping with the key whose value comes next, or a sequence, which has its mapping's key. */
+/* An open level of the document: a mapping, with the key of the next value, or a sequence, with the key that it
+ * belongs to. */
 struct level {
 	bool mapping;
 	bool has_key; /* the next scalar is a value */

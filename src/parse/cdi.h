@@ -24,7 +24,7 @@ struct cdi_item {
 	uint64_t major, minor;
 };
 
-/* What KIND says: "nvidia.com/gpu". ITEM NULL: that was the kind. False ends the reading. */
+/* Called with KIND ("nvidia.com/gpu") alone, then for each item of it. Returning false ends the reading. */
 typedef bool cdi_found(void *user, struct span kind, const struct cdi_item *item);
 
 /*

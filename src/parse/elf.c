@@ -17,7 +17,7 @@ struct file {
 	size_t count;
 };
 
-/* All of them, or nothing. */
+/* Reads all N bytes or fails. */
 static bool read_whole(struct file *f, uint64_t offset, void *to, size_t n)
 {
 	return f->read(f->user, offset, to, n) == (ssize_t)n;
@@ -39,7 +39,7 @@ static int read_header(struct file *f, Elf64_Ehdr *header)
 		       : -EBADMSG;
 }
 
-/* Where in the file the byte lies that is at ADDRESS in memory. */
+/* Finds the file offset of the byte at ADDRESS in memory. */
 static bool find_offset(const struct file *f, uint64_t address, uint64_t *offset)
 {
 	for (size_t i = 0; i < f->count; i++) {
@@ -103,7 +103,7 @@ static int take_entry(struct file *f, const Elf64_Dyn *entry, uint64_t strings,
 
 /* ---- symbol versions ---- */
 
-/* Where the table lies that the entry TAG of the section points to. False: there is none. */
+/* Finds the file offset of the table in entry TAG of the dynamic section. Returns false if there is none. */
 static bool find_table(const struct file *f, const Elf64_Dyn *entries, size_t count,
 		       Elf64_Sxword tag, uint64_t *offset)
 {

@@ -7,7 +7,7 @@
 
 /* The value of the first line NAME SEPARATOR VALUE, without blanks round either. */
 bool field_find(struct span text, char separator, const char *name, struct span *value);
-/* How many lines have that name. */
+/* Returns the number of lines with that name. */
 size_t field_count(struct span text, char separator, const char *name);
 /* A number of kibibytes, "528280612 kB", in bytes. */
 bool field_kib(struct span value, uint64_t *bytes);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gid.h - what a GID is the address of. Addresses are 16 bytes in network order; an IPv4 address is
- * the IPv6 one that it is mapped to, ::ffff:192.0.2.1, as in a GID. */
+/*
+ * gid.h - the address that a GID is made of. Addresses are 16 bytes in network order; an IPv4 address is the IPv6
+ * one that it is mapped to, ::ffff:192.0.2.1, as in a GID.
+ */
 #ifndef PARSE_GID_H
 #define PARSE_GID_H
 

@@ -27,7 +27,8 @@ struct gres_line {
 	size_t line;	     /* from 1: its first */
 };
 
-/* How many GPUs a value of Gres= gives the node: false where it names none, or is not understood. */
+/* Gets the number of GPUs that a value of Gres= gives the node. Returns false if it names no GPU or is not
+ * understood. */
 bool gres_count_gpus(struct span gres, uint64_t *count);
 
 bool gres_next(struct gres_reader *reader, struct gres_line *out);

@@ -250,14 +250,14 @@ static enum grub_truth do_load_env(struct grub_run *run, const struct grub_args 
 /* eval WORD... */
 static enum grub_truth do_eval(struct grub_run *run, const struct grub_args *args)
 {
-	const char *text = "";
+	struct arena_text text = { .arena = run->work };
 
 	for (size_t i = 1; i < args->count; i++) {
 		if (!grub_is_sure(args->items[i]))
 			grub_lose(run, "a command in it is not known");
-		text = arena_printf(run->work, "%s%s%s", text, i > 1 ? " " : "", args->items[i]);
+		arena_add(&text, "%s%s", i > 1 ? " " : "", args->items[i]);
 	}
-	return grub_run_text(run, span_of(text));
+	return grub_run_text(run, span_of(arena_added(&text)));
 }
 
 /* ---- functions and loops ---- */
@@ -343,7 +343,7 @@ static enum grub_truth do_initrd(struct grub_run *run, const struct grub_args *a
 	return GRUB_MAYBE;
 }
 
-/* In an entry, what was loaded is started; in a menu, there will be none. */
+/* Ends the script. In an entry GRUB then boots the loaded kernel; in a menu there will be no further entry. */
 static enum grub_truth do_leave(struct grub_run *run, const struct grub_args *args)
 {
 	(void)args;

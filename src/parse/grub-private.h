@@ -36,7 +36,7 @@ struct grub_function {
 	struct grub_node *body;
 };
 
-/* What $1 and the like stand for. */
+/* The values of $1 and the other positional parameters. */
 struct grub_scope {
 	size_t count;
 	const char *const *args;
@@ -88,7 +88,7 @@ void grub_unset(struct grub_run *run, const char *name);
 void grub_export(struct grub_run *run, const char *name);
 /* The variables of a new context. */
 void grub_only_exported(struct grub_run *run);
-/* What two ways that GRUB may have gone leave behind. */
+/* Merges the variables of two paths that GRUB may have taken. */
 void grub_merge(struct grub_run *run, const struct grub_variables *other);
 bool grub_is_sure(const char *text);
 bool grub_expand(struct grub_run *run, const struct grub_word *words, struct grub_args *args);

@@ -202,7 +202,7 @@ static enum grub_truth run_node(struct grub_run *run, const struct grub_node *no
 {
 	enum grub_truth truth = run_kind(run, node);
 
-	/* What is not true has the number of its error there. */
+	/* $? is the error number after a failure, which is not known here. */
 	grub_set(run, SPAN("?"), truth == GRUB_YES ? "0" : GRUB_UNKNOWN_TEXT);
 	return truth;
 }

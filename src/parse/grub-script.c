@@ -214,7 +214,7 @@ static void pass_newlines(struct grub_reader *r)
 		advance(r);
 }
 
-/* One ";" or newline, and newlines. */
+/* Skips one ";" or newline, and further newlines. */
 static bool take_delimiters(struct grub_reader *r)
 {
 	if (!at_delimiter(r))

@@ -12,7 +12,7 @@
 
 #define NESTING_MAX 100 /* of parentheses, as GRUB has it */
 
-/* As grub_strtoul(): the base is in the number, and what follows it is left. */
+/* Parses a number like grub_strtoul(): the prefix selects the base, and the text after the number is ignored. */
 static uint64_t number_after_sign(const char *s, bool *none, const char **end)
 {
 	unsigned int base = 10;

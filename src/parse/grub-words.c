@@ -17,7 +17,7 @@ static struct grub_variable *find(struct grub_variables *vars, struct span name)
 	return NULL;
 }
 
-/* Those that the core image, a command or the firmware sets. */
+/* Returns true for variables that the core image, a command or the firmware sets. */
 static bool is_set_elsewhere(struct span name)
 {
 	static const char *const names[] = { "root", "cmdpath", "match", "env_block" };
@@ -148,7 +148,7 @@ static void end_word(struct builder *b)
 {
 	struct grub_args *args = b->args;
 
-	/* Which files there are is GRUB's to say. */
+	/* A pattern expands to files that only GRUB can list, so the word is unknown. */
 	if (b->any && b->wild && (b->word[0] == '/' || b->word[0] == '(')) {
 		b->word[0] = GRUB_UNKNOWN;
 		b->n = 1;

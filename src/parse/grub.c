@@ -195,7 +195,7 @@ void grub_add_entry(struct grub_run *run, const struct grub_args *args, bool sub
 /* Variables are filled in here, and each with a blank after it; the blank that follows is passed over. */
 static const char *fill_in(struct grub_run *run, const char *text)
 {
-	const char *done = "";
+	struct arena_text done = { .arena = run->work };
 
 	while (*text) {
 		size_t n = strcspn(text, "$");
@@ -203,23 +203,21 @@ static const char *fill_in(struct grub_run *run, const char *text)
 		if (n && text[n] && text[n - 1] == '\\')
 			n++;
 		if (n) {
-			done = arena_printf(run->work, "%s%.*s", done, (int)n, text);
+			arena_add(&done, "%.*s", (int)n, text);
 			text += n;
 			continue;
 		}
 		for (n = 1; isalnum((unsigned char)text[n]) || text[n] == '_';)
 			n++;
 		if (n > 1)
-			done = arena_printf(run->work, "%s%s ", done,
-					    grub_get(run, (struct span){ text + 1, n - 1 }));
+			arena_add(&done, "%s ", grub_get(run, (struct span){ text + 1, n - 1 }));
 		text += n;
 		text += *text == ' ';
 	}
-	return done;
+	return arena_added(&done);
 }
 
-/* Then the entry is a script, with the rest of its file. What is wrong in it is found when it is
- * started. */
+/* Adds an entry of a BLS file as a script. An error in it appears only when the entry is started. */
 void grub_add_bls(struct grub_run *run, const struct bls_entry *bls)
 {
 	const char *options = bls->options ? bls->options
@@ -253,7 +251,7 @@ static bool names(const char *spec, const char *text)
 	return text && (*spec == '\0' || (*spec == '>' && spec[1] != '>'));
 }
 
-/* What stands after the first single '>', or the end. */
+/* Returns the text after the first single '>', or the end. */
 static const char *after_level(const char *spec)
 {
 	for (; *spec; spec++) {
@@ -348,7 +346,7 @@ static const char *add_id(struct grub_run *run, const char *path, const char *id
 	return text;
 }
 
-/* What GRUB sets before it carries an entry out: grub_menu_execute_entry(). */
+/* Sets the variables that GRUB sets before it runs an entry: grub_menu_execute_entry(). */
 static void set_chosen(struct grub_run *run, const char *path)
 {
 	const char *spec = grub_get(run, SPAN("default")), *rest = after_level(spec);
@@ -391,7 +389,7 @@ static void run_start(struct grub_run *run, struct grub_draft *d)
 	run->level = outer;
 }
 
-/* With the variables that its menu left behind; a submenu has those that were exported. */
+/* Runs an entry with the variables of its menu; a submenu gets only the exported ones. */
 static void run_entry(struct grub_run *run, struct grub_draft *d, const char *path, bool chosen)
 {
 	struct grub_variables before = run->vars;
@@ -445,7 +443,7 @@ static void preset(struct grub_run *run, const char *name, const char *value)
 	grub_export(run, name);
 }
 
-/* What normal/main.c, kern/main.c and the core image set. */
+/* Sets the variables that normal/main.c, kern/main.c and the core image set. */
 static void begin(struct grub_run *run, const char *path)
 {
 	static const char *const features[] = {

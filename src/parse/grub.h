@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * grub.h - what GRUB's configuration amounts to: its menu, which entry it starts, and the command
- * line that a kernel gets from it. grub.cfg is a program, and it is carried out: variables,
- * functions, loops, tests, and the files that it reads. What only GRUB on that machine could
- * answer (its devices, its modules, a key that is pressed) is unknown: of a condition that depends
- * on it both branches are carried out, and what they leave behind differently is unknown, too.
+ * grub.h - evaluates GRUB's configuration: its menu, which entry it starts, and the command line that a kernel gets
+ * from it. grub.cfg is a program, and it is carried out: variables, functions, loops, tests, and the files that it
+ * reads. What only GRUB on that machine could answer (its devices, its modules, a key that is pressed) is unknown: of
+ * a condition that depends on it both branches are carried out, and what they leave behind differently is unknown,
+ * too.
  *
  * Sources: GRUB 2.06 grub-core/script/{yylex.l,parser.y,execute.c,argv.c}, normal/{main.c,menu.c,
  * context.c}, commands/{test.c,menuentry.c,eval.c}, lib/{cmdline.c,envblk.c}; of the GRUB of RHEL and
@@ -23,8 +23,8 @@
 
 struct grub_run;
 
-/* What the script asks of the file system. Paths are as GRUB has them, "(device)" included; those in
- * the folder of grub.cfg begin with GRUB_HOST. */
+/* The access of the script to the file system. Paths have GRUB's form, with "(device)"; those in the folder of
+ * grub.cfg begin with GRUB_HOST. */
 #define GRUB_HOST "(host)"
 
 struct grub_files {
@@ -56,7 +56,7 @@ struct grub_entry {
 };
 
 struct grub_menu {
-	/* To be set: */
+	/* The caller sets: */
 	struct arena *arena;
 	const struct grub_files *files;
 	const char *platform; /* efi, pc; NULL: not known */
@@ -68,7 +68,7 @@ struct grub_menu {
 	const struct grub_entry *next; /* the one that is started; NULL: none, or see problem */
 	const char *next_id;	       /* the ids that lead there, with '>' between them */
 	const char *problem;	       /* why lost, or why next is not known */
-	/* Of the reader. */
+	/* The reader sets: */
 	size_t count;  /* of entries, submenus included */
 	size_t stored; /* bytes */
 };
@@ -76,7 +76,7 @@ struct grub_menu {
 /* FILE is where TEXT, the grub.cfg, lies on the host: /boot/grub/grub.cfg. */
 void grub_read_menu(struct grub_menu *menu, const char *file, struct span text);
 
-/* For grub_files.bls: an entry with the strings of its file; OPTIONS, INITRD NULL: it has none. */
+/* For grub_files.bls: makes an entry from the strings of its file. OPTIONS and INITRD are NULL if it has none. */
 struct bls_entry;
 void grub_add_bls(struct grub_run *run, const struct bls_entry *bls);
 

@@ -13,7 +13,7 @@
 
 /* "192.0.2.0/24"; PREFIX is at most 32. */
 void inet4_format(char text[INET4_TEXT], uint32_t address, unsigned int prefix);
-/* The same without a prefix. */
+/* Formats ADDRESS without a prefix length. */
 void inet4_format_address(char text[INET4_TEXT], uint32_t address);
 /* "fe80::1/64" as inet_ntop() shortens it; ADDRESS is in network order. */
 void inet6_format(char text[INET6_TEXT], const uint8_t address[16], unsigned int prefix);

@@ -42,7 +42,7 @@ static bool split(struct span line, struct span *event, struct span *check)
 	return true;
 }
 
-/* Some file systems leave zeros where a line was to be (XFS). */
+/* Returns true for an incomplete last line. Some file systems (XFS) leave zeros in its place. */
 static bool is_torn(struct span rest)
 {
 	size_t zeros = 0;

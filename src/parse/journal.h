@@ -14,7 +14,7 @@
 
 struct journal {
 	struct span rest;
-	/* Of the last good line; what the next line goes on from. */
+	/* Checksum of the last good line, which the next line's checksum includes. */
 	char check[JOURNAL_ID_MAX];
 	size_t good;  /* bytes of the text that are good lines */
 	bool damaged; /* a line is not what was written there */

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* How messages begin, and what the driver is called. The longer of two is first. */
+/* Beginnings of messages with their driver. If one is a prefix of another, the longer one comes first. */
 static const struct {
 	const char *start, *driver;
 } starts[] = {

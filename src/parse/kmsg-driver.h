@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmsg-driver.h - which GPU, NIC, PCIe or IOMMU driver wrote a message of the kernel, and how grave it is. */
+/* kmsg-driver.h - finds the GPU, NIC, PCIe or IOMMU driver that wrote a kernel message, and its severity. */
 #ifndef PARSE_KMSG_DRIVER_H
 #define PARSE_KMSG_DRIVER_H
 
@@ -16,7 +16,7 @@ bool kmsg_driver(struct span message, char driver[KMSG_DRIVER_MAX]);
  * of open-gpu-kernel-modules, nv_printf()), and errors only, unless debugging is on. */
 bool kmsg_is_error(const char *driver, int level);
 
-/* Of a log without levels: does the message say that something failed? */
+/* For a log without levels: returns true if the message reads like a failure. */
 bool kmsg_sounds_like_error(const char *driver, struct span message);
 
 #define KMSG_SHAPE_MAX 160

@@ -13,7 +13,7 @@ static struct span from(struct span s, size_t n)
 	return (struct span){ s.p + n, s.n - n };
 }
 
-/* What stands between BEFORE and AFTER (NULL: the end). */
+/* Gets the text between BEFORE and AFTER (NULL: the end). */
 static bool between(struct span s, const char *before, const char *after, struct span *out)
 {
 	const char *at = span_search(s, before), *end;

@@ -63,7 +63,7 @@ bool kmsg_line_time(const struct kmsg_line *line, uint64_t *time_us)
 	return true;
 }
 
-/* What is left after the time, the processor or task that CONFIG_PRINTK_CALLER adds, and blanks. */
+/* Returns the text after the time, the processor or task (CONFIG_PRINTK_CALLER) and blanks. */
 static struct span after_time(struct span s, struct kmsg_line *out)
 {
 	size_t n = bracketed(s);
@@ -235,7 +235,7 @@ bool kmsg_matches(const struct kmsg_pattern *pattern, const struct kmsg_message 
 void kmsg_index_begin(struct kmsg_index *index, const struct kmsg_pattern *patterns, size_t count)
 {
 	*index = (struct kmsg_index){ .patterns = patterns, .count = count };
-	/* From the last one, so that each chain has them in their order. */
+	/* Begins with the last pattern, so that each chain is in the order of the patterns. */
 	for (size_t i = count; i-- > 0;) {
 		const char *start = patterns[i].start;
 		unsigned int anywhere = patterns[i].kind == KMSG_OF_DEVICE ? OF_DEVICE : OF_MODULE;

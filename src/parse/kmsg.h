@@ -54,7 +54,7 @@ struct kmsg_message {
 
 struct kmsg_message kmsg_message_of(struct span text);
 
-/* What to look for: the beginning (NULL: anything) and up to two texts that must follow it. */
+/* A message to look for: its beginning (NULL: any) and up to two texts that must follow it. */
 struct kmsg_pattern {
 	const char *name;
 	const char *start;

@@ -14,8 +14,8 @@ static bool ends_here(const struct kparam_iter *iter)
 	return iter->at >= iter->text.n || iter->text.p[iter->at] == '\0';
 }
 
-/* One word as next_arg() finds it: quotes may open and close anywhere in it and cannot be escaped;
- * one that stays open takes in all the rest. An "=" as the first character divides nothing. */
+/* One word as next_arg() finds it: quotes may open and close anywhere in it and cannot be escaped; an open quote
+ * extends to the end. An "=" as the first character does not split it. */
 struct word {
 	size_t start; /* after a quote round the whole word */
 	size_t end;

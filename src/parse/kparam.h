@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kparam.h - how the kernel takes a string of parameters apart: that of a module as well as its own
- * command line. Source: lib/cmdline.c next_arg(), kernel/params.c parse_args() and parameq().
+ * kparam.h - splits a string of parameters as the kernel does: a module's, or its own command line. Source:
+ * lib/cmdline.c next_arg(), kernel/params.c parse_args() and parameq().
  */
 #ifndef PARSE_KPARAM_H
 #define PARSE_KPARAM_H

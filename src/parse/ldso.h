@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ldso.h - what the dynamic loader reads: ld.so.cache, ld.so.conf and lists of folders. */
+/* ldso.h - parses the files of the dynamic loader: ld.so.cache, ld.so.conf and lists of folders. */
 #ifndef PARSE_LDSO_H
 #define PARSE_LDSO_H
 

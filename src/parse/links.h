@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links.h - where a path leads when its links are followed inside one root, be that a host's or
- * that of an archive that is not unpacked. */
+/*
+ * links.h - follows the links of a path inside one root, be that a host's or that of an archive that is not
+ * unpacked.
+ */
 #ifndef PARSE_LINKS_H
 #define PARSE_LINKS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modname.h - which modules configuration and initramfs images are searched for. */
+/* modname.h - the modules for which configuration and initramfs images are searched. */
 #ifndef PARSE_MODNAME_H
 #define PARSE_MODNAME_H
 

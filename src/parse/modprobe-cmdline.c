@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modprobe-cmdline.c - what the kernel command line says to modprobe, to the kernel's own module
- * loader and to dracut about modules. */
+/*
+ * modprobe-cmdline.c - the words of the kernel command line for modprobe, to the kernel's own module loader and to
+ * dracut about modules.
+ */
 #include "parse/modprobe-private.h"
 
 #include "parse/kparam.h"

@@ -9,7 +9,7 @@
 
 /* ---- lines ---- */
 
-/* How many bytes of REST the logical line takes, its newline not counted. */
+/* Returns the number of bytes of the logical line, without its newline. */
 static size_t folded_length(struct span rest, uint64_t *newlines)
 {
 	size_t n = 0;
@@ -166,7 +166,7 @@ struct command {
 	struct span rest;   /* everything after the module's name and one blank */
 };
 
-/* Where in the file the text after LOGICAL bytes of the line begins. */
+/* Finds the position in the file of the text after LOGICAL bytes of the line. */
 static void find_folded(struct raw_option *option, const struct modprobe_line *line, size_t logical)
 {
 	struct span s = line->folded;

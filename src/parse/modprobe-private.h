@@ -12,8 +12,8 @@ struct raw_option {
 	struct fact_str file;
 	struct span text;
 	uint64_t line; /* of the command; 0: it stands on no line */
-	/* Where a text that was joined from several lines stands in the file, with its backslashes,
-	 * and the line of its first byte; empty when it is one line. */
+	/* The place in the file of a text that was joined from several lines, with its backslashes, and the line of
+	 * its first byte. The span is empty when it is one line. */
 	struct span folded;
 	uint64_t folded_line;
 };
@@ -59,7 +59,7 @@ void modprobe_read_cmdline(struct modprobe_parser *parser, struct span cmdline);
  * when a bracket has no partner. kmod shared/util.c underscores(). */
 struct span modprobe_name(struct arena *arena, struct span name);
 void modprobe_add_option(struct modprobe_parser *parser, const struct raw_option *option);
-/* To one of the lists of commands. TEXT without p: absent. */
+/* Adds a command to LIST. TEXT without p: absent. */
 struct modprobe_command *modprobe_add_command(struct modprobe_parser *parser, void *list,
 					      struct span module, struct span text, uint64_t line);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modprobe.c - which files count, and the resulting options of each module. */
+/* modprobe.c - selects the files that count, and computes the options of each module. */
 #include "parse/modprobe-private.h"
 
 #include <stdlib.h>
@@ -17,8 +17,8 @@ bool modprobe_is_config(struct span name)
 	return name.n >= 6 && name.p[0] != '.' && span_ends(name, ".conf");
 }
 
-/* How package managers, editors and people name what they keep and do not want read: dpkg(1), ucf(1),
- * rpm(8) %config, pacman(8), emacs and vim. */
+/* Suffixes of files that package managers, editors and people keep but do not want read: dpkg(1), ucf(1), rpm(8)
+ * %config, pacman(8), emacs and vim. */
 bool modprobe_is_set_aside(struct span name)
 {
 	static const char *const ends[] = {

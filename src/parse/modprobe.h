@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * modprobe.h - what modprobe.d and the kernel command line tell the next load of a module, as kmod
- * reads it. libkmod itself is not asked: it gives neither file nor line, does not report masked
- * files, and always reads the command line of the host that it runs on.
+ * modprobe.h - the options that modprobe.d and the kernel command line give the next load of a module, as kmod reads
+ * them. libkmod itself is not asked: it gives neither file nor line, does not report masked files, and always reads
+ * the command line of the host that it runs on.
  *
  * No I/O here: the caller hands over named buffers, be they from a host or from inside an
  * initramfs. Sources: kmod libkmod-config.c (files, commands, command line), shared/util.c (lines,
@@ -14,8 +14,8 @@
 #include "base/span.h"
 #include "facts/facts.h"
 
-/* Of more than that in all files together, some ten times what distributions ship, lines that name none of our
- * modules (modname.h) are left out; of those that do, no more is kept than that. */
+/* The limit for all files together, some ten times what distributions ship. Beyond it, lines that name none of our
+ * modules (modname.h) are left out, and at most as much is kept of the lines that do. */
 #define MODPROBE_BYTES_MAX (96u << 10)
 /* Most bytes that are read, of all files together. */
 #define MODPROBE_READ_MAX (4u << 20)

@@ -14,7 +14,7 @@ static bool parse_line(struct span line, struct mountinfo *out)
 			return false;
 	if (!span_word(&line, &out->point) || !span_word(&line, &out->mount_options))
 		return false;
-	/* Any number of optional fields, then "-". */
+	/* Skip any number of optional fields, up to "-". */
 	do {
 		if (!span_word(&line, &word))
 			return false;

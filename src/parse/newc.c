@@ -14,7 +14,7 @@ void newc_begin(struct newc *newc, const struct newc_source *source)
 
 /* ---- bytes ---- */
 
-/* At least one byte in newc->block: 1, 0 at the end, negative errno. */
+/* Gets at least one byte into newc->block. Returns 1, 0 at the end, or a negative errno. */
 static int fill(struct newc *newc)
 {
 	while (!newc->block.n) {
@@ -75,7 +75,7 @@ static int pass(struct newc *newc, uint64_t n)
 	return 0;
 }
 
-/* To the next multiple of 4 since the archive's start. */
+/* Skips to the next multiple of 4 from the archive's start. */
 static int pass_padding(struct newc *newc)
 {
 	return pass(newc, -(newc->at - newc->start) & 3);

@@ -34,9 +34,9 @@ struct pci_place {
 };
 bool pci_place_parse(struct span path, struct pci_place *place);
 
-/* What the kernel says of a function in its uevent file (drivers/pci/pci-driver.c, pci_uevent()):
- * "PCI_CLASS=30200", "PCI_ID=10DE:2335", "PCI_SUBSYS_ID=10DE:18BE", and "DRIVER=nvidia" where one
- * is bound (drivers/base/core.c). False unless the first three are there, each in its bounds. */
+/* The uevent file of a PCI function (drivers/pci/pci-driver.c, pci_uevent()): "PCI_CLASS=30200", "PCI_ID=10DE:2335",
+ * "PCI_SUBSYS_ID=10DE:18BE", and "DRIVER=nvidia" if a driver is bound (drivers/base/core.c). Parsing fails unless
+ * the first three exist and are in range. */
 struct pci_uevent {
 	uint32_t class;
 	uint16_t vendor, device;
@@ -63,12 +63,12 @@ bool pci_prefetch_window(uint32_t base_limit, uint32_t base_upper, uint32_t limi
 /* Speed codes of Link Capabilities and Link Status (7.5.3.6, 7.5.3.8) in megatransfers a second; 0
  * for a code without a meaning. */
 uint64_t pcie_speed_mts(unsigned int code);
-/* The same from sysfs: "32.0 GT/s PCIe", "8 GT/s"; 0 for anything else ("Unknown"). */
+/* Parses a speed of sysfs: "32.0 GT/s PCIe", "8 GT/s"; 0 for anything else ("Unknown"). */
 uint64_t pcie_speed_text(struct span text);
 /* Max_Payload_Size and Max_Read_Request_Size codes (7.5.3.4); 0 for a reserved one. */
 uint64_t pcie_payload_bytes(unsigned int code);
 
-/* One entry of the Resizable BAR capability (7.8.6): its capability and its control register. */
+/* One entry of the Resizable BAR capability (PCIe 6.0, 7.8.6): its capability and control registers. */
 struct pcie_rebar {
 	unsigned int index; /* of the BAR */
 	unsigned int count; /* of entries; only the first one says so */

@@ -6,7 +6,7 @@
 
 #include "base/span.h"
 
-/* As much of a file's beginning as its headers can take. */
+/* Bytes from the beginning of a file that contain all headers. */
 #define PE_HEAD_SIZE 8192
 
 struct pe_section {

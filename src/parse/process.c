@@ -8,7 +8,7 @@ static struct span after(struct span s, size_t n)
 	return (struct span){ s.p + n, s.n - n };
 }
 
-/* What stands after "NAME:" in one of the lines. */
+/* Gets the text after "NAME:". */
 static bool field(struct span text, const char *name, struct span *value)
 {
 	struct span line;
@@ -26,7 +26,7 @@ bool process_uids(struct span status, uint64_t *real, uint64_t *effective)
 {
 	struct span value, first, second;
 
-	/* And saved, and of the file system. */
+	/* The saved and the file system user id follow. */
 	return field(status, "Uid:", &value) && span_word(&value, &first) &&
 	       span_word(&value, &second) && span_u64(first, 10, real) == 0 &&
 	       span_u64(second, 10, effective) == 0;

@@ -8,7 +8,7 @@
 /* An environment and the arguments share a quarter of the stack at most: 2 MiB by default. */
 #define PROCESS_ENVIRON_MAX (4u << 20)
 
-/* In /proc/PID/status: the users; a set of capabilities by its name ("CapEff:", "CapBnd:"); a number
+/* These read /proc/PID/status: the users, a set of capabilities by its name ("CapEff:", "CapBnd:"), a number
  * ("Seccomp:"). */
 bool process_uids(struct span status, uint64_t *real, uint64_t *effective);
 bool process_capabilities(struct span status, const char *name, uint64_t *capabilities);
@@ -17,7 +17,7 @@ bool process_number(struct span status, const char *name, uint64_t *number);
 /* /proc/PID/uid_map of the first user namespace, which maps every id to itself: kernel/user.c. */
 bool process_is_initial_namespace(struct span uid_map);
 
-/* When it was started, in milliseconds from the boot: field 22 of /proc/PID/stat (proc(5)), which counts
+/* Gets the start time of a process in milliseconds since the boot: field 22 of /proc/PID/stat (proc(5)), in
  * hundredths of a second on every machine (include/asm-generic/param.h, USER_HZ). */
 bool process_started(struct span stat, uint64_t *ms);
 

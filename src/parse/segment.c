@@ -61,7 +61,7 @@ static void identify(struct segment *segment, struct span head)
 #define LZ4_LEGACY_BLOCK (8u << 20) /* decompressed; lib/decompress_unlz4.c */
 #define LZ4_LEGACY_MAX (LZ4_LEGACY_BLOCK + LZ4_LEGACY_BLOCK / 255 + 16) /* LZ4_COMPRESSBOUND */
 
-/* Nothing marks the end: it is where no size of a block can stand. */
+/* An LZ4 stream has no end mark: it ends where no block size is possible. */
 static int find_lz4_end(const struct segment_image *image, struct segment *segment)
 {
 	uint64_t at = segment->offset;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * segment.h - what an initramfs image is put together from: a row of plain cpio archives and
- * compressed ones, with zero bytes between them (init/initramfs.c). The kernel knows a compressor
- * by its first two bytes (lib/decompress.c).
+ * segment.h - the segments of an initramfs image: a row of plain cpio archives and compressed ones, with zero bytes
+ * between them (init/initramfs.c). The kernel knows a compressor by its first two bytes (lib/decompress.c).
  */
 #ifndef PARSE_SEGMENT_H
 #define PARSE_SEGMENT_H
@@ -37,12 +36,9 @@ int segment_find(const struct segment_image *image, uint64_t offset, struct segm
  * (Documentation/admin-guide/bootconfig.rst); negative errno. */
 int64_t segment_image_size(const struct segment_image *image);
 
-/*
- * Where a compressed stream ends. A decompressor that is handed more than its own stream may fail
- * for it and lose what it had decoded: libarchive 3.6 and 3.7 do so for zstd and xz. These formats say
- * themselves where they end: zstd (RFC 8878) gives the size of each block before it, and xz has a footer
- * with a checksum. The others are always taken to go on.
- */
+/* Finds the end of a compressed stream. A decompressor that receives bytes beyond its stream may fail and lose what
+ * it had decoded: libarchive 3.6 and 3.7 do so for zstd and xz. These formats mark their end: zstd (RFC 8878) gives
+ * the size of each block before it, and xz has a footer with a checksum. Other formats are assumed to continue. */
 struct segment_end {
 	const char *compressor;
 	unsigned char bytes[16];
@@ -54,7 +50,7 @@ struct segment_end {
 };
 
 void segment_end_begin(struct segment_end *end, const char *compressor);
-/* How many bytes of the next BLOCK belong to the stream; sets ended at its last one. */
+/* Returns how many bytes of the next BLOCK belong to the stream, and sets ended at the last one. */
 size_t segment_end_feed(struct segment_end *end, struct span block);
 
 #endif

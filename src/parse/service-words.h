@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* service-words.h - what services write when they cannot start, and what that means: data/service-words.tsv. */
+/* service-words.h - messages of services that cannot start, with their meaning: data/service-words.tsv. */
 #ifndef PARSE_SERVICE_WORDS_H
 #define PARSE_SERVICE_WORDS_H
 

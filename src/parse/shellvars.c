@@ -355,7 +355,7 @@ static enum command_kind command_kind(const struct word *w)
 	return is_one_of(w, specials) ? COMMAND_SPECIAL : COMMAND_OTHER;
 }
 
-/* What the command is, without carrying it out. */
+/* Determines the kind of the command without running it. */
 static enum command_kind look_ahead(struct shell *s)
 {
 	enum command_kind kind = COMMAND_NONE;

@@ -15,7 +15,7 @@ struct syslog_line {
 /* "Mar 03 22:54:22 host systemd[1]: text", also with a time as RFC 3339 has it. */
 bool syslog_line_parse(struct span line, struct syslog_line *out);
 
-/* How a unit's last run ended, as far as systemd has said. */
+/* The end of a unit's last run, as far as systemd's messages report it. */
 struct unit_outcome {
 	char result[24]; /* exit-code, signal, success, ...; "": nothing was said */
 	bool has_status;

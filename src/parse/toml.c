@@ -43,7 +43,7 @@ bool toml_goes_on(struct span value)
 
 	if (!value.n || value.p[0] != '[')
 		return false;
-	/* What is behind the last string. */
+	/* Only blanks may follow the last string. */
 	while (toml_string_next(&rest, &string))
 		value = rest;
 	return span_find(value, ']') == value.n;

@@ -9,7 +9,7 @@ static struct span after(struct span s, size_t n)
 	return (struct span){ s.p + n, s.n - n };
 }
 
-/* How many bytes of digits and dots S begins with; it must begin with a digit. */
+/* Returns how many bytes of digits and dots S begins with; the first must be a digit. */
 static size_t number_run(struct span s)
 {
 	size_t n = 0;
@@ -219,7 +219,7 @@ static void end_of_version(struct version_mark *mark)
 	mark->n = 0;
 }
 
-/* How much of MARK has been seen after C, when SEEN bytes of it had been before. */
+/* Returns how much of MARK matches after C, when SEEN bytes of it matched before. */
 static size_t mark_seen(const char *mark, size_t seen, char c)
 {
 	while (mark[seen] != c) {

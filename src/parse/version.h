@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* version.h - which version a piece of software is, by the names and texts that it leaves on disk.
- */
+/* version.h - finds the version of software by names and texts of its files. */
 #ifndef PARSE_VERSION_H
 #define PARSE_VERSION_H
 

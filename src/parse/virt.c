@@ -107,7 +107,7 @@ const char *cloud_from_dmi(enum virt_field field, struct span text)
 
 const char *container_from_cgroup(struct span text)
 {
-	/* In the order of who says more: a pod's path has its runtime's name in it as well. */
+	/* The most specific comes first: the path of a pod contains its runtime's name as well. */
 	static const struct {
 		const char *part;
 		const char *word;

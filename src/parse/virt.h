@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * virt.h - what firmware, kernel and init say about the hypervisor or container that they run in.
- * The words are those of systemd-detect-virt(1), and firecracker, which it calls kvm.
+ * virt.h - recognises the hypervisor or container by what firmware, kernel and init report. The words are those of
+ * systemd-detect-virt(1), and firecracker, which it calls kvm.
  */
 #ifndef PARSE_VIRT_H
 #define PARSE_VIRT_H
@@ -14,11 +14,11 @@
  * machines too. NULL when it names none.
  */
 const char *virt_from_dmi(struct span text, bool *certain);
-/* By /sys/devices/system/clocksource/clocksource0/available_clocksource. */
+/* Returns the hypervisor by /sys/devices/system/clocksource/clocksource0/available_clocksource. */
 const char *virt_from_clocksource(struct span text);
-/* By the OEM ID in the header of an ACPI table (ACPI 6.5, 5.2.6). */
+/* Returns the hypervisor by the OEM ID in the header of an ACPI table (ACPI 6.5, 5.2.6). */
 const char *virt_from_acpi(struct span table);
-/* By /proc/device-tree/hypervisor/compatible. */
+/* Returns the hypervisor by /proc/device-tree/hypervisor/compatible. */
 const char *virt_from_device_tree(struct span compatible);
 
 /* A cloud by a DMI string: aws, azure, google, oracle, alibaba, openstack. NULL: it names none. */

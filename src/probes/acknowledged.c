@@ -51,7 +51,7 @@ static bool read_one(struct arena *arena, struct json_object *json, struct ackno
 	return is_known(a->rule) && is_known(a->reason) && read_until(json, a);
 }
 
-/* All of them or none: what a damaged file says counts for nothing. */
+/* Reads the whole list or nothing: no entry of a damaged file counts. */
 static int read_list(struct acknowledged_facts *facts, struct arena *arena, const struct text *text)
 {
 	_cleanup_json_ struct json_object *json = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* boot-find.c - what all boot loaders' entries have in common. */
+/* boot-find.c - common parts of the entries of all boot loaders. */
 #include "probes/boot-find.h"
 
 #include <ctype.h>

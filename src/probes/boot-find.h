@@ -7,7 +7,7 @@
 
 #define BOOT_ENTRIES_MAX 256
 
-/* One entry as a loader has it; paths as they are written there. NULL: it has none. */
+/* One entry of a boot loader, with the paths as the loader writes them. NULL: the entry has no such line. */
 struct boot_line {
 	const char *id;
 	const char *title;
@@ -27,7 +27,7 @@ uint32_t boot_add(struct probe_context *ctx, const struct boot_line *line);
 /* The entry that boots next: next_* and the staged command line. */
 void boot_set_next(struct probe_context *ctx, uint32_t index);
 
-/* Where a file that a loader names is on the host. */
+/* Returns the path on the host of a file that a boot loader names. */
 const char *boot_path(struct probe_context *ctx, const char *base, const char *written);
 
 /* boot-grub.c: true when there is a grub.cfg; what it says is in ctx then, or a gap says why not.

@@ -14,7 +14,7 @@
 
 /* ---- what the script asks for ---- */
 
-/* Where a file that GRUB names is on the host; NULL: that depends on what only GRUB knows. */
+/* Returns the path on the host of a file that GRUB names; NULL: it depends on values that only GRUB has. */
 static const char *place_of(struct probe_context *ctx, const char *path)
 {
 	const char *close = *path == '(' ? strchr(path, ')') : NULL;
@@ -47,14 +47,14 @@ static int stat_path(void *user, const char *path, bool *folder, uint64_t *size)
 
 	if (!place)
 		return -ENODATA;
-	/* It is read anyway, and its size is all that is asked of it. */
+	/* GRUB asks only for its size, and load_env reads it anyway. */
 	if (span_ends(span_of(place), "/grubenv")) {
 		_cleanup_text_ struct text text = { 0 };
 
 		*folder = false;
 		rc = host_read(ctx->host, &text, GRUBENV_MAX, "%s", place);
 		*size = text.size;
-		/* There, but not to be read: load_env finds that out. */
+		/* The file exists but cannot be read: load_env will report that. */
 		return rc == -EACCES ? (int)(*size = 1024, 0) : rc;
 	}
 	rc = host_stat(ctx->host, &stat, "%s", place);

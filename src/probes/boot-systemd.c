@@ -13,7 +13,7 @@
 #define ENTRY_MAX (16u << 10)
 #define SECTION_MAX (16u << 10) /* .cmdline, .osrel, .uname */
 
-/* Where the two partitions are mounted: UAPI.1, "Mount Points"; /boot/efi is the older habit. */
+/* Mount points of the two partitions: UAPI.1, "Mount Points"; /boot/efi is older practice. */
 static const char *const bases[] = { "/efi", "/boot/efi", "/boot" };
 
 struct reading {
@@ -120,8 +120,7 @@ static const char *variable(const struct shell_variables *vars, const char *cons
 	return NULL;
 }
 
-/* Which fields of os-release systemd-boot shows and sorts by: bootspec_pick_name_version_sort_key()
- */
+/* Takes the fields of os-release that systemd-boot shows and sorts by: bootspec_pick_name_version_sort_key() */
 static void take_osrel(struct bls_entry *e, struct arena *arena, const char *osrel)
 {
 	struct shell_variables vars = { .arena = arena };

@@ -10,7 +10,7 @@
  */
 static void read_menu(struct probe_context *ctx)
 {
-	/* What a boot loader leaves: without any of it, the kernel was started directly. */
+	/* Files of a boot loader. Without any of them the kernel was started directly. */
 	static const char *const traces[] = { "/boot/grub", "/boot/grub2", "/boot/loader",
 					      "/etc/default/grub" };
 	const char *info = boot_loader_variable(ctx, "LoaderInfo");

@@ -19,7 +19,8 @@ struct sources {
 	bool unknown; /* a file could not be read */
 };
 
-/* What stands after "--" is for init. The file's newline is none of a quote that is never closed. */
+/* Parses the kernel's command line. Words after "--" are for init. The file's final newline does not belong to an
+ * open quote. */
 void probe_set_cmdline(struct probe_context *ctx, struct span text)
 {
 	struct cmdline_facts *facts = &ctx->node->cmdline;

@@ -15,7 +15,7 @@ const char *const *conf_d_folders(struct host *host, struct arena *arena, const 
 						    "/lib" };
 	const char **folders = arena_alloc(arena, (FOLDERS + 1) * sizeof(*folders));
 	char target[PATH_MAX];
-	/* Where /lib is not a link into /usr, it is a folder of its own. */
+	/* If /lib is no link into /usr, it is a separate folder. */
 	bool split = host_link(host, target, "/lib") == -EINVAL;
 
 	for (size_t i = 0; i < FOLDERS - (split ? 0 : 1); i++)

@@ -11,7 +11,7 @@
 
 #define CONFIG_MAX (1u << 20)
 
-/* Where the GPU operator's toolkit container puts its programs, too. */
+/* Programs of the toolkit, also in the folder of the GPU operator's toolkit container. */
 static const char *const toolkits[] = {
 	"/usr/bin/nvidia-ctk",
 	"/usr/bin/nvidia-container-runtime-hook",
@@ -38,7 +38,7 @@ static void find_toolkit(struct probe_context *ctx)
 	}
 }
 
-/* Whether LINE is KEY = true or false; as the toolkit's own file is written, one setting on a line. */
+/* Returns true if LINE is KEY = true or false. The toolkit's own file has one setting on a line. */
 static bool sets_bool(struct span line, const char *key, bool *value)
 {
 	struct span name;
@@ -86,7 +86,8 @@ static void read_toolkit(struct probe_context *ctx)
 
 /* ---- what the kernel lets containers do ---- */
 
-/* With version 1 there are lines with the names of controllers: "9:devices:/user.slice" (cgroups(7)). */
+/* Reads the control group. With version 1 there are lines with the names of controllers: "9:devices:/user.slice"
+ * (cgroups(7)). */
 static int ask_cgroup(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct containers_facts *answer = facts;
@@ -277,7 +278,7 @@ static int read_config_folder(struct probe_context *ctx, const char *folder)
 
 /* ---- the kubelet ---- */
 
-/* Its folder holds "pods" from its first start on (pkg/kubelet/config/defaults.go); plugins put theirs
+/* The kubelet's folder has "pods" from its first start on (pkg/kubelet/config/defaults.go); plugins have theirs
  * below "plugins" (k8s.io/dynamic-resource-allocation/kubeletplugin). */
 #define KUBELET_FOLDER "/var/lib/kubelet"
 

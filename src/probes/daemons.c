@@ -11,7 +11,7 @@
 #include "parse/process.h"
 #include "parse/service-words.h"
 #include "parse/syslog.h"
-#include "probes/loader.h"
+#include "probes/dynamic-loader.h"
 #include "probes/log-journal.h"
 #include "probes/log-lines.h"
 #include "probes/probe.h"
@@ -54,11 +54,12 @@ static void take_program(void *user, const char *path, const struct unit_assignm
 		s->program = arena_strndup(s->arena, program.p, program.n);
 }
 
-/* What is missing of PROGRAM's libraries: false where it is no program of the dynamic loader's. */
-static bool take_libraries(struct loader *loader, const char *program, struct service *answer)
+/* Finds the libraries that PROGRAM lacks. Returns false if the dynamic loader does not load it. */
+static bool take_libraries(struct dynamic_loader *loader, const char *program,
+			   struct service *answer)
 {
-	struct loader_missing missing;
-	int rc = loader_missing(loader, program, &missing);
+	struct dynamic_loader_missing missing;
+	int rc = dynamic_loader_missing(loader, program, &missing);
 
 	if (rc)
 		return rc != -ENOEXEC && rc != -ENOENT;
@@ -73,7 +74,7 @@ static void read_program(struct host *host, struct arena *arena, const struct qu
 			 struct service *answer)
 {
 	_cleanup_fragments_ struct unit_fragments fragments = { 0 };
-	_cleanup_loader_ struct loader loader = { 0 };
+	_cleanup_dynamic_loader_ struct dynamic_loader loader = { 0 };
 	struct program_search search = { .arena = arena };
 	const char *known = q->row ? q->row->program : NULL;
 
@@ -88,7 +89,7 @@ static void read_program(struct host *host, struct arena *arena, const struct qu
 		return;
 	}
 	answer->program = fact_str(arena, search.program);
-	loader_open(&loader, host, arena, NULL);
+	dynamic_loader_open(&loader, host, arena, NULL);
 	if (!take_libraries(&loader, search.program, answer) && known)
 		take_libraries(&loader, known, answer);
 }
@@ -220,7 +221,8 @@ static void take_outcome(struct messages *m, struct service *answer)
 		answer->restarts = fact_u64(m->outcome.restarts);
 }
 
-/* Its own log: the last lines, and the last one that tells why it cannot start, which often stands before them. */
+/* Lines of a service's own log: the last ones, and the last that explains why it cannot start, which often comes
+ * earlier. */
 struct own_log {
 	struct messages *last;
 	const char *telling;
@@ -243,7 +245,7 @@ static bool own_line(void *user, struct span line)
 	return true;
 }
 
-/* Where packages have slurmd write, for a pattern in slurm.conf and for nodes without that file. */
+/* Returns the packages' default log of slurmd, for a pattern in slurm.conf and for nodes without that file. */
 static const char *usual_slurmd_log(struct host *host)
 {
 	static const char *const files[] = { "/var/log/slurm/slurmd.log", "/var/log/slurmd.log",
@@ -387,13 +389,13 @@ static void found_process(void *user, uint64_t pid, const char *comm)
 	uint64_t ms;
 	int open;
 
-	/* It has them open itself. */
+	/* Fabric manager keeps the GPUs open itself. */
 	if (strcmp(comm, "nv-fabricmanage") == 0)
 		return;
 	open = has_gpu_open(h->host, pid);
 	if (open < 0 && is_for_holding(h->host, pid, comm))
 		open = 1;
-	/* On a running system one that is not there has ended; a copy may lack it. */
+	/* On a running system a missing process has ended; a copy may lack it. */
 	if (open < 0 && (open != -ENOENT || host_kind(h->host) == HOST_TREE))
 		h->hidden = true;
 	if (open <= 0 ||
@@ -435,8 +437,8 @@ static void read_holders(struct probe_context *ctx)
 
 /* ---- which are asked about ---- */
 
-/* What systemd or init should have running, or did start; and what lies there without a unit, as on systems
- * that have no systemd. */
+/* Returns true for a service that systemd or init should run or has started, and for one that is installed without a
+ * unit, as on systems without systemd. */
 static bool does_not_run(struct probe_context *ctx, const struct service *s,
 			 const struct unit_of_interest *row)
 {

@@ -131,7 +131,7 @@ static void read_nodes(struct probe_context *ctx)
 	dev->nodes.state = FACT_KNOWN;
 	for (size_t i = 1; !ctx->brief && i < sizeof(places) / sizeof(places[0]); i++) {
 		rc = read_place(ctx, &places[i]);
-		/* With a folder that cannot be read, nothing can be called missing. */
+		/* If a folder cannot be read, no file counts as missing. */
 		if (rc && rc != -ENOENT)
 			failed = true;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dkms.c - what DKMS has built of the modules that matter here, and what its log says of a build that failed.
+ * dkms.c - reads which modules DKMS has built, and the log of a build that failed.
  *
  * In its tree MODULE/VERSION/KERNEL/ARCH is a module that was built, and MODULE/VERSION/build what is left of a build
  * that failed, with its make.log: one that ends well removes that folder (dkms 2.8.1, 3.0.11 and 3.4.3: do_build()).

@@ -85,7 +85,7 @@ void probe_find_gsp_firmware(struct probe_context *ctx)
 				fact_str(ctx->arena, names.items[i]).value;
 }
 
-/* What other files than the driver's own say of it. */
+/* Returns true if files other than the driver's own show that it is loaded. */
 static bool is_loaded_elsewhere(const struct node *node)
 {
 	const struct module *module = node_module(node, "nvidia");

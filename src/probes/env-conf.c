@@ -21,7 +21,7 @@
 	"HOME and /etc/passwd do not lead to one file: NCCL before 2.30 " \
 	"takes the home of passwd, later releases HOME"
 
-/* What is meant by the text before an "=": a shell's "export" and blanks are part of the name for NCCL. */
+/* Returns the variable that the line seems to set: for NCCL a shell's "export" and blanks are part of the name. */
 static struct span meant_name(struct span name)
 {
 	static const char export[] = "export ";
@@ -193,10 +193,8 @@ static int read_agreed(struct host *host, const char *told, const char *listed, 
 	return other_rc && other_rc != -ENOENT ? other_rc : -ENOTUNIQ;
 }
 
-/*
- * Who is not in /etc/passwd is in a directory service, of which login made HOME. To be brief is to take HOME
- * for passwd's, where it is set. The name of a home is its owner's: the path does not leave this function.
- */
+/* Finds the user's home. A user who is not in /etc/passwd comes from a directory service, for which login has set
+ * HOME. In brief HOME counts if it is set. The path is private and does not leave this function. */
 static int ask_home(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	const struct person *person = user;

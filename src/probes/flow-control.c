@@ -116,8 +116,8 @@ static int ask_pfc(const char *interface, struct fact_u64 *fact)
 
 static int ask_pause(const char *interface, struct fact_bool *fact)
 {
-	/* Any socket takes the ioctl (net/socket.c, sock_do_ioctl); one of this family a service may have
-	 * that is kept from talking to the network. */
+	/* Any socket accepts the ioctl (net/socket.c, sock_do_ioctl), and netlink is allowed in services that may
+	 * not use the network. */
 	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	struct ethtool_pauseparam pause = { .cmd = ETHTOOL_GPAUSEPARAM };
 	struct ifreq request = { 0 };

@@ -30,7 +30,7 @@ struct contents_item {
 /* The item of PATH as it is spelt in the archive, whatever has become of it; or NULL. */
 struct contents_item *contents_find(struct contents *c, const char *path);
 
-/* As the kernel knows a module: its file's name without suffixes, with underscores. */
+/* Writes the kernel's name of a module: its file's name without suffixes, with underscores. */
 void contents_module_name(const char *base, char name[NAME_MAX + 1]);
 
 #endif

@@ -10,7 +10,7 @@
 #include "parse/modname.h"
 #include "probes/initramfs-decompress.h"
 
-/* What one piece takes in the arena and the table besides its own bytes. */
+/* Memory for each piece in the arena and the table, besides its own bytes. */
 #define KEPT_OVERHEAD 32
 
 void contents_begin(struct contents *c, struct arena *arena)

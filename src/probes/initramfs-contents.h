@@ -37,7 +37,7 @@ struct contents {
 
 /* ARENA holds what is kept until contents_finish(). */
 void contents_begin(struct contents *c, struct arena *arena);
-/* One entry; takes of its body what is needed. */
+/* Adds one entry, and reads as much of its body as is needed. */
 void contents_add(struct contents *c, struct newc *newc, const struct newc_entry *entry);
 /* Hard links do not reach from one archive into the next. */
 void contents_end_archive(struct contents *c);

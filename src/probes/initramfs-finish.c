@@ -115,8 +115,8 @@ struct reading {
 	LIST(const char *) folders;
 };
 
-/* What stands at the end of a link. What was too large to be kept, or has another name than *.conf,
- * is not known; a link to /dev/null masks. */
+/* Reads the file that a link leads to. A file that was too large to keep, or has another name than *.conf, is
+ * unknown; a link to /dev/null masks. */
 static void read_config(struct reading *r, const struct contents_item *item, const char *path)
 {
 	struct modprobe_input *input = NULL;

@@ -147,7 +147,7 @@ static int read_decompressed(void *user, struct span *block)
 
 /* ---- archives ---- */
 
-/* One archive up to its trailer. 0 or negative errno. */
+/* Reads one archive up to its trailer. Returns 0 or a negative errno. */
 static int walk_archive(struct image *image, struct newc *newc)
 {
 	struct newc_entry entry;

@@ -12,7 +12,8 @@
  * also be a unified kernel image. Never fails: what cannot be read is in problem. */
 void image_read(int fd, struct initramfs_image *image, struct arena *arena);
 
-/* The same, and calls ENTRY for every name in it, as the archive has it, without "/" at its beginning. */
+/* Like image_read(), and calls ENTRY for every name in the image, unchanged but without a "/" at its
+ * beginning. */
 typedef void image_entry(void *user, const char *name);
 void image_read_each(int fd, struct initramfs_image *image, struct arena *arena, image_entry *entry,
 		     void *user);

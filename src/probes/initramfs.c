@@ -10,8 +10,8 @@
 /* Two images of 100 MB and more, the slowest compressor, a slow disk. */
 #define DEADLINE_MS 20000
 
-/* Where generators put the image of a kernel: initramfs-tools and dracut on Debian, dracut on RHEL
- * and Fedora, SUSE, the module folder (image-based systems). */
+/* Places where generators put a kernel's image: initramfs-tools and dracut on Debian, dracut on RHEL and Fedora,
+ * SUSE, the module folder (image-based systems). */
 static const struct place {
 	const char *before, *after;
 } places[] = {

@@ -63,7 +63,7 @@ static int read_groups(struct probe_context *ctx)
 	return rc == 0 && names.count && !ctx->node->iommu.devices.count ? -ENOENT : rc;
 }
 
-/* In a copy the link can lead to nothing: then there is a group, and its type was left behind. */
+/* Returns the type of a group. In a copy the link may lead nowhere: the group exists, but its type was not copied. */
 static struct fact_str type_of(struct probe_context *ctx, const char *bdf)
 {
 	struct host_stat stat;
@@ -92,7 +92,7 @@ static int read_links(struct probe_context *ctx)
 		rc = host_link_name(ctx->host, name, DEVICES "/%s/iommu_group", names.items[i]);
 		if (rc == 0 && span_u64(span_of(name), 10, &group) == 0 && group <= UINT32_MAX)
 			add_device(ctx, names.items[i], group, type_of(ctx, names.items[i]));
-		/* In no group, or a copy in which the link became a folder. */
+		/* The function is in no group, or a copy turned the link into a folder. */
 		if (rc == -ENOENT || rc == -EINVAL)
 			rc = 0;
 	}
@@ -119,12 +119,13 @@ static void run(struct probe_context *ctx)
 	rc = read_groups(ctx);
 	if (rc == -ENOENT)
 		rc = read_links(ctx);
-	/* Some of the functions say nothing of the others. */
+	/* The list is known only if all functions were read. */
 	iommu->devices.state = rc == 0 ? FACT_KNOWN : FACT_UNKNOWN;
 	fact_list_sort(&iommu->devices, sizeof(iommu->devices.items[0]), compare_devices);
 }
 
-/* Of the few functions that are in the facts then; which group it is says nothing alone. */
+/* Reads only the few functions that the facts have in preflight, and not their group, which no rule of preflight
+ * needs. */
 static void run_brief(struct probe_context *ctx)
 {
 	struct iommu_facts *iommu = &ctx->node->iommu;
@@ -141,7 +142,7 @@ static void run_brief(struct probe_context *ctx)
 		if (pci_is_bridge(d) || pci_is_nvswitch(d))
 			continue;
 		probe_str(ctx, &type, DEVICES "/%s/iommu_group/type", bdf);
-		/* No such file: no group, or a kernel that does not say. */
+		/* There is no group, or the kernel does not report its type. */
 		if (is_absent(type) &&
 		    host_link(ctx->host, target, DEVICES "/%s/iommu_group", bdf) == -ENOENT)
 			continue;

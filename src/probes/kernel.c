@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kernel.c - how the kernel that runs was built, and a few of its settings. */
+/* kernel.c - the build configuration of the running kernel, and a few of its settings. */
 #include <string.h>
 #include <zlib.h>
 
@@ -12,7 +12,8 @@
 /* Distribution kernels have 250 to 300 KiB. */
 #define KCONFIG_MAX (4u << 20)
 
-/* None of them has a dot within a part of its name, as one of a VLAN's interface would. */
+/* Reads sysctls by name. A dot separates parts, because none of these names has a dot in a part, unlike the
+ * interface of a VLAN. */
 static void read_sysctls(struct probe_context *ctx)
 {
 	for (size_t i = 0; sysctl_names[i]; i++) {
@@ -72,14 +73,18 @@ static const char *const kernel_options[] = {
 	"CONFIG_INFINIBAND_IRDMA",
 	"CONFIG_INFINIBAND_QEDR",
 	"CONFIG_INFINIBAND_USER_ACCESS",
+	"CONFIG_INTEGRITY_MACHINE_KEYRING",
 	"CONFIG_INTEL_IOMMU_DEFAULT_ON",
 	"CONFIG_IOMMU_DEFAULT_PASSTHROUGH",
 	"CONFIG_KEXEC_HANDOVER_ENABLE_DEFAULT",
+	"CONFIG_LOCK_DOWN_KERNEL_FORCE_CONFIDENTIALITY",
+	"CONFIG_LOCK_DOWN_KERNEL_FORCE_INTEGRITY",
 	"CONFIG_MANA_INFINIBAND",
 	"CONFIG_MLX4_INFINIBAND",
 	"CONFIG_MLX5_CORE",
 	"CONFIG_MLX5_INFINIBAND",
 	"CONFIG_MODULE_ALLOW_MISSING_NAMESPACE_IMPORTS",
+	"CONFIG_MODULE_SIG",
 	"CONFIG_MODULE_SIG_FORCE",
 	"CONFIG_NAMESPACES",
 	"CONFIG_PCI_P2PDMA",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kinds.c - what kind of node it is, which follows from the other sections: nothing is read here. */
+/* kinds.c - the kinds of the node, derived from the other sections; it reads nothing. */
 #include "query/kind.h"
 
 #include "probes/probe.h"

@@ -20,7 +20,7 @@ struct search {
 	bool docker;   /* and is Docker's */
 };
 
-/* What stands behind KEY, up to the end of the word: the last one counts. */
+/* Takes the word after KEY; the last one counts. */
 static void take_endpoint(struct search *s, struct span text, const char *key)
 {
 	const char *at;

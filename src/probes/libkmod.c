@@ -90,8 +90,8 @@ static int tell_listed(struct kmod_ctx *kmod, struct modules_facts *answer, stru
 	return 0;
 }
 
-/* One that is not in the list, and in /sys/module nevertheless. A module that is built in has no initstate, which
- * libkmod takes for one that is being loaded. */
+/* Answers for a module that is not listed but is in /sys/module. A built-in module has no initstate, and libkmod
+ * reports it as being loaded. */
 static void tell_unlisted(struct kmod_ctx *kmod, struct modules_facts *answer, struct arena *arena,
 			  const char *name)
 {
@@ -121,7 +121,7 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	(void)user;
 	if (rc)
 		return rc;
-	/* No folder of modules: nothing on disk is asked for. */
+	/* A context without a module folder: no file of modules is needed. */
 	kmod = lib.kmod_new("/dev/null", no_configuration);
 	if (!kmod)
 		return -ENOMEM;
@@ -159,7 +159,7 @@ static void compare_one(struct probe_context *ctx, struct modules_facts *answer,
 
 	if (read && known_is(read->state, MODULE_BUILTIN))
 		return;
-	/* From /sys/module, since /proc/modules does not list it. */
+	/* The state comes from /sys/module, because /proc/modules does not list the module. */
 	if (read && is_unknown(read->holders))
 		file = FACT_NONE(fact_enum);
 	if (differs(state_of(told), file)) {
@@ -189,7 +189,7 @@ static void run(struct probe_context *ctx)
 		host_gap_note(ctx->host, SOURCE, rc,
 			      rc == -ENODATA ? "only a running host can be asked through libkmod"
 					     : NULL);
-	/* There is no second answer to hold against the files. */
+	/* Without an answer of libkmod there is nothing to compare. */
 	if (rc == -ENODATA)
 		ctx->node->modules.views.state = FACT_ABSENT;
 	if (rc || !is_known(ctx->node->modules.loaded))

@@ -8,7 +8,7 @@
 
 #include "parse/rdma.h"
 #include "parse/version.h"
-#include "probes/loader.h"
+#include "probes/dynamic-loader.h"
 #include "probes/probe.h"
 #include "probes/processes.h"
 #include "query/job-env.h"
@@ -23,7 +23,7 @@ struct search {
 	struct host *host;
 	struct arena *arena;
 	const struct node *node;
-	struct loader loader;
+	struct dynamic_loader loader;
 	struct libraries_facts *answer;
 	bool unread; /* something could not be looked for */
 };
@@ -38,7 +38,7 @@ static bool is_listed(const struct search *s, const char *path)
 	return false;
 }
 
-static void take_missing(struct search *s, const struct loader_missing *missing,
+static void take_missing(struct search *s, const struct dynamic_loader_missing *missing,
 			 struct opened_library *opened)
 {
 	if (!missing->unread || missing->count)
@@ -48,7 +48,7 @@ static void take_missing(struct search *s, const struct loader_missing *missing,
 	for (size_t i = 0; i < missing->count; i++)
 		*LIST_ADD(s->arena, &opened->missing_libraries) = missing->names[i];
 	for (size_t i = 0; i < missing->version_count; i++) {
-		const struct loader_version *v = &missing->versions[i];
+		const struct dynamic_loader_version *v = &missing->versions[i];
 		struct missing_version *to = LIST_ADD(s->arena, &opened->missing_versions);
 
 		to->version = fact_str(s->arena, v->version);
@@ -60,7 +60,7 @@ static void take_missing(struct search *s, const struct loader_missing *missing,
 /* VARIABLE: NULL where it is opened by default. */
 static void add_opened(struct search *s, const char *path, const char *use, const char *variable)
 {
-	struct loader_missing missing;
+	struct dynamic_loader_missing missing;
 	struct opened_library *opened;
 
 	if (is_listed(s, path))
@@ -73,7 +73,7 @@ static void add_opened(struct search *s, const char *path, const char *use, cons
 	opened->path = fact_str(s->arena, path);
 	opened->use = fact_str(s->arena, use);
 	opened->variable = variable ? fact_str(s->arena, variable) : FACT_NONE(fact_str);
-	if (loader_missing(&s->loader, path, &missing) == 0)
+	if (dynamic_loader_missing(&s->loader, path, &missing) == 0)
 		take_missing(s, &missing, opened);
 }
 
@@ -82,7 +82,7 @@ static bool open_name(struct search *s, const char *name, const char *use, const
 {
 	const char *path = name;
 	int rc = strchr(name, '/') ? host_exists(s->host, name) ? 0 : -ENOENT
-				   : loader_find(&s->loader, name, &path);
+				   : dynamic_loader_find(&s->loader, name, &path);
 
 	if (rc == 0)
 		add_opened(s, path, use, variable);
@@ -131,7 +131,7 @@ static bool is_under_usr(const char *path, const char *other)
 static void find_copies(struct search *s, const char *soname)
 {
 	const char *paths[COPIES_MAX];
-	size_t count = loader_find_all(&s->loader, soname, paths, COPIES_MAX), n = 1;
+	size_t count = dynamic_loader_find_all(&s->loader, soname, paths, COPIES_MAX), n = 1;
 	struct library_copies *copies;
 
 	for (size_t i = 1; i < count; i++) {
@@ -269,7 +269,7 @@ static void find_ucx_modules(struct search *s)
 	_cleanup_names_ struct names names = { 0 };
 	const char *path, *folder;
 
-	if (loader_find(&s->loader, "libucs.so.0", &path))
+	if (dynamic_loader_find(&s->loader, "libucs.so.0", &path))
 		return;
 	folder = arena_printf(s->arena, "%s/ucx", folder_of(s, path));
 	if (host_list(s->host, &names, "%s", folder))
@@ -294,7 +294,7 @@ static struct fact_u64 private_abi(struct search *s, const char *path)
 	const struct elf_dynamic *elf;
 	uint64_t number;
 
-	if (loader_read(&s->loader, path, &elf))
+	if (dynamic_loader_read(&s->loader, path, &elf))
 		return (struct fact_u64){ 0 };
 	for (size_t i = 0; i < elf->defined_count; i++)
 		if (strncmp(elf->defined[i], prefix, strlen(prefix)) == 0 &&
@@ -323,7 +323,7 @@ static void find_verbs(struct search *s)
 {
 	_cleanup_names_ struct names names = { 0 };
 	const char *path, *folder;
-	int rc = loader_find(&s->loader, "libibverbs.so.1", &path);
+	int rc = dynamic_loader_find(&s->loader, "libibverbs.so.1", &path);
 
 	if (rc) {
 		s->answer->verbs.state = probe_state(rc);
@@ -354,7 +354,7 @@ static void add_preload(struct search *s, struct span word, uint64_t line)
 	if (strchr(name, '$'))
 		return;
 	rc = strchr(name, '/') ? host_stat(s->host, &stat, "%s", name)
-			       : loader_find(&s->loader, name, &path);
+			       : dynamic_loader_find(&s->loader, name, &path);
 	if (rc == 0 || rc == -ENOENT || rc == -ENOTDIR)
 		p->here = fact_bool(rc == 0);
 }
@@ -390,7 +390,7 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	s->host = host;
 	s->arena = arena;
 	s->answer = facts;
-	loader_open(&s->loader, host, arena, node_env(s->node, "LD_LIBRARY_PATH"));
+	dynamic_loader_open(&s->loader, host, arena, node_env(s->node, "LD_LIBRARY_PATH"));
 	find_sonames(s);
 	find_plugin(s, "libnccl-net", "NCCL_NET_PLUGIN");
 	find_plugin(s, "libnccl-tuner", "NCCL_TUNER_PLUGIN");
@@ -400,7 +400,7 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	read_preloads(s);
 	s->answer->opened.state = s->unread ? FACT_UNKNOWN : FACT_KNOWN;
 	s->answer->copies.state = s->unread ? FACT_UNKNOWN : FACT_KNOWN;
-	loader_close(&s->loader);
+	dynamic_loader_close(&s->loader);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* limit-launchers.h - what starts jobs, and so hands its limits to them. */
+/* limit-launchers.h - the programs that start jobs, which inherit their limits. */
 #ifndef LIMIT_LAUNCHERS_H
 #define LIMIT_LAUNCHERS_H
 

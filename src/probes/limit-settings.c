@@ -73,8 +73,7 @@ static int read_pam(struct probe_context *ctx, struct conf_d *files)
 
 /* ---- systemd ---- */
 
-/* Where settings come from: a unit's own, in its section [Service], or in system.conf the default
- * of all units. */
+/* A source of settings: a unit's section [Service], or system.conf with the default of all units. */
 struct source {
 	const char *scope;
 	const char *section;

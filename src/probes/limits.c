@@ -125,7 +125,7 @@ static struct process_limits *find_known(struct launchers_found *f, const char *
 	return NULL;
 }
 
-/* One entry a name, with the tightest limit: that is where a job fails. */
+/* Keeps one entry for each name, with the lowest limit, because that is where a job fails. */
 static void add_process(struct launchers_found *f, uint64_t pid, const char *name, bool launches)
 {
 	struct process_limits p = { 0 }, *known;
@@ -187,7 +187,7 @@ static void take_program(void *user, const char *path, const struct unit_assignm
 	}
 }
 
-/* Those that are enabled the usual way. */
+/* Finds units of the site that are enabled by a link in a .wants folder. */
 static void find_sites(struct launchers_found *f)
 {
 	_cleanup_fragments_ struct unit_fragments fragments = { 0 };
@@ -335,9 +335,9 @@ static uint64_t parent_of(struct host *host, uint64_t pid)
 	return parent;
 }
 
-/* What started this process hands its limits to jobs as well: in a prolog that is slurmd. To look
- * for other launchers is to look at every process. Without one among the ancestors (an interactive
- * shell) nothing is known. */
+/* Reads the limits of the process that started this one, because it starts jobs as well: in a prolog it is slurmd.
+ * Searching for other launchers would read every process. If no ancestor is a launcher (an interactive shell), the
+ * limits stay unknown. */
 static void run_brief(struct probe_context *ctx)
 {
 	struct limits_facts *limits = &ctx->node->limits;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * loads.c - what a load of the modules that matter here would meet: the files that modprobe takes by modules.dep, and
- * their symbols. Nothing is loaded.
+ * loads.c - reads what a load of a module would need: the files that modprobe takes by modules.dep, and their
+ * symbols. Nothing is loaded.
  */
 #include "probes/loads.h"
 
@@ -9,8 +9,8 @@
 
 #include "parse/module.h"
 #include "parse/nvidia.h"
-#include "probes/load-symbols.h"
 #include "probes/log-lines.h"
+#include "probes/module-symbols.h"
 #include "probes/probe.h"
 #include "query/node-find.h"
 
@@ -33,7 +33,7 @@ struct loads {
 	const char *release;
 	struct arena *scratch, *arena;
 	loads_wanted *wanted;
-	struct load_symbols symbols;
+	struct module_symbols symbols;
 	struct module_info info;
 	LIST(struct entry) entries;
 	LIST(const char *) builtin;
@@ -192,7 +192,7 @@ static void read_files(struct loads *l)
 			bool is_large = strncmp((*entry)->name, "nvidia", 6) == 0;
 
 			if (is_large == (large == 1))
-				load_symbols_read(&l->symbols, l->host, &l->info, (*entry)->file);
+				module_symbols_read(&l->symbols, l->host, &l->info, (*entry)->file);
 		}
 }
 
@@ -222,7 +222,7 @@ static void add_witnesses(struct loads *l)
 		file->name = entry->name;
 		file->path = arena_printf(l->scratch, "/lib/modules/%s/%s", l->release,
 					  entry->path);
-		load_symbols_read(&l->symbols, l->host, &l->info, file);
+		module_symbols_read(&l->symbols, l->host, &l->info, file);
 		if (is_kernels_own(entry, file))
 			*LIST_ADD(l->scratch, &l->witnesses) = file;
 	}
@@ -249,8 +249,8 @@ static void hold_symbols(struct loads *l)
 {
 	for_each(file, &l->witnesses)
 		if (strcmp((*file)->vermagic, l->witness->vermagic) == 0)
-			load_symbols_hold(&l->symbols, *file);
-	load_symbols_weigh(&l->symbols);
+			module_symbols_hold(&l->symbols, *file);
+	module_symbols_weigh(&l->symbols);
 }
 
 static const char *option_of(const struct node *node, const char *name)
@@ -266,13 +266,13 @@ static void read_symbols(struct loads *l)
 	static const char spaces[] = "CONFIG_MODULE_ALLOW_MISSING_NAMESPACE_IMPORTS";
 	const char *option = option_of(l->node, spaces);
 
-	load_symbols_begin(&l->symbols, l->scratch);
+	module_symbols_begin(&l->symbols, l->scratch);
 	l->symbols.checks_taint = version_compare(l->release, "5.9") >= 0;
 	l->symbols.needs_spaces = option && strcmp(option, "n") == 0;
 	read_files(l);
 	add_witnesses(l);
 	pick_witness(l);
-	load_symbols_kernel(&l->symbols, l->host, l->release);
+	module_symbols_kernel(&l->symbols, l->host, l->release);
 	hold_symbols(l);
 }
 
@@ -325,7 +325,7 @@ static void add_module(struct loads *l, struct loads_facts *facts, const struct 
 	if (file->signer || !file->signer_unknown)
 		fact->signer = text_fact(l->arena, file->signer);
 	add_missing(l, file, fact);
-	load_symbols_check(&l->symbols, file, l->arena, fact);
+	module_symbols_check(&l->symbols, file, l->arena, fact);
 }
 
 static void add_builtin(struct loads *l, struct loads_facts *facts)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* loads.h - what stands between module files and their being loaded, of modules that are chosen by name. */
+/* loads.h - reads the section loads: whether the modules that are chosen by name can be loaded. */
 #ifndef LOADS_H
 #define LOADS_H
 
@@ -9,7 +9,8 @@
 /* Is the module NAME, with underscores, to be looked at? What it needs is looked at with it. */
 typedef bool loads_wanted(const struct node *node, const char *name);
 
-/* For the kernel of NODE, of which os and pci are there. 0 or negative errno: modules.dep could not be read. */
+/* Reads for the kernel of NODE, whose sections os and pci are filled. Returns 0, or a negative errno if modules.dep
+ * could not be read. */
 int loads_read(struct host *host, const struct node *node, loads_wanted *wanted,
 	       struct arena *arena, struct loads_facts *facts);
 

@@ -8,7 +8,7 @@
 
 #define DETAIL_MAX 128
 
-/* With its own room: a file may have a thousand boots, and only the last one counts. */
+/* A failure with its own memory: a file may have a thousand boots, and only the last one counts. */
 struct kept_failure {
 	struct kmsg_failure failure;
 	char details[LOG_DETAILS_MAX][DETAIL_MAX];
@@ -45,7 +45,7 @@ static void add_detail(struct kept_failure *kept, struct span detail)
 		memcpy(kept->details[kept->detail_count++], text, sizeof(text));
 }
 
-/* Of kernel arguments each word is one. */
+/* Adds details; for kernel arguments each word is one. */
 static void add_details(struct kept_failure *kept, const struct kmsg_failure *failure)
 {
 	struct span rest = failure->detail, word;

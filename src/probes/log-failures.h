@@ -24,7 +24,7 @@ bool log_failures_parse(struct log_failures *failures, struct span message,
 /* Keeps it with TEXT, the line for people. */
 void log_failures_keep(struct log_failures *failures, const struct kmsg_failure *failure,
 		       uint64_t time_us, struct span text);
-/* What was kept belongs to an earlier boot. */
+/* Drops all failures so far, because they belong to an earlier boot. */
 void log_failures_forget(struct log_failures *failures);
 void log_failures_end(const struct log_failures *failures, struct log_facts *facts);
 

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/library.h"
 
-/* How often the clock is looked at. */
+/* Entries between two looks at the clock. */
 #define CLOCK_EVERY 64
 
 struct journal_api {
@@ -217,7 +217,7 @@ static int match_unit(const struct journal_api *api, sd_journal *journal, const 
 	return rc;
 }
 
-/* What it wrote itself, or process 1 about it (systemd.journal-fields(7)). */
+/* Matches entries of the unit itself, and those of process 1 about it (systemd.journal-fields(7)). */
 static int match_both(const struct journal_api *api, sd_journal *journal, const char *unit,
 		      const char *boot)
 {

@@ -7,8 +7,8 @@
 
 #define LINES_BLOCK (64u << 10) /* longer lines are given in parts */
 
-/* Both go on from where FD stands until its end, or until the callback returns false. 0 or negative
- * errno. */
+/* Both functions read from the current position of FD to its end, or until the callback returns false. They return 0
+ * or a negative errno. */
 typedef bool lines_found(void *user, struct span piece);
 int lines_read(int fd, lines_found *line, void *user);
 int lines_read_blocks(int fd, lines_found *block, void *user);

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "parse/module.h"
 
-/* Of the time and what is kept of the message, whose bytes can be four each before they are taken back. */
+/* Room for the time and the kept part of a message, in which the kernel may write a byte as four. */
 #define KMSG_ESCAPED_MAX (4 * LOG_LINE_MAX + 1)
 
 void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, size_t count,
@@ -51,7 +51,7 @@ static void give_back(struct log_scan *scan, struct log_kept *kept)
 	*kept = (struct log_kept){ 0 };
 }
 
-/* In LIST, a list of struct log_kept, which keeps its room. */
+/* Empties LIST, a list of struct log_kept, and keeps its memory. */
 static void empty(struct log_scan *scan, void *list)
 {
 	typeof(&((struct log_found *)0)->devices) kept = list;
@@ -63,6 +63,7 @@ static void empty(struct log_scan *scan, void *list)
 
 void log_scan_forget(struct log_scan *scan)
 {
+	scan->join.lines = 0;
 	for_each_mut(found, &scan->found) {
 		give_back(scan, &found->all);
 		empty(scan, &found->devices);
@@ -105,7 +106,7 @@ static struct log_found *found_of(struct log_scan *scan, const char *name)
 	return f;
 }
 
-/* In LIST, a list of struct log_kept. */
+/* Adds a line to LIST, a list of struct log_kept. */
 static void keep_of(struct log_scan *scan, void *list, const char *name, uint64_t time_us,
 		    struct span text)
 {
@@ -167,7 +168,7 @@ static void keep_line(struct log_scan *scan, const struct kmsg_pattern *pattern,
 
 #define LEVEL_WARNING 4 /* include/linux/kern_levels.h */
 
-/* What was found in a message. */
+/* The findings of one message. */
 struct match {
 	struct kmsg_message message;
 	const struct kmsg_pattern *pattern;
@@ -181,7 +182,7 @@ static bool match_message(struct log_scan *scan, int level, struct span message,
 {
 	*m = (struct match){ .message = kmsg_message_of(message) };
 	m->pattern = kmsg_index_find(&scan->index, &m->message, &m->number);
-	/* No failure is printed as less than a warning, and most lines are less. */
+	/* A failure has at least the level of a warning, and most lines have not: the cheap test comes first. */
 	m->failed = (!scan->brief || level <= LEVEL_WARNING) &&
 		    log_failures_parse(&scan->failures, message, &m->failure);
 	m->unexplained = !scan->brief &&
@@ -201,8 +202,8 @@ static void keep_match(struct log_scan *scan, const struct match *m, uint64_t ti
 		log_unexplained_keep(&scan->unexplained, level, time_us, m->message.text, text);
 }
 
-void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct span text,
-		   struct span message)
+static void scan_message(struct log_scan *scan, uint64_t time_us, int level, struct span text,
+			 struct span message)
 {
 	struct match m;
 
@@ -210,19 +211,52 @@ void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct sp
 		keep_match(scan, &m, time_us, level, text);
 }
 
+/* ---- messages of several lines ---- */
+
+static void scan_held(struct log_scan *scan)
+{
+	struct log_join *join = &scan->join;
+	struct span text = { join->text, join->n };
+
+	if (!join->lines)
+		return;
+	join->lines = 0;
+	scan_message(scan, join->time_us, join->level, text,
+		     (struct span){ text.p + join->message_at, text.n - join->message_at });
+}
+
+void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct span text,
+		   struct span message)
+{
+	if (log_join_may(&scan->join, message)) {
+		if (log_join_continue(&scan->join, time_us, message))
+			return;
+		scan_held(scan);
+		if (log_join_begin(&scan->join, time_us, level, text, message))
+			return;
+	}
+	scan_message(scan, time_us, level, text, message);
+}
+
+static uint64_t time_of(const struct kmsg_line *line)
+{
+	uint64_t time_us;
+
+	return kmsg_line_time(line, &time_us) ? time_us : LOG_NO_TIME;
+}
+
 void log_scan_line(struct log_scan *scan, const struct kmsg_line *line)
 {
 	struct match m;
-	uint64_t time_us;
 
-	if (!match_message(scan, line->level, line->message, &m))
-		return;
-	if (!kmsg_line_time(line, &time_us))
-		time_us = LOG_NO_TIME;
-	keep_match(scan, &m, time_us, line->level, line->text);
+	/* The time takes longer to read than most lines are worth. */
+	if (log_join_may(&scan->join, line->message))
+		log_scan_text(scan, time_of(line), line->level, line->text, line->message);
+	else if (match_message(scan, line->level, line->message, &m))
+		keep_match(scan, &m, time_of(line), line->level, line->text);
 }
 
-/* /dev/kmsg writes what is not printable as \x0a; a message of several lines becomes one. */
+/* /dev/kmsg writes what is not printable as \x0a; what is left of these in a line becomes a blank. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -232,17 +266,60 @@ static void unescape(char *text)
 		bool escaped = text[0] == '\\' && text[1] == 'x' && text[2] && text[3] &&
 			       span_u64((struct span){ text + 2, 2 }, 16, &byte) == 0;
 
-		*to++ = !escaped ? *text : byte < ' ' || byte == 127 ? ' ' : (char)byte;
+		if (!escaped)
+			byte = (unsigned char)*text;
+		*to++ = byte < ' ' || byte == 127 ? ' ' : (char)byte;
 		text += escaped ? 4 : 1;
 	}
 	*to = '\0';
 }
 
+static void scan_record_line(struct log_scan *scan, uint64_t time_us, int level,
+			     struct span message)
+{
+	char text[KMSG_ESCAPED_MAX];
+	int prefix = snprintf(text, sizeof(text), "[%5" PRIu64 ".%06" PRIu64 "] ",
+			      time_us / 1000000, time_us % 1000000);
+	struct span whole;
+
+	snprintf(text + prefix, sizeof(text) - (size_t)prefix, "%.*s", SPAN_FMT(message));
+	unescape(text);
+	whole = span_of(text);
+	log_scan_text(scan, time_us, level, whole,
+		      (struct span){ text + prefix, whole.n - (size_t)prefix });
+}
+
+/* Cuts REST after its next line break, which /dev/kmsg writes as \x0a and a journal as it is. */
+static bool cut_line(struct span *rest, struct span *line)
+{
+	const char *escaped = span_search(*rest, "\\x0a");
+	size_t end = span_find(*rest, '\n'), skip = 1;
+
+	if (!rest->n)
+		return false;
+	if (escaped && (size_t)(escaped - rest->p) < end) {
+		end = (size_t)(escaped - rest->p);
+		skip = 4;
+	}
+	*line = (struct span){ rest->p, end };
+	end += end < rest->n ? skip : 0;
+	*rest = (struct span){ rest->p + end, rest->n - end };
+	return true;
+}
+
 void log_scan_message(struct log_scan *scan, uint64_t time_us, int level, struct span message)
 {
-	struct match m;
 	char text[KMSG_ESCAPED_MAX];
+	struct span line;
+	struct match m;
 
+	/* A message of several lines: each by itself, so that they are joined as those of a file are. */
+	if (log_join_may(&scan->join, message) || span_starts(message, "\\x0aNVRM:")) {
+		while (cut_line(&message, &line))
+			if (line.n)
+				scan_record_line(scan, time_us, level, line);
+		return;
+	}
 	if (!match_message(scan, level, message, &m))
 		return;
 	snprintf(text, sizeof(text), "[%5" PRIu64 ".%06" PRIu64 "] %.*s", time_us / 1000000,
@@ -301,6 +378,7 @@ void log_scan_end(struct log_scan *scan, const char *source, bool complete)
 {
 	struct log_facts *facts = &scan->facts;
 
+	scan_held(scan);
 	*facts = (struct log_facts){ .lines = { .state = FACT_KNOWN } };
 	facts->source = fact_str(scan->arena, source);
 	facts->complete = fact_bool(complete);

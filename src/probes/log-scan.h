@@ -7,6 +7,7 @@
 #include "facts/facts.h"
 #include "parse/kmsg.h"
 #include "probes/log-failures.h"
+#include "probes/log-join.h"
 #include "probes/log-unexplained.h"
 
 #define LOG_PATTERNS_MAX 512  /* found; numbered ones count each by itself */
@@ -14,7 +15,7 @@
 #define LOG_LINE_MAX 512      /* bytes that are kept of a line */
 #define LOG_NO_TIME UINT64_MAX
 
-/* Some lines: how many, the first and the last. */
+/* Lines of one kind: their number, the first and the last. */
 struct log_kept {
 	char name[64];
 	uint64_t count, first_us, last_us;
@@ -36,6 +37,7 @@ struct log_scan {
 	size_t subjects;
 	struct log_failures failures;
 	struct log_unexplained unexplained;
+	struct log_join join;
 	struct spare *spare;	/* room for lines that are no longer kept */
 	struct log_facts facts; /* after log_scan_end() */
 };
@@ -45,11 +47,11 @@ void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, 
 /* TEXT is the line to keep, MESSAGE what to match; TIME_US may be LOG_NO_TIME, LEVEL KMSG_LEVEL_NONE. */
 void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct span text,
 		   struct span message);
-/* The same of a line of dmesg(1). */
+/* Scans a line of dmesg(1). */
 void log_scan_line(struct log_scan *scan, const struct kmsg_line *line);
-/* The same, with the line as dmesg(1) prints it. */
+/* Scans a message, and prepares the line as dmesg(1) prints it. */
 void log_scan_message(struct log_scan *scan, uint64_t time_us, int level, struct span message);
-/* What was found so far belongs to an earlier boot. */
+/* Drops all messages so far, because they belong to an earlier boot. */
 void log_scan_forget(struct log_scan *scan);
 void log_scan_end(struct log_scan *scan, const char *source, bool complete);
 

@@ -22,7 +22,7 @@ bool log_unexplained_takes(struct log_unexplained *unexplained, int level, struc
 /* Keeps it with TEXT, the line for people. */
 void log_unexplained_keep(struct log_unexplained *unexplained, int level, uint64_t time_us,
 			  struct span message, struct span text);
-/* What was kept belongs to an earlier boot. */
+/* Drops all lines so far, because they belong to an earlier boot. */
 void log_unexplained_forget(struct log_unexplained *unexplained);
 void log_unexplained_end(const struct log_unexplained *unexplained, struct log_facts *facts);
 

@@ -22,7 +22,7 @@
  * escapes; a read into less fails with EINVAL. */
 #define KMSG_RECORD_MAX 8192
 #define KMSG_BUDGET_MS 500
-/* Of a longer log file the end is read. */
+/* Bytes that are read from the end of a log file. */
 #define LOG_FILE_MAX (64 << 20)
 #define LOG_BRIEF_MAX (4 << 20)
 
@@ -36,8 +36,8 @@
 static const struct kmsg_pattern patterns[] = {
 	/* Before what else an Xid's text can say: 79 is "GPU has fallen off the bus". */
 	{ "xid", "NVRM: Xid (", { NULL }, KMSG_NUMBERED },
-	/* What starts again: see query/log-age.c. The first thing that the driver says when it is
-	 * loaded. */
+	/* Events after which earlier messages are obsolete: see query/log-age.c. The first is the driver's first
+	 * message when it is loaded. */
 	{ "driver-begins", "nvidia-nvlink: Nvlink Core is being initialized", { NULL }, KMSG_ANY },
 	{ "gpu-enumerated", "pci ", { ": [10de:", "] type 00 class 0x03" }, KMSG_OF_DEVICE },
 	{ "device-reset", NULL, { ": reset done" }, KMSG_OF_DEVICE },
@@ -50,28 +50,31 @@ static const struct kmsg_pattern patterns[] = {
 	{ "bar-resize-failed", "NVRM:", { "attempting to resize PCIe BARs" }, KMSG_ANY },
 	{ "bar-taken", "NVRM:", { "request_mem_region failed" }, KMSG_ANY },
 	{ "bar1-bus-address", "NVRM:", { "bar1BusAddr" }, KMSG_ANY },
-	/* As info, which release builds do not print; builds patched for peer-to-peer can. */
+	/* Messages of level info: release builds do not print them, builds patched for peer-to-peer can. */
 	{ "bar1-p2p-mapping", "NVRM:", { "added PCIe BAR1 P2P mapping" }, KMSG_ANY },
 	{ "peer-pte-assertion", "NVRM:", { "Assertion failed", "field_desc.h" }, KMSG_ANY },
 	{ "bar1-static-too-small", "NVRM:", { "not large enough to map FB" }, KMSG_ANY },
 	{ "no-irq", "NVRM:", { "Can't find an IRQ for your NVIDIA card" }, KMSG_ANY },
 	{ "probe-not-called", "NVRM:", { "NVIDIA probe routine was not called" }, KMSG_ANY },
+	{ "probe-failed", "NVRM:", { "NVIDIA probe routine failed for" }, KMSG_ANY },
 	{ "no-gpu-initialized", "NVRM:", { "No NVIDIA devices probed" }, KMSG_ANY },
 	{ "no-gpu-initialized", "NVRM:", { "None of the NVIDIA devices were" }, KMSG_ANY },
-	{ "no-gpu-initialized", "NVRM:", { "No NVIDIA GPU found" }, KMSG_ANY },
-	/* Before the next: where a text of several lines is one record, both are in it. */
+	{ "no-gpu-found", "NVRM:", { "No NVIDIA GPU found" }, KMSG_ANY },
+	{ "no-gpu-found", "NVRM:", { "No NVIDIA graphics adapter found" }, KMSG_ANY },
+	/* Texts of several lines are joined (log-join.c), and their first words are those of others. */
 	{ "fallen-off-bus", "NVRM:", { "fallen off the bus" }, KMSG_ANY },
-	/* The first line of such a text names the GPU; "PCI ID" is only in those that refuse one. */
-	{ "gpu-unsupported", "NVRM: The NVIDIA ", { "(PCI ID: " }, KMSG_ANY },
+	/* data/init-causes.tsv: what the driver says before RmInitAdapter fails, or of a GPU that it does not take. */
+#define INIT_CAUSE(name, text, ...) { name, "NVRM:", { text }, KMSG_ANY },
+#include "init-causes.inc"
+#undef INIT_CAUSE
+	{ "gpu-unsupported", "NVRM: The NVIDIA ", { "(PCI ID: ", "not supported" }, KMSG_ANY },
+	/* "PCI ID" is only in texts that refuse a GPU; the reason is not there. */
+	{ "gpu-refused", "NVRM: The NVIDIA ", { "(PCI ID: " }, KMSG_ANY },
 	{ "gpu-legacy", "NVRM:", { "supported through the NVIDIA ", "Legacy drivers" }, KMSG_ANY },
 	{ "rm-init-failed", "NVRM:", { "RmInitAdapter failed" }, KMSG_ANY },
 	{ "open-unsupported-gpu", "NVRM: Open nvidia.ko is only ready", { NULL }, KMSG_ANY },
 	{ "gsp-firmware-missing", "NVRM:", { "No firmware image found" }, KMSG_ANY },
 	{ "gsp-firmware-missing", "NVRM:", { "GSP firmware image version mismatch" }, KMSG_ANY },
-	/* data/init-causes.tsv: what the driver says before RmInitAdapter fails. */
-#define INIT_CAUSE(name, text, ...) { name, "NVRM:", { text }, KMSG_ANY },
-#include "init-causes.inc"
-#undef INIT_CAUSE
 	{ "sxid", "nvidia-nvswitch", { "SXid (" }, KMSG_NUMBERED },
 	{ "peer-mmio-map-failed", "NVRM:", { "Failed to DMA map MMIO range" }, KMSG_ANY },
 	{ "peer-dma-unaligned", "NVRM:", { "peer DMA address", "is not aligned" }, KMSG_ANY },
@@ -295,7 +298,7 @@ static bool file_line(void *user, struct span line)
 		return true;
 	if (kmsg_is_banner(parsed.message)) {
 		log_scan_forget(&f->scan);
-		/* What was saved while booting does not know what happened since. */
+		/* A log that was saved at boot has no later events. */
 		f->complete = !parsed.saved;
 	}
 	log_scan_text(&f->scan, since_boot(f, &parsed), parsed.level, parsed.text, parsed.message);
@@ -346,7 +349,7 @@ static struct log_file file_of(const struct probe_context *ctx, size_t i)
 	return file;
 }
 
-/* Of a copy, what begins at the boot counts for more than a journal that does not. */
+/* Reads the log of a copy: a file that begins at the boot counts for more than a journal that does not. */
 static void read_whole_file(struct host *host, struct log_facts *answer, struct arena *arena,
 			    const struct probe_context *ctx)
 {
@@ -425,7 +428,8 @@ static void run(struct probe_context *ctx)
 				: "not there, and no journal or log file of the kernel either");
 }
 
-/* In brief: no journal, whose library takes longer to open than all else takes. */
+/* Reads the kernel's ring buffer for preflight. Opening the journal's library would take longer than everything
+ * else. */
 static void read_ring_in_brief(struct probe_context *ctx)
 {
 	struct log_scan scan;

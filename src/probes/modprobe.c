@@ -23,17 +23,18 @@ static int link_on_host(void *user, const char *path, char target[PATH_MAX])
 	struct reading *r = user;
 	int rc;
 
-	/* No link, and not to be asked for: a copy of a host has no devices. */
+	/* /dev/null is no link, and a copy of a host has no devices to ask. */
 	if (strcmp(path, "/dev/null") == 0)
 		return -EINVAL;
 	rc = host_link(r->ctx->host, target, "%s", path);
-	/* It may lead anywhere. */
+	/* The unread link may lead anywhere. */
 	if (rc && rc != -ENOENT && rc != -EINVAL && rc != -ENODATA)
 		r->unknown = r->etc_unknown = true;
 	return rc;
 }
 
-/* With /lib a link to usr/lib, two of the folders are one: its files would mask themselves. */
+/* Returns true if the folder was read under another name: with /lib a link to usr/lib, its files would mask
+ * themselves. */
 static bool seen_before(struct reading *r, const char *folder)
 {
 	char real[PATH_MAX];
@@ -146,7 +147,7 @@ static void note_left_out(struct reading *r)
 			"more than 96 KiB of files: lines that name no GPU or RDMA module are left out");
 }
 
-/* Those that count first: the limit is for all. */
+/* Reads the files that count first, because all share one limit. */
 static void read_texts(struct reading *r, struct text *texts, bool masked, size_t *total)
 {
 	for (uint32_t i = 0; i < r->inputs.count; i++) {

@@ -28,7 +28,7 @@ struct search {
 static const char *const searched[] = {
 	"updates", "extra", "weak-updates", "misc", NULL,
 };
-/* Not searched further down: they hold thousands of modules that are of no concern. */
+/* Folders that are not searched further: they hold thousands of modules that no rule needs. */
 static const char *const looked_into[] = {
 	"kernel/drivers/video",
 	"kernel/drivers/gpu/drm/nouveau",
@@ -87,7 +87,7 @@ static bool index_line(void *user, struct span line)
 	return true;
 }
 
-/* Of its thousands of lines a capture needs to keep the few that matter. */
+/* Reads the index as a query, so that a capture keeps only the few lines that matter of thousands. */
 static int ask_index(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct index index = { .arena = arena, .answer = facts };
@@ -237,7 +237,8 @@ static void set_states(struct probe_context *ctx, int rc)
 
 /* ---- details ---- */
 
-/* In an image that is not booted no kernel runs, and any may be the one that will. */
+/* Returns true if the file is for the running kernel. In an image that is not booted no kernel runs, so any may be
+ * next. */
 static bool is_running(const struct probe_context *ctx, const struct module_file *file)
 {
 	return !is_known(ctx->node->os.kernel) || str_is(file->kernel, ctx->node->os.kernel.value);
@@ -283,8 +284,8 @@ static void read_details(struct probe_context *ctx, struct module_info *info,
 		file->name = file->file_name;
 }
 
-/* What decides most is read first, while there is time: the running kernel's, the small ones and
- * the driver itself before the rest of it. */
+/* Orders files by importance, because time may run out: the running kernel's, then small ones and the driver itself,
+ * then the rest. */
 static int rank(const struct probe_context *ctx, const struct module_file *file)
 {
 	const char *name = file->file_name.value;
@@ -312,7 +313,7 @@ static void run(struct probe_context *ctx)
 	int rc = read_root(ctx, "/lib/modules");
 	int link = host_link(ctx->host, target, "/lib");
 
-	/* Where /lib is not a link into /usr, distributions move from the one to the other. */
+	/* If /lib is no link into /usr, the distribution may be moving from the one to the other. */
 	if (link == -EINVAL || link == -ENOENT || link == -ENODATA) {
 		int usr = read_root(ctx, "/usr/lib/modules");
 
@@ -335,7 +336,7 @@ static void run(struct probe_context *ctx)
 			file->name = file->file_name;
 }
 
-/* What is loaded is not this probe's to lose when its time runs out. */
+/* The list of loaded modules belongs to another probe, so a time-out here must not clear it. */
 _Static_assert(offsetof(struct modules_facts, files) ==
 		       offsetof(struct modules_facts, kernels) +
 			       sizeof(((struct modules_facts *)0)->kernels),

@@ -39,8 +39,8 @@ static struct {
 #define for_each_entry(entry, list) \
 	for ((entry) = (list); (entry); (entry) = lib.kmod_list_next((list), (entry)))
 
-/* When the first file is read: libkmod brings libcrypto and three decompressors with it, whose loading takes
- * longer than all that preflight does. */
+/* Loads libkmod when the first file is read: it brings libcrypto and three decompressors, whose loading takes longer
+ * than all of preflight. */
 static int load(void)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
@@ -48,7 +48,7 @@ static int load(void)
 	return library_load(LIBKMOD, symbols, LIBRARY_COUNT(symbols));
 }
 
-/* What libkmod thinks of a damaged file is in the error that it returns. */
+/* Suppresses libkmod's messages: the error that it returns is enough. */
 static void say_nothing(void *data, int priority, const char *file, int line, const char *fn,
 			const char *format, va_list args)
 {
@@ -72,8 +72,8 @@ static int begin(struct module_info *info)
 	rc = load();
 	if (rc)
 		return rc;
-	/* No folder of modules: only files that are named by their descriptor are looked at, and
-	 * this machine's configuration is not read. */
+	/* A context without a module folder: only files named by their descriptor are read, and not this machine's
+	 * configuration. */
 	info->ctx = lib.kmod_new("/dev/null", no_configuration);
 	if (!info->ctx)
 		return -ENOMEM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* module-info.h - what a .ko says of itself, through libkmod. Nothing is loaded. */
+/* module-info.h - the fields of a module file, through libkmod. Nothing is loaded. */
 #ifndef MODULE_INFO_H
 #define MODULE_INFO_H
 
@@ -19,7 +19,7 @@ struct kmod_ctx;
 struct module_info {
 	struct kmod_ctx *ctx;
 	uint64_t deadline_us; /* after which compressed files are left alone; 0: not begun */
-	/* Of the file that is asked about: */
+	/* The caller sets: */
 	const char *path;
 	bool brief; /* name and version alone */
 };
@@ -29,7 +29,7 @@ struct module_info {
 int module_info_ask(struct host *host, void *facts, struct arena *arena, void *user);
 void module_info_close(struct module_info *info);
 
-/* All that a file says of itself, as libkmod gives it: for those who need more than the facts hold. */
+/* All fields of a module file, as libkmod returns them, for callers that need more than the facts. */
 struct module_walk {
 	void (*info)(void *user, const char *key, const char *value);
 	/* CRC 0: the module has no version of it. WEAK: it loads without the symbol. */
@@ -38,7 +38,7 @@ struct module_walk {
 	void *user;
 };
 
-/* Of info->path. 0, -EBADMSG when it is no module, or the error of reading it. */
+/* Reads the file info->path. Returns 0, -EBADMSG when it is no module, or the error of reading it. */
 int module_info_walk(struct host *host, struct module_info *info, const struct module_walk *walk);
 
 #endif

@@ -73,7 +73,7 @@ static int compare_modules(const void *a, const void *b)
 	return strcmp(x->name.value, y->name.value);
 }
 
-/* One that /proc/modules does not have: built in, or loaded where that file is hidden. */
+/* Adds a module that /proc/modules does not list: it is built in, or loaded where that file is hidden. */
 static void add_from_sysfs(struct probe_context *ctx, const char *name)
 {
 	struct fact_str state = { 0 };
@@ -114,7 +114,7 @@ static void read_params(struct probe_context *ctx, struct module *module)
 		param = LIST_ADD(ctx->arena, &module->params);
 		param->name = fact_str(ctx->arena, names.items[i]);
 		probe_str(ctx, &param->value, SYS_MODULE "/%s/parameters/%s", name, names.items[i]);
-		/* What the kernel prints for a string that was never set. */
+		/* The kernel prints this for a string that was never set. */
 		if (str_is(param->value, "(null)"))
 			param->value = FACT_NONE(fact_str);
 	}
@@ -124,7 +124,7 @@ static void read_details(struct probe_context *ctx, struct module *module)
 {
 	const char *name = module->name.value;
 
-	/* Of the others the driver's own files say it. */
+	/* For other modules the driver's own files have the version. */
 	if (!ctx->brief || strstr(name, "peer"))
 		probe_str(ctx, &module->version, SYS_MODULE "/%s/version", name);
 	if (ctx->brief)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mounts.c - what is mounted, and the pools of huge pages. */
+/* mounts.c - mounts, and the pools of huge pages. */
 #include <limits.h>
 #include <string.h>
 
@@ -103,7 +103,7 @@ static void read_mounts(struct probe_context *ctx)
 	int rc = host_query(ctx->host, OWN_MOUNTS, &os_facts_desc, &answer, ctx->arena, ask_mounts,
 			    NULL);
 
-	/* Nothing that a node can be without: fstab is only what should be. */
+	/* Every running node has this file; fstab only says what should be mounted. */
 	if (rc) {
 		ctx->node->os.mounts.state = probe_state_always(ctx, rc, OWN_MOUNTS);
 		return;
@@ -129,7 +129,7 @@ static void read_hugepages(struct probe_context *ctx)
 	int rc = host_list(ctx->host, &names, HUGEPAGES);
 
 	os->hugepages.state = probe_state(rc);
-	/* Every kernel has the folder above it. */
+	/* Every kernel has the parent folder. */
 	if (rc == -ENOENT && !host_exists(ctx->host, "/sys/kernel/mm"))
 		os->hugepages.state = probe_state_always(ctx, rc, HUGEPAGES);
 	for (size_t i = 0; i < names.count; i++) {

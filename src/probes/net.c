@@ -79,7 +79,8 @@ static struct net_interface *find_interface(struct net_facts *net, const char *n
 	return NULL;
 }
 
-/* Which driver makes one without a function: drivers/net/bonding/bond_sysfs.c, net/bridge/br_sysfs_br.c. */
+/* Finds the driver of an interface without a PCI function: drivers/net/bonding/bond_sysfs.c,
+ * net/bridge/br_sysfs_br.c. */
 static void find_virtual_driver(struct probe_context *ctx, struct net_interface *interface)
 {
 	static const struct {
@@ -94,7 +95,7 @@ static void find_virtual_driver(struct probe_context *ctx, struct net_interface 
 			interface->driver = fact_str(ctx->arena, kinds[i].driver);
 }
 
-/* It matters of what lies over a NIC, and a node may have a thousand others. */
+/* Finds drivers only for interfaces above a NIC, because a node may have a thousand others. */
 static void find_drivers_of_uppers(struct probe_context *ctx)
 {
 	struct net_facts *net = &ctx->node->net;
@@ -239,7 +240,7 @@ static bool shares_subnet(const struct net_facts *net, const struct net_interfac
 	return false;
 }
 
-/* How the kernel answers ARP matters there alone, and a node may have a thousand interfaces. */
+/* Reads the ARP settings only where rules need them, because a node may have a thousand interfaces. */
 static void read_arp(struct probe_context *ctx)
 {
 	struct net_facts *net = &ctx->node->net;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* next-boot.c - what an image will boot: its kernel and command line, and the machine that it is for. */
+/* next-boot.c - the next boot of an image: its kernel and command line, and the machine that it is for. */
 #include <string.h>
 
 #include "parse/nvidia.h"
@@ -52,7 +52,7 @@ static void choose_kernel(struct probe_context *ctx)
 	const struct fact_str *next = &ctx->node->boot.next_kernel;
 	const char *kernel = ctx->how->kernel, *from = "option";
 
-	/* One that is not there is refused by who asked. */
+	/* An invalid or missing kernel is ignored here; the command has refused it. */
 	if (kernel &&
 	    (!*kernel || *kernel == '.' || strchr(kernel, '/') || !is_kernel(ctx, kernel)))
 		kernel = NULL;

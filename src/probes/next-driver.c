@@ -10,7 +10,8 @@
 #include "query/nvreg.h"
 #include "query/setting.h"
 
-/* Both kinds call themselves nvidia; the open one has the kernel's licence (kernel-open/nvidia/nv.c). */
+/* Takes the version and the kind of the module. Both kinds are named nvidia; the open one has the kernel's licence
+ * (kernel-open/nvidia/nv.c). */
 static void take_module(struct driver_facts *driver, const struct module_file *file)
 {
 	driver->version = file->version;
@@ -37,7 +38,7 @@ static bool has_param(const struct driver_facts *driver, const char *name)
 	return false;
 }
 
-/* Where the initramfs loads the driver, its copy of modprobe.d counts. */
+/* Takes an option. If the initramfs loads the driver, its copy of modprobe.d counts. */
 static bool take_option(struct probe_context *ctx, const char *option)
 {
 	struct driver_facts *driver = &ctx->node->driver;
@@ -68,7 +69,7 @@ static bool take_options(struct probe_context *ctx, const struct modprobe_facts 
 	return whole;
 }
 
-/* Those of the module that nothing sets. One whose default is not in the table is left out. */
+/* Adds the module's parameters that are not set. One whose default is not in the table is left out. */
 static void take_defaults(struct probe_context *ctx, const struct module_file *file)
 {
 	for_each(option, &file->parameters) {

@@ -39,7 +39,7 @@ static void read_processors(struct probe_context *ctx, struct numa_node *node)
 	struct cpulist list;
 
 	probe_str(ctx, &node->cpus, "%s", path);
-	/* Some copies have its other form alone, cpumap. */
+	/* Some copies have only its other form, cpumap. */
 	if (is_absent(node->cpus))
 		node->cpus.state = probe_state_always(ctx, -ENOENT, path);
 	if (!is_known(node->cpus))

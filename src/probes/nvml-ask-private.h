@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nvml-ask-private.h - what nvml-ask.c, nvml-gpu.c and nvml-links.c share: the questions to one GPU. */
+/* nvml-ask-private.h - the state that nvml-ask.c, nvml-gpu.c and nvml-links.c share: the questions to one GPU. */
 #ifndef NVML_ASK_PRIVATE_H
 #define NVML_ASK_PRIVATE_H
 

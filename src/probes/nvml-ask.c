@@ -235,7 +235,7 @@ static void set_places(struct asking *gpus, const struct places *places)
 			a->gpu.numa_affinity = node_list(a->arena, place);
 		state = asking_take(a, "nvmlDeviceGetNumaNodeId", place->node_error);
 		a->gpu.numa_node = asking_number(state, place->node);
-		/* Each GPU's peers are in the GPUs' order, without itself. */
+		/* The peers of a GPU are in the order of the GPUs, without itself. */
 		for (size_t k = 0; k < i; k++) {
 			a->gpu.peers.items[k].level = level_of(a, place->level_errors[k],
 							       place->levels[k]);
@@ -308,7 +308,7 @@ static void take_gpus(struct nvml_facts *facts, struct asking *gpus, size_t coun
 	fact_list_sort(&facts->gpus, sizeof(struct nvml_gpu), compare_gpus);
 }
 
-/* How many the driver shows: they are the first ones then. */
+/* Returns how many GPUs the driver shows; they are moved to the front. */
 static size_t find_gpus(struct asking *gpus, size_t count, struct nvml_facts *facts,
 			struct arena *arena)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nvml-gpu.c - what NVML says of one GPU, function by function. What fails costs its own fact. */
+/* nvml-gpu.c - asks NVML about one GPU. If a function fails, only its own fact is unknown. */
 #include <stdio.h>
 #include <string.h>
 
@@ -92,7 +92,7 @@ static void ask_ecc(struct asking *a)
 	ecc->retirement_pending = ASK_FLAG(a, nvmlDeviceGetRetiredPagesPendingStatus);
 }
 
-/* With room for none of them the answer is how many there are. */
+/* Asks for the number of pages: with room for none, NVML returns it. */
 static struct fact_u64 ask_pages(struct asking *a, int cause)
 {
 	unsigned long long address;
@@ -272,7 +272,7 @@ static void ask_modes(struct asking *a)
 
 /* ---- MIG ---- */
 
-/* Its handle is not the GPU's, which other threads use. */
+/* Asks about a MIG device through its own handle, because other threads use the GPU's. */
 static void ask_mig_device(struct asking *a, unsigned int index, nvml_handle device)
 {
 	struct nvml_mig_device *mig = LIST_ADD(a->arena, &a->gpu.mig_devices);

@@ -224,9 +224,9 @@ struct nvml_library {
 #undef NVML_SLOT
 };
 
-/* Of the library at PATH; NULL: as the dynamic loader finds it. 0, or -ELIBACC. */
+/* Opens the library at PATH; NULL: as the dynamic loader finds it. Returns 0 or -ELIBACC. */
 int nvml_library_open(struct nvml_library *lib, const char *path);
-/* Also initialises it, as the dynamic loader finds it. 0, or -ELIBACC. */
+/* Opens the library as the dynamic loader finds it, and initialises it. Returns 0 or -ELIBACC. */
 int nvml_library_start(struct nvml_library *lib);
 /* NVML_ERROR_UNKNOWN (999) */
 const char *nvml_error_word(int error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nvml-links.c - what NVML says of a GPU's NVLinks, and of what it can do with the other GPUs' memory. */
+/* nvml-links.c - asks NVML about a GPU's NVLinks and its access to the other GPUs' memory. */
 #include <string.h>
 
 #include "probes/nvml-ask-private.h"
@@ -85,7 +85,8 @@ static void ask_common_speed(struct asking *a)
 	}
 }
 
-/* What a device is, is asked once: many links can lead to it. */
+/* Returns the kind of the device at the other end. It is asked once for each device, because many links can lead to
+ * one. */
 static struct fact_enum remote_kind(struct asking *a, const struct nvml_link *link)
 {
 	int type = NVML_REMOTE_UNKNOWN;
@@ -99,8 +100,8 @@ static struct fact_enum remote_kind(struct asking *a, const struct nvml_link *li
 	return asking_word(state, type == 0xff ? NVML_REMOTE_UNKNOWN : type, nvml_remote_words);
 }
 
-/* Of a device that a hypervisor keeps to itself the address is all ones (NCCL 2.30.7: src/graph/xml.cc, "Remote NVLink
- * device is not visible inside this VM"). */
+/* Sets the address of the remote device. It is all ones if a hypervisor hides the device (NCCL 2.30.7:
+ * src/graph/xml.cc, "Remote NVLink device is not visible inside this VM"). */
 static void set_address(struct asking *a, struct nvml_link *link, const struct nvml_pci *pci)
 {
 	if (pci->domain != UINT32_MAX) {

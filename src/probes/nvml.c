@@ -10,7 +10,7 @@
 
 #include "parse/bdf.h"
 #include "parse/nvidia.h"
-#include "probes/loader.h"
+#include "probes/dynamic-loader.h"
 #include "probes/nvml-ask.h"
 #include "probes/probe.h"
 
@@ -28,7 +28,7 @@ struct question {
 	bool serials;
 };
 
-/* Each open file counts in the module's use, as does each module that needs it (kernel/module/main.c,
+/* Returns true if the driver is in use: each open file counts, and each module that needs it (kernel/module/main.c,
  * module_refcount()). */
 static bool is_held(struct host *host)
 {
@@ -43,7 +43,8 @@ static bool is_held(struct host *host)
 	return used > holders.count;
 }
 
-/* Where installers put it that do not register it with the dynamic loader: GKE, NixOS, the GPU Operator. */
+/* Returns the library in folders of installers that do not register it with the dynamic loader: GKE, NixOS, the GPU
+ * Operator. */
 static const char *find_elsewhere(struct host *host)
 {
 	static const char *const paths[] = { "/usr/local/nvidia/lib64/" KEY,
@@ -56,14 +57,15 @@ static const char *find_elsewhere(struct host *host)
 	return NULL;
 }
 
-/* By the dynamic loader's list, which is root's; LD_LIBRARY_PATH and the working directory are anybody's. */
+/* Finds the library by the dynamic loader's cache, which only root can write. LD_LIBRARY_PATH and the working
+ * directory are not trusted. */
 static const char *find_library(struct host *host, struct arena *arena)
 {
-	_cleanup_loader_ struct loader loader;
+	_cleanup_dynamic_loader_ struct dynamic_loader loader;
 	const char *path = NULL;
 
-	loader_open(&loader, host, arena, NULL);
-	if (loader_find(&loader, KEY, &path))
+	dynamic_loader_open(&loader, host, arena, NULL);
+	if (dynamic_loader_find(&loader, KEY, &path))
 		path = find_elsewhere(host);
 	return path;
 }
@@ -193,7 +195,7 @@ static void run(struct probe_context *ctx)
 	note_failures(ctx, facts);
 }
 
-/* Of a capture the answer is taken that it has. */
+/* A capture answers if it has the answer. */
 static bool is_wanted(const struct probe_context *ctx)
 {
 	if (host_kind(ctx->host) == HOST_LIVE)

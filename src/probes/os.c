@@ -119,7 +119,8 @@ static struct fact_u64 number_or_absent(struct span s)
 	return span_u64(s, 10, &value) ? FACT_NONE(fact_u64) : fact_u64(value);
 }
 
-/* What uname(2) says; kernels before 6.1 have no such file, and the processor's own words tell. */
+/* Reads the machine type of uname(2). Kernels before 6.1 have no such file; there the processor's description
+ * decides. */
 static void read_machine(struct probe_context *ctx)
 {
 	probe_str(ctx, &ctx->node->os.machine, "/proc/sys/kernel/arch");
@@ -224,7 +225,7 @@ static const char *const image_ids[] = {
 	"sle-micro", "sl-micro"
 };
 
-/* By what the boot loader gave the kernel: ostree(1), bootc's composefs back end, live-boot(7),
+/* Recognises an image-based system by its kernel arguments: ostree(1), bootc's composefs back end, live-boot(7),
  * casper(7), dracut.cmdline(7), overlayroot. */
 static const char *image_from_cmdline(struct span text)
 {
@@ -306,7 +307,7 @@ static void run(struct probe_context *ctx)
 	read_observer(ctx);
 }
 
-/* What decides whether a rule applies, and what [expect] can name. */
+/* Reads what decides whether a rule applies, and the facts that [expect] can name. */
 static void run_brief(struct probe_context *ctx)
 {
 	struct os_facts *os = &ctx->node->os;

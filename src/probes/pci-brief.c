@@ -22,7 +22,7 @@
 #define CAPABILITIES_MAX 512
 #define WAY_MAX 64 /* bridges above a function */
 
-/* What is known of a function beside its facts. */
+/* Knowledge about a function that is not part of its facts. */
 struct candidate {
 	bool bridge; /* another function is below it */
 	bool looked; /* its link was followed */
@@ -89,7 +89,7 @@ static int compare_name(const void *key, const void *item)
 	return strcmp(key, *(char *const *)item);
 }
 
-/* Which of the names it is; their number: none. */
+/* Returns the index of NAME, or the number of names. */
 static size_t find_name(const struct survey *s, struct span name)
 {
 	char key[NAME_MAX + 1];
@@ -166,7 +166,8 @@ static bool read_long(int fd, unsigned int at, uint32_t *value)
 	return true;
 }
 
-/* Where a capability stands, its first register in VALUE; 0: not there; -ENODATA: cannot be read. */
+/* Finds a capability. Returns its offset with its first register in VALUE, 0 if it does not exist, or -ENODATA if it
+ * cannot be read. */
 static int find_capability(int fd, unsigned int id, uint32_t *value)
 {
 	uint32_t at;
@@ -271,7 +272,7 @@ static bool add_from_kernel(struct probe_context *ctx, struct pci_device *d, uns
 	return flags & PCI_RESOURCE_64;
 }
 
-/* One that the kernel found no room for: its line is empty, the register is still there. */
+/* Adds a BAR that the kernel found no room for: its line is empty, but the register exists. */
 static bool add_from_register(struct probe_context *ctx, struct pci_device *d, unsigned int index,
 			      int fd)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pci-brief.h - what preflight wants of the PCI functions, with the fewest reads: GPUs, NVSwitches,
- * NICs that RDMA runs over, and the bridges above them. A server has hundreds of other functions,
- * each file of each costs some microseconds, and each register a bus transaction.
+ * pci-brief.h - reads for preflight the PCI functions, with the fewest reads: GPUs, NVSwitches, NICs that RDMA runs
+ * over, and the bridges above them. A server has hundreds of other functions, each file of each costs some
+ * microseconds, and each register a bus transaction.
  *
  * Of each: identity, place, driver; whether GPUs, NVSwitches and NICs answer, and may start
  * transfers; the BARs of GPUs; kind and ACS of bridges that are below another (what the ports of

@@ -28,7 +28,7 @@ static struct {
 	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
-/* When it is first asked: libpci brings libudev with it, and preflight needs neither. */
+/* Loads libpci when it is first needed: it brings libudev, and preflight needs neither. */
 static int load(void)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
@@ -36,7 +36,7 @@ static int load(void)
 	return library_load(LIBPCI, symbols, LIBRARY_COUNT(symbols));
 }
 
-/* What libpci's error function ends the probing child with (sysexits.h, EX_SOFTWARE). */
+/* Exit status of the child in libpci's error function (sysexits.h, EX_SOFTWARE). */
 #define EXIT_LIBPCI 70
 
 #define CONFIG_HEADER 64 /* readable without CAP_SYS_ADMIN (drivers/pci/pci-sysfs.c) */
@@ -77,7 +77,7 @@ static void ignore_warning(char *message, ...)
 	(void)message;
 }
 
-/* One function while it is being asked. */
+/* The state while one function is read. */
 struct reading {
 	struct host *host;
 	struct arena *arena;
@@ -482,7 +482,7 @@ int pci_config_ask(struct host *host, void *facts, struct arena *arena, void *us
 		return rc;
 	path[strlen(path) - strlen("/devices")] = '\0';
 	access = lib.pci_alloc();
-	/* No other method: one of them would poke the hardware's ports. */
+	/* Other methods would access the hardware's ports. */
 	access->method = PCI_ACCESS_SYS_BUS_PCI;
 	access->error = end_child;
 	access->warning = ignore_warning;

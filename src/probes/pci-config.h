@@ -22,11 +22,9 @@ bool pci_matters(const struct pci_device *device);
 /* A PCI-to-PCI bridge: ports of switches and of the root complex are such. */
 bool pci_is_bridge(const struct pci_device *device);
 
-/*
- * For host_query(). USER is a struct pci_facts of the functions that there are, with bdf, class_id
- * and power_state; FACTS becomes the same list with what registers and resource files say. libpci
- * ends the process when a file that the kernel always has is missing or has no sense in it.
- */
+/* The question for host_query(). USER is a struct pci_facts with the functions of the node, with bdf, class_id and
+ * power_state; FACTS becomes the same list with the content of registers and resource files. libpci ends the process
+ * when a file that the kernel always has is missing or malformed. */
 host_ask pci_config_ask;
 
 #endif

@@ -53,7 +53,7 @@ static void read_files(struct probe_context *ctx, struct pci_device *d)
 
 static void read_identity(struct probe_context *ctx, struct pci_device *d)
 {
-	/* One file has what is in five others and behind a link. A copy may lack it. */
+	/* The file uevent has the content of five others and of a link. A copy may lack it. */
 	if (pci_read_uevent(ctx, d->bdf.value, d))
 		read_files(ctx, d);
 	if (!pci_matters(d))
@@ -86,7 +86,7 @@ static int find_functions(struct probe_context *ctx)
 		d = LIST_ADD(ctx->arena, &pci->devices);
 		d->bdf = fact_str(ctx->arena, names.items[i]);
 		read_identity(ctx, d);
-		/* It may be a GPU or a NIC: the others are not all that there are. */
+		/* A function without identity may be a GPU or a NIC: the list is not complete. */
 		if (!is_known(d->vendor_id) || !is_known(d->class_id))
 			rc = -EIO;
 	}
@@ -195,7 +195,7 @@ static struct fact_u64 secondary_bus(struct probe_context *ctx, const struct pci
 	return fact_u64((unsigned char)text.data[PCI_SECONDARY_BUS]);
 }
 
-/* For each bus of DOMAIN the bridge above it, or NULL. False when a bridge does not say. */
+/* Finds for each bus of DOMAIN the bridge above it, or NULL. Returns false if a bridge does not report its buses. */
 static bool map_buses(struct probe_context *ctx, uint32_t domain,
 		      const struct pci_device *above[256])
 {
@@ -310,7 +310,7 @@ static void read_link_files(struct probe_context *ctx, struct pci_device *d)
 		link->state = FACT_KNOWN;
 }
 
-/* These registers of a virtual function are reserved and read zero. */
+/* Marks registers that are reserved in a virtual function and read as zero. */
 static void set_virtual(struct pci_device *d)
 {
 	d->memory_enabled.state = d->relaxed_ordering.state = FACT_ABSENT;
@@ -404,7 +404,7 @@ static void run(struct probe_context *ctx)
 	for_each_mut(d, &pci->devices) {
 		if (is_unknown(d->driver))
 			read_link_name(ctx, &d->driver, d, "driver", "", "DRIVER");
-		/* Its file uevent says so, too; a copy without that may lack the link as well. */
+		/* A copy that lacks uevent may lack the driver's link as well. */
 		if (is_absent(d->driver) &&
 		    !host_exists(ctx->host,
 				 arena_printf(ctx->arena, DEVICES "/%s/uevent", d->bdf.value)))

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/clock.h"
 
 #define PROBE(name) extern const struct probe probe_##name;
-#include "base/clock.h"
 #include "probes.inc"
 #undef PROBE
 
@@ -27,14 +27,14 @@ static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 #define SLICES 40 /* how often in its deadline a probe is looked after */
 #define BUSY 10	  /* deadlines that a probe has in all */
 #define PROBES_MAX 64
-/* What preflight's child writes on a node with 8 GPUs, and what of it is copied, with the findings. */
+/* Memory that preflight's child writes on a node with 8 GPUs, and that its parent copies, with the findings. */
 #define WINDOW_BYTES (128 << 10)
 #define FOUND_BYTES (160 << 10)
 #define IMAGE_STEPS 5 /* the highest image_order */
 _Static_assert(sizeof(probes) / sizeof(probes[0]) < PROBES_MAX, "more probes than steps");
 
-/* What both processes see; it lies in the window. The child writes and the parent reads when its
- * patience ends, so that a run in which all goes well costs no switch between the two. */
+/* State that both processes see; it lies in the window. The child writes it, and the parent reads it only when a
+ * deadline may be over, so that a normal run needs no switch between the two. */
 struct watch {
 	char trace[PATH_MAX];
 	_Atomic size_t current;	     /* the step that runs; the number of steps: done */
@@ -44,12 +44,20 @@ struct watch {
 	struct node node;	     /* what is known of it, in the child */
 };
 
-/* The step that struct observation adds; it fills no section. */
+/* Two steps are no probes of the table: they run in the child because they read the host, but they fill no section and
+ * have no result. This one calls the function first of struct observation. */
 static const struct probe configuration = { .name = "configuration" };
 
-/* Whether it is an image decides what else is to be done. A tree may hang at this too. */
+/* Finds out whether the tree is an image, which decides the other steps. It is a step because reading a tree can
+ * hang. */
 static const struct probe kind_of_tree = { .name = "image" };
 
+/*
+ * A run is a list of steps. Each child has a window, a mapping that its parent shares, and works through as many steps as
+ * need the same rights. When it ends, the parent copies the node out of the window, closes the window and opens a new
+ * one for the next child. The last step can have its own child and window (beside) from the beginning on. While that
+ * child is followed, run->window and run->watch are those of beside.
+ */
 struct run {
 	struct probe_context ctx;
 	const struct observation *how;
@@ -131,7 +139,7 @@ static void add_result(struct run *run, const struct probe *probe, enum probe_st
 		result->stuck_at = fact_str(run->ctx.arena, run->trace);
 }
 
-/* What a probe did not finish is unknown, whatever it had written until then. */
+/* Records a probe that did not finish. Its section becomes unknown, whatever was written there. */
 static void give_up(struct run *run, const struct probe *probe, enum probe_state state, int error,
 		    const char *why, uint64_t duration_us)
 {
@@ -143,7 +151,7 @@ static void give_up(struct run *run, const struct probe *probe, enum probe_state
 
 /* ---- the child ---- */
 
-/* Its section is empty then, whatever a child that was ended had begun to write there. */
+/* Runs a probe. Its section is cleared first, because an earlier child that was ended may have written there. */
 static void run_probe(struct run *run, const struct probe *probe)
 {
 	memset((char *)run->ctx.node + probe->section, 0, probe->section_size);
@@ -186,7 +194,7 @@ static size_t end_of_steps(const struct run *run, size_t first)
 	return i;
 }
 
-/* What the steps from FIRST on need. */
+/* Returns the capabilities (enum confine_needs) that the steps from FIRST on need. */
 static unsigned int needs_of(const struct run *run, size_t first)
 {
 	unsigned int needs = 0;
@@ -215,6 +223,9 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 	run->ctx.arena = run->window.arena;
 	host_leave_trace(run->ctx.host, watch->trace);
 	host_confine(run->ctx.host, reach_of(run, first), needs);
+	/* Each of its pages would be a fault of its own. */
+	if (!run->kept)
+		window_make_ready(&run->window, WINDOW_BYTES);
 	begin_ahead(run, first);
 	for (size_t i = first; i < run->last; i++) {
 		uint64_t start = clock_us();
@@ -324,7 +335,8 @@ static bool has_result(const struct node *node, const char *probe)
 	return false;
 }
 
-/* Of a child that began before the others had ended: what they do not have. */
+/* Copies only the section, gaps and result of PROBE from a child that began before the others had ended: its node
+ * lacks their facts. */
 static void take_section(struct run *run, const struct probe *probe)
 {
 	struct arena *arena = run->ctx.arena;
@@ -342,8 +354,8 @@ static void take_section(struct run *run, const struct probe *probe)
 	take_trace(run, run->trace);
 }
 
-/* What the child found, instead of what was known before, which is in it. A child in strange hands may have written
- * anything there, and may still write. FIRST is the step that it began with. */
+/* Replaces the node by the child's, which began as a copy and has all earlier facts. The window is not trusted: the
+ * child may have written anything there, and may still write. FIRST is the child's first step. */
 static void take_found(struct run *run, const struct probe *first)
 {
 	const struct watch *watch = run->watch;
@@ -364,6 +376,20 @@ static void take_found(struct run *run, const struct probe *first)
 	take_trace(run, run->trace);
 }
 
+/* A child that says it is past steps whose results it does not have: what it had of them was written over. */
+static void give_up_lost(struct run *run, const struct probe *first, size_t end)
+{
+	for (size_t i = first->beside ? run->count - 1 : 0; i < end; i++) {
+		const struct probe *probe = run->steps[i];
+
+		if (probe == &configuration || probe == &kind_of_tree || !is_wanted(run, i) ||
+		    has_result(run->ctx.node, probe->name))
+			continue;
+		run->trace[0] = '\0';
+		give_up(run, probe, PROBE_FAILED, -EIO, "its memory was written over", 0);
+	}
+}
+
 /* Follows one child, whose first step is STEP, until it is done or gone; returns the first step that is still to be
  * run. */
 static size_t follow_child(struct run *run, struct child *c, size_t step)
@@ -378,6 +404,7 @@ static size_t follow_child(struct run *run, struct child *c, size_t step)
 	if (ended && run->watch->current == run->last) {
 		child_leave(c);
 		take_found(run, first);
+		give_up_lost(run, first, run->last);
 		return run->last;
 	}
 	status = child_end(c, ended);
@@ -386,9 +413,10 @@ static size_t follow_child(struct run *run, struct child *c, size_t step)
 	started = run->watch->started_us;
 	spent = clock_us() - started;
 
-	/* It may have gone on until it was ended. */
+	/* The child may have finished further steps before it was ended. */
 	while (at < run->last && has_result(run->ctx.node, run->steps[at]->name))
 		at++;
+	give_up_lost(run, first, at);
 	if (at >= run->last || (!ended && at != step))
 		return at;
 	if (ended) {
@@ -406,7 +434,7 @@ static size_t end_of_rest(const struct run *run)
 	return run->beside.child.pid ? run->count - 1 : run->count;
 }
 
-/* When the time for all of them is over, the rest is not begun. */
+/* Records the remaining steps as not begun, because the time for the whole run is over. */
 static void leave_rest(struct run *run, size_t next)
 {
 	for (size_t i = next; i < end_of_rest(run); i++) {
@@ -455,7 +483,8 @@ static int begin_steps(struct run *run, size_t first, size_t last, struct child 
 	return rc;
 }
 
-/* What is recorded is recorded in order. Where no child can be had, the step's turn comes. */
+/* Starts the last step in its own child, beside the others. Not when recording, because records keep the order of
+ * the steps; and if no child can be made, the step runs in its turn. */
 static void begin_beside(struct run *run)
 {
 	size_t last = run->count - 1;
@@ -542,7 +571,7 @@ static int phase_of(const struct run *run, const struct probe *probe)
 	return !probe->brief ? -1 : probe->brief_phase ? probe->brief_phase : probe->phase;
 }
 
-/* Of an image: those that say what boots next. */
+/* Puts first the steps of an image that determine the next boot. */
 static void choose_image_steps(struct run *run)
 {
 	for (unsigned int order = 1; order <= IMAGE_STEPS; order++)
@@ -640,7 +669,7 @@ enum fact_state probe_state_always(struct probe_context *ctx, int rc, const char
 	return FACT_UNKNOWN;
 }
 
-/* Some copies, and some files of the kernel, end with a NUL. */
+/* Removes NULs at the end, which some copies and some files of the kernel have. */
 static struct span value_of(const struct text *text)
 {
 	struct span s = text_span(text);

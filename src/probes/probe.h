@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * probe.h - how a node is observed: every file in src/probes/ fills one section of struct node
- * through the host handle and judges nothing.
+ * through the host handle and evaluates nothing.
  *
  * On a live host or a tree the probes run in a child, and the parent copies what it found. A probe that stays at one
  * file for its deadline, crashes or is ended by a library costs its own section, which becomes unknown
@@ -35,7 +35,7 @@ struct probe_context {
 	const struct observation *how;
 };
 
-/* One for each file: src/probes/NAME.c defines probe_NAME. */
+/* A probe. src/probes/NAME.c defines probe_NAME. */
 struct probe {
 	const char *name;
 	/* Earlier phases are there when later ones run: 0 os, 1 what stands alone, 2 what builds on
@@ -44,27 +44,28 @@ struct probe {
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
 	enum host_reach reach;	  /* whom RUN asks, besides files: see host_confine() */
 	unsigned int needs;	  /* enum confine_needs: what it reads takes these capabilities */
-	/* It waits for a device, and needs nothing that other probes found: on a running host it begins before them and
-	 * has a child of its own, which they do not wait for. The last one alone; has is_wanted. */
+	/* A probe that waits for a device and needs no other probe's facts. On a running host it begins before the
+	 * others and has its own child, which they do not wait for. It must be the last probe and have is_wanted. */
 	bool beside;
-	/* Of an image (host_is_image()) these run first and in this order: they say what boots next, and the other
-	 * probes read that kernel's files. */
+	/* On an image (host_is_image()) probes with a number run first and in its order: they determine the next
+	 * boot, and the other probes read that kernel's files. */
 	unsigned int image_order;
 	bool image_only; /* and only of an image */
-	/* What it reads is the machine, or its processes, not its files: not asked of an image. A machine's section is
-	 * that of struct observation's hardware. */
+	/* The probe reads the machine or its processes instead of files: it does not run on an image. Its section
+	 * then comes from the hardware of struct observation. */
 	bool is_hardware;
 	bool is_running;
-	/* Nothing of it is done, and nothing is said of it, unless this is true; asked after the phases before. NULL:
-	 * always. */
+	/* Unless this returns true, the probe does not run and notes no gap. It is called after the earlier phases.
+	 * NULL: always true. */
 	bool (*is_wanted)(const struct probe_context *ctx);
 	size_t section; /* offset and size in struct node; size 0: fills another's */
 	size_t section_size;
 	void (*run)(struct probe_context *ctx);
-	/* What preflight asks for: facts about the state that a job meets, from small files. What it
-	 * leaves out stays unknown without a gap. NULL: the probe has none. */
+	/* Replaces run for preflight: it reads the state that a job meets, from small files. Facts that it leaves
+	 * out stay unknown without a gap. NULL: the probe has none. */
 	void (*brief)(struct probe_context *ctx);
-	/* What of it goes on while the probes before it run; called when their child begins. Waits for nothing. */
+	/* Starts work of the probe that can continue while earlier probes run; called when their child begins. It
+	 * must not wait. */
 	void (*brief_ahead)(struct probe_context *ctx);
 	int brief_phase;		/* 0: as phase */
 	unsigned int brief_deadline_ms; /* 0: as deadline_ms */
@@ -79,7 +80,7 @@ const struct probe *const *probe_table(size_t *count);
 /* May NVIDIA's driver be asked, by NVML? With force also where that initialises the GPUs. */
 enum probe_nvml { PROBE_NVML_NO, PROBE_NVML_YES, PROBE_NVML_FORCE };
 
-/* How a node is to be observed. */
+/* The way a node is observed. */
 struct observation {
 	pid_t pid;		 /* as in struct probe_context */
 	bool brief;		 /* only what probes have for preflight */
@@ -87,16 +88,16 @@ struct observation {
 	/* Reads what else is to be read from the host (the configuration), watched like a probe and before any. Its
 	 * answer lies in ARENA. NULL: nothing. */
 	const void *(*first)(void *user, struct arena *arena);
-	/* In the parent: copies that answer, which is somewhere in the window or is none. */
+	/* Runs in the parent and copies that answer. ANSWER is an untrusted pointer: it need not lie in WINDOW. */
 	void (*take)(void *user, const void *answer, const struct window *window);
-	/* For preflight: does the configuration expect something of the fact at that path, as a row
-	 * of expect.h names it? Then it is read although no rule of preflight needs it. Called
-	 * after FIRST. NULL: no. */
+	/* For preflight: returns true if the configuration expects a value of the fact at that path, which a row of
+	 * expect.h names. The fact is then read although no rule of preflight needs it. Called after FIRST. NULL:
+	 * false. */
 	bool (*expects)(const void *user, const char *fact);
 	enum probe_nvml (*nvml)(const void *user); /* asked after FIRST; NULL: no */
 	bool serials;				   /* and for the serial numbers of the boards */
-	/* Of an image: the kernel that is to boot, NULL: as its boot loader says; and a node of the machines that it is
-	 * for, whose hardware the image then has. NULL: none is here. */
+	/* For an image: the kernel that will boot (NULL: the boot loader's choice), and a node with the hardware of
+	 * the machines that the image is for (NULL: unknown hardware). */
 	const char *kernel;
 	const struct node *hardware;
 	void *user;
@@ -138,13 +139,14 @@ void probe_read_params(struct probe_context *ctx, const char *name);
 /* Is a fact to be read that no rule of preflight needs? */
 bool probe_wants(const struct probe_context *ctx, const char *fact);
 
-/* What an error of the host handle makes of a fact. */
+/* Returns the state of a fact for an error of the host handle. */
 static inline enum fact_state probe_state(int rc)
 {
 	return rc == 0 ? FACT_KNOWN : rc == -ENOENT ? FACT_ABSENT : FACT_UNKNOWN;
 }
 
-/* The same of PATH, which every such kernel has: where it is not there, a copy lacks it. */
+/* Like probe_state(), for a PATH that every such kernel has: if it is missing, the copy is incomplete, and the fact
+ * is unknown. */
 enum fact_state probe_state_always(struct probe_context *ctx, int rc, const char *path);
 
 static inline struct fact_str probe_span(struct probe_context *ctx, struct span s)

@@ -6,9 +6,9 @@
 
 #include "base/span.h"
 
-/* Every kernel thread is a child of the second process, kthreadd (kernel/kthread.c). A GPU node has
- * thousands, and one list saves opening each. The file needs CONFIG_PROC_CHILDREN; without it they
- * are looked at like the others. */
+/* Lists the kernel's threads: each is a child of the second process, kthreadd (kernel/kthread.c). A GPU node has
+ * thousands, and the list saves opening each. The file needs CONFIG_PROC_CHILDREN; without it threads are opened
+ * like processes. */
 #define KERNEL_THREADS_FILE "/proc/2/task/2/children"
 
 static int compare_names(const void *a, const void *b)
@@ -16,7 +16,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* As strings sorted like the names of a folder, to be looked up there. */
+/* The thread numbers as strings, sorted like the names of a folder. */
 struct threads {
 	struct text text;
 	const char **items;
@@ -70,8 +70,8 @@ int processes_list(struct host *host, process_found *found, void *user)
 		    is_thread(&threads, names.items[i]))
 			continue;
 		rc = host_read(host, &comm, COMM_MAX, "/proc/%s/comm", names.items[i]);
-		/* One that has ended meanwhile is none, and no kernel gives a longer name; one that may
-		 * not be seen is one. In a copy none ends. */
+		/* A process that has ended is skipped; one that cannot be read is an error. The kernel gives no
+		 * longer name, and in a copy no process ends. */
 		if (rc == -ENOENT && host_kind(host) == HOST_TREE)
 			error = -ESRCH;
 		else if (rc && rc != -ENOENT && rc != -ESRCH && rc != -EFBIG)

@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "parse/rdma.h"
-#include "probes/loader.h"
+#include "probes/dynamic-loader.h"
 #include "probes/probe.h"
 #include "query/node-find.h"
+#include "query/ports.h"
 
 #define PROVIDERS "/etc/libibverbs.d"
 
-/* Where distributions put provider libraries (VERBS_PROVIDER_DIR of rdma-core's build). */
+/* Folders of provider libraries in distributions (VERBS_PROVIDER_DIR of rdma-core's build). */
 static const char *const library_folders[] = {
 	"/usr/lib/x86_64-linux-gnu/libibverbs",
 	"/usr/lib/aarch64-linux-gnu/libibverbs",
@@ -27,8 +28,10 @@ struct libraries {
 	const char *configuration; /* the folder with the names */
 	const char *own;	   /* folder of the other prefix, or NULL */
 	struct names files[LIBRARY_FOLDERS];
-	bool any;    /* one of the folders is there */
-	bool unread; /* something could not be read: a provider may be missing from the list */
+	const struct libraries_facts
+		*plain; /* providers that are in the folders of the library path */
+	bool any;	/* one of the folders is there */
+	bool unread;	/* something could not be read: a provider may be missing from the list */
 };
 
 static void note_error(struct libraries *libraries, int rc)
@@ -71,6 +74,9 @@ static bool find_library(struct probe_context *ctx, struct libraries *libraries,
 	}
 	for (size_t i = 0; i < LIBRARY_FOLDERS; i++)
 		if (names_have_library(&libraries->files[i], *name))
+			return true;
+	for_each(f, &libraries->plain->verbs_providers)
+		if (is_known(f->name) && span_is(*name, f->name.value))
 			return true;
 	return false;
 }
@@ -124,15 +130,52 @@ static void list_libraries(struct probe_context *ctx, struct libraries *librarie
 static int ask_verbs(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct libraries_facts *answer = facts;
-	_cleanup_loader_ struct loader loader = { 0 };
+	_cleanup_dynamic_loader_ struct dynamic_loader loader = { 0 };
 	const char *path = NULL;
 	int rc;
 
-	loader_open(&loader, host, arena, user);
-	rc = loader_find(&loader, "libibverbs.so.1", &path);
+	dynamic_loader_open(&loader, host, arena, user);
+	rc = dynamic_loader_find(&loader, "libibverbs.so.1", &path);
 	if (rc && rc != -ENOENT)
 		return rc;
 	answer->verbs = rc ? FACT_NONE(fact_str) : fact_str(arena, path);
+	return 0;
+}
+
+/*
+ * What is in none of the folders, libibverbs opens as the loader finds it: lib<name>-rdmav<number>.so (rdma-core 64,
+ * libibverbs/dynamic_driver.c, load_driver()). The numbers: of MLNX_OFED 4, and of rdma-core 22, 34, 57, 59 and 64.
+ */
+static int ask_plain(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	static const unsigned int numbers[] = { 2, 22, 34, 57, 59, 64 };
+	struct libraries_facts *answer = facts;
+	_cleanup_dynamic_loader_ struct dynamic_loader loader = { 0 };
+	const struct node *node = user;
+
+	dynamic_loader_open(&loader, host, arena, node_env(node, "LD_LIBRARY_PATH"));
+	answer->verbs_providers.state = FACT_KNOWN;
+	for_each(d, &node->rdma.devices) {
+		const char *name = is_known(d->driver) ? verbs_provider_of(d->driver.value) : NULL;
+		const char *path = NULL;
+		bool known = !name;
+
+		for_each(f, &answer->verbs_providers)
+			known |= name && str_is(f->name, name);
+		for (size_t i = 0; !known && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+			if (dynamic_loader_find(
+				    &loader,
+				    arena_printf(arena, "lib%s-rdmav%u.so", name, numbers[i]),
+				    &path) == 0) {
+				struct verbs_provider_file *f = LIST_ADD(arena,
+									 &answer->verbs_providers);
+
+				f->path = fact_str(arena, path);
+				f->name = fact_str(arena, name);
+				f->abi = fact_u64(numbers[i]);
+				known = true;
+			}
+	}
 	return 0;
 }
 
@@ -164,8 +207,10 @@ static void run(struct probe_context *ctx)
 	struct rdma_facts *rdma = &ctx->node->rdma;
 	_cleanup_(free_libraries) struct libraries libraries = { 0 };
 	_cleanup_names_ struct names names = { 0 };
+	struct libraries_facts plain = { 0 };
 	int rc;
 
+	libraries.plain = &plain;
 	find_prefix(ctx, &libraries);
 	rc = host_list(ctx->host, &names, "%s", libraries.configuration);
 	if (rc) {
@@ -173,7 +218,10 @@ static void run(struct probe_context *ctx)
 		return;
 	}
 	list_libraries(ctx, &libraries);
-	if (!libraries.any) {
+	if (host_query(ctx->host, "providers on the library path", &libraries_facts_desc, &plain,
+		       ctx->arena, ask_plain, ctx->node))
+		plain = (struct libraries_facts){ 0 };
+	if (!libraries.any && !plain.verbs_providers.count) {
 		host_gap_note(ctx->host, libraries.configuration, -ENODATA,
 			      "the provider libraries are in none of the usual folders");
 		return;

@@ -22,7 +22,7 @@
 #define RDMA_ENTRIES_MAX 1024
 #define RDMA_EMPTY_RUN 16
 
-/* One value of sysfs: a page at most. */
+/* A value of sysfs is at most one page. */
 #define VALUE_MAX 4096
 
 /* ---- ports ---- */
@@ -235,7 +235,7 @@ static void read_one_port(struct probe_context *ctx, const struct port_path *at,
 			  struct rdma_port *port, bool virtual_function)
 {
 	read_state(ctx, at, port);
-	/* Each of these asks the firmware. */
+	/* Each of these files makes the kernel ask the firmware. */
 	if (!ctx->brief || !known_is(port->state, RDMA_PORT_ACTIVE))
 		read_physical_state(ctx, at, port);
 	read_rate(ctx, at, port);
@@ -362,7 +362,7 @@ static void read_name(struct probe_context *ctx, const struct rdma_device *devic
 		fact->state = FACT_ABSENT;
 }
 
-/* What EFA's driver says of GPU memory: "p2p" from efa 2.6.0 on (efa_sysfs.c), before that "gdr". */
+/* Reads what EFA's driver reports about GPU memory: "p2p" from efa 2.6.0 on (efa_sysfs.c), "gdr" before. */
 static void read_efa(struct probe_context *ctx, struct rdma_device *device)
 {
 	struct fact_str gdr = { 0 };
@@ -378,7 +378,7 @@ static void read_efa(struct probe_context *ctx, struct rdma_device *device)
 	device->gdr.value = str_is(gdr, "1");
 }
 
-/* One of mlx5: what a job needs of it. False for any other. */
+/* Reads of an mlx5 device only what a job needs. Returns false for any other device. */
 static bool read_briefly(struct probe_context *ctx, struct rdma_device *device)
 {
 	const struct pci_device *function;
@@ -453,7 +453,7 @@ static void read_devices(struct probe_context *ctx)
 			ctx->node->rdma.devices.state = FACT_UNKNOWN;
 }
 
-/* Each uverbs device names the RDMA device that it is for; ib_uverbs may have none for one. */
+/* Reads for each uverbs device the RDMA device that it belongs to; ib_uverbs may have none for one. */
 static void read_uverbs(struct probe_context *ctx)
 {
 	struct rdma_facts *rdma = &ctx->node->rdma;

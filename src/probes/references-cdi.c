@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* references-cdi.c - what specifications of the Container Device Interface name: device nodes with their numbers,
- * files to mount, hooks to run, interfaces to move. */
+/*
+ * references-cdi.c - the names in specifications of the Container Device Interface: device nodes with their numbers,
+ * files to mount, hooks to run, interfaces to move.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +16,7 @@ struct reading {
 	const char *kind;
 };
 
-/* Of the GPU's and the RDMA NIC's makers; other vendors' devices are not this program's. */
+/* Returns true for devices of the makers of GPUs and RDMA NICs; no rule checks other vendors' devices. */
 static bool is_our_kind(struct span kind)
 {
 	return span_search(kind, "nvidia.com/") || span_search(kind, "mellanox.com/") ||

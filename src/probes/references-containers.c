@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* references-containers.c - what the NVIDIA Container Toolkit and container engines name: the programs that make
- * and prepare a container, and where the driver is. */
+/*
+ * references-containers.c - the names in the configuration of the NVIDIA Container Toolkit and of container engines:
+ * the programs that make and prepare a container, and where the driver is.
+ */
 #include <string.h>
 
 #include "base/json.h"
@@ -179,7 +181,7 @@ static void add_each(struct references *refs, const char *key, const struct unit
 		refs->complete = false;
 }
 
-/* What else of a runtime's table is compared. */
+/* Takes the other values of a runtime's table that are compared. */
 static void take_table(struct references *refs, const struct unit_assignment *a, struct span name)
 {
 	struct span plugin = plugin_of(a->section);

@@ -143,7 +143,7 @@ static void read_environment(struct probe_context *ctx)
 			add(ctx, REFERENCE_ENVIRONMENT, REFERENCE_FILE, v->name.value,
 			    v->value.value, process_file, FACT_NONE(fact_u64));
 		}
-	/* What the environment has stands over the files. */
+	/* The environment overrides the files. */
 	for_each(s, &env->nccl_conf)
 		if (names_file(s->name) && s->value.value[0] == '/' &&
 		    !node_env(ctx->node, s->name.value)) {

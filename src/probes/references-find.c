@@ -12,7 +12,7 @@
 #include "parse/inet.h"
 #include "parse/module.h"
 #include "parse/passwd.h"
-#include "probes/loader.h"
+#include "probes/dynamic-loader.h"
 #include "probes/log-lines.h"
 #include "probes/references.h"
 #include "query/node-find.h"
@@ -44,7 +44,8 @@ static const char *kind_word(mode_t mode)
 	}
 }
 
-/* In a copy, what a running system alone has may be missing with the folder that it would be in. */
+/* Looks up PATH. In a copy a file that only a running system has may be missing together with its folder, and is
+ * unknown then. */
 static int stat_name(struct probe_context *ctx, const char *path, struct host_stat *stat)
 {
 	struct host_stat parent;
@@ -66,7 +67,8 @@ static void find_file(struct probe_context *ctx, struct reference *r)
 	set(ctx, r, rc, rc ? NULL : kind_word(stat.mode));
 }
 
-/* Every distribution has env there (hier(7), "#!/usr/bin/env"): a copy without it has some programs only. */
+/* Returns true if the copy seems to have all programs: every distribution has env at this path (hier(7),
+ * "#!/usr/bin/env"). */
 static bool has_all_programs(struct probe_context *ctx)
 {
 	struct host_stat stat;
@@ -105,7 +107,7 @@ static void find_program(struct probe_context *ctx, struct reference *r)
 
 /* ---- the driver's libraries ---- */
 
-/* Where the toolkit looks for them below the root (pkg/lookup of 1.20), as far as distributions have them. */
+/* Folders below the root that the toolkit searches (pkg/lookup of 1.20) and that distributions have. */
 static const char *const library_folders[] = {
 	"/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
 	"/usr/lib",   "/lib/x86_64-linux-gnu",	   "/lib/aarch64-linux-gnu",
@@ -332,7 +334,7 @@ static const char *module_found(const struct node *node, const struct modules_fa
 	return by_alias && alias_of(node, name) ? alias_of(node, name)->file.value : NULL;
 }
 
-/* All at once: the lists have thousands of lines. */
+/* Looks up all modules in one pass, because the lists have thousands of lines. */
 static void find_modules(struct probe_context *ctx)
 {
 	struct references_facts *all = &ctx->node->references;
@@ -391,7 +393,7 @@ static void find_function(struct probe_context *ctx, struct reference *r)
 		r->found = r->name;
 		return;
 	}
-	/* There, and nothing says by which name. */
+	/* The device exists, but its name is unknown. */
 	r->found = (struct fact_str){ 0 };
 	for_each(d, &node->rdma.devices)
 		if (rdma && str_is(d->bdf, r->name.value))
@@ -401,7 +403,7 @@ static void find_function(struct probe_context *ctx, struct reference *r)
 			r->found = i->name;
 }
 
-/* Every node has these. */
+/* Returns true for addresses that every node has. */
 static bool is_everywhere(struct span address)
 {
 	return span_starts(address, "127.") || span_is(address, "::1") ||
@@ -419,7 +421,7 @@ static void find_address(struct probe_context *ctx, struct reference *r)
 		if (is_everywhere(word) && !is_known(r->found))
 			r->found = probe_span(ctx, word);
 		for_each(i, &net->interfaces) {
-			/* One interface whose addresses are not known could have it. */
+			/* An interface whose addresses are unknown may have it. */
 			if (!was_read(i->addresses) && !is_known(r->found))
 				r->found.state = FACT_UNKNOWN;
 			for_each(a, &i->addresses) {
@@ -487,13 +489,13 @@ static int ask_user(struct host *host, void *facts, struct arena *arena, void *u
 static int ask_library(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct references_facts *answer = facts;
-	_cleanup_loader_ struct loader loader;
+	_cleanup_dynamic_loader_ struct dynamic_loader loader;
 	const char *path = NULL;
 	struct reference *r;
 	int rc;
 
-	loader_open(&loader, host, arena, NULL);
-	rc = loader_find(&loader, user, &path);
+	dynamic_loader_open(&loader, host, arena, NULL);
+	rc = dynamic_loader_find(&loader, user, &path);
 	if (rc && rc != -ENOENT)
 		return rc;
 	r = LIST_ADD(arena, &answer->items);

@@ -67,7 +67,7 @@ void reference_read_lxc(struct references *refs, struct span text)
 
 	for (size_t number = 1; span_cut(&text, '\n', &line); number++) {
 		line = span_trim(line);
-		/* What follows are snapshots. */
+		/* The following sections are snapshots. */
 		if (span_starts(line, "["))
 			break;
 		if (!cut_key(line, &key, &value))

@@ -48,7 +48,7 @@ static void read_sysctl(struct references *refs, struct span text)
 	struct span interface;
 
 	while (unit_next(&reader, &a)) {
-		/* That it cannot be set is no failure then. */
+		/* A leading "-" means that a failure to set it is ignored. */
 		bool optional = span_starts(a.key, "-");
 
 		if (optional)
@@ -109,7 +109,7 @@ static void read_fabric(struct references *refs, struct span text)
 
 #define ADDRESSES_MAX 4096 /* bytes; a domain has 18 nodes, 576 at most */
 
-/* One address a line. This node's has to be among them, from which the daemon knows which it is. */
+/* Reads addresses, one on each line. One must belong to this node: the daemon finds itself by it. */
 static void read_imex_nodes(struct references *refs, struct span text)
 {
 	char *all = arena_alloc(refs->arena, ADDRESSES_MAX);
@@ -167,7 +167,7 @@ static const char *const containerd_folders[] = {
 	"/var/lib/rancher/rke2/agent/etc/containerd/config-v3.toml.d",
 	NULL,
 };
-/* Of a node without a file of its own slurmd keeps what slurmctld sent (slurm.conf(5), configless). */
+/* Without a file of its own slurmd keeps the one that slurmctld sent (slurm.conf(5), configless). */
 static const char *const gres_files[] = { "/etc/slurm/gres.conf", "/etc/slurm-llnl/gres.conf",
 					  "/run/slurm/conf/gres.conf",
 					  "/var/spool/slurmd/conf-cache/gres.conf", NULL };

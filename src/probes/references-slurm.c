@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* references-slurm.c - what gres.conf names on this node: device files and cores, and the library that finds the
- * GPUs with AutoDetect=nvml (Slurm 25.11: src/interfaces/gres.c, gpu.c; gres.conf(5)). */
+/*
+ * references-slurm.c - the names in gres.conf for this node: device files and cores, and the library that finds the
+ * GPUs with AutoDetect=nvml (Slurm 25.11: src/interfaces/gres.c, gpu.c; gres.conf(5)).
+ */
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>

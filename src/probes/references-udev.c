@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* references-udev.c - what udev rules about GPUs, NICs and RDMA devices name: programs that they run, and PCI
- * functions to whose devices they give a name. */
+/*
+ * references-udev.c - the names in udev rules for GPUs, NICs and RDMA devices: programs that they run, and PCI
+ * functions to whose devices they give a name.
+ */
 #include <string.h>
 
 #include "parse/bdf.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* references-units.c - what the units of services that matter name: programs, files of variables, users
- * (systemd.exec(5), systemd.service(5)). */
+/*
+ * references-units.c - the names in units of services: programs, files of variables, users (systemd.exec(5),
+ * systemd.service(5)).
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -32,7 +34,7 @@ static bool is_shell(struct span program)
 	       span_ends(program, "/env");
 }
 
-/* Of daemons that matter: what they read first. */
+/* Returns true for an option whose argument is a daemon's configuration file. */
 static bool is_configuration(struct span option)
 {
 	static const char *const options[] = { "-c", "--config", "--config-file",
@@ -131,7 +133,7 @@ static void add_file(struct references_facts *all, struct arena *arena, const ch
 	file->complete = fact_bool(complete);
 }
 
-/* What one unit names goes to ANSWER, once it is known which of its lines count. */
+/* Adds the names of one unit to ANSWER after all its lines are read, because later lines can reset earlier ones. */
 static void read_unit(struct references_facts *answer, struct arena *arena,
 		      struct unit_fragments *fragments, const char *unit)
 {

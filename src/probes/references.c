@@ -118,7 +118,7 @@ static void read_file(struct probe_context *ctx, const struct reference_source *
 
 	if (rc == -ENOENT || rc == -ENODATA)
 		return;
-	/* That it is there and says nothing is what a rule has to know. */
+	/* The file exists but could not be understood, which a rule reports. */
 	if (rc)
 		host_gap_note(ctx->host, path, rc,
 			      rc == -ELIBACC ? "libyaml is not installed" : strerror(-rc));
@@ -166,7 +166,7 @@ static void read_source(struct probe_context *ctx, const struct reference_source
 			read_file(ctx, source, source->paths[i]);
 }
 
-/* Its path is the job's: env.nccl_topology. */
+/* Reads the topology file of the job: env.nccl_topology. */
 static void read_topology(struct probe_context *ctx)
 {
 	static const struct reference_source source = { .format = REFERENCE_TOPOLOGY,

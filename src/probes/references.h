@@ -12,7 +12,7 @@
 #define REFERENCES_MAX 4096
 #define REFERENCE_TEXT_MAX (2u << 20) /* a specification of a large node has 100 KiB */
 
-/* What one file names, while it is read. */
+/* The names of one file, while it is read. */
 struct references {
 	struct arena *arena;
 	const struct node *node;
@@ -34,7 +34,7 @@ void reference_forget(struct references *refs, const char *role);
 /* Reads TEXT. What it does not understand it leaves out, and says so in COMPLETE. */
 typedef void reference_read(struct references *refs, struct span text);
 
-/* One kind of file. */
+/* A reader of one kind of file. */
 struct reference_source {
 	enum reference_format format;
 	/* A file, or a folder where SUFFIX is set: its files that end so. Ends with NULL. */

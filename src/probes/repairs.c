@@ -124,7 +124,7 @@ static bool is_list(struct json_object *json, const char *key)
 	return json_object_is_type(json_member(json, key), json_type_array);
 }
 
-/* What cannot be read is not in the list: 'undo --list' calls it damaged. */
+/* Skips a record that cannot be read: 'undo --list' calls it damaged. */
 static void read_record(const struct asking *a, struct repairs_facts *repairs, const char *id)
 {
 	_cleanup_text_ struct text text = { 0 }, journal = { 0 };

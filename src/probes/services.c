@@ -25,7 +25,7 @@ struct running {
 	struct services_facts *answer;
 };
 
-/* Of several processes the oldest counts: the others are its children, or started later. */
+/* Takes the oldest of several processes: the others are its children, or started later. */
 static void set_start(struct running *r, struct service *service, uint64_t pid)
 {
 	_cleanup_text_ struct text text = { 0 };
@@ -38,8 +38,7 @@ static void set_start(struct running *r, struct service *service, uint64_t pid)
 		service->started_ms = fact_u64(ms);
 }
 
-/* In a copy the cgroup identifies the process as well; on a host without systemd it has none.
- */
+/* In a copy the control group identifies the process too; on a host without systemd there is none. */
 static void found_process(void *user, uint64_t pid, const char *comm)
 {
 	struct running *r = user;
@@ -269,7 +268,7 @@ static void observe(struct probe_context *ctx, bool bus)
 	systemd = bus && known_is(services->manager, true);
 	rc = host_query(ctx->host, "services", &services_facts_desc, &answer, ctx->arena, ask,
 			&systemd);
-	/* Only systemd tells what is enabled: processes alone leave it open. */
+	/* Only systemd knows which units are enabled; the processes do not show it. */
 	if (rc == 0 && answer.units.count && is_known(answer.units.items[0].load)) {
 		services->units = answer.units;
 		resolve_generated(ctx);
@@ -308,8 +307,8 @@ static bool unit_runs(struct probe_context *ctx, const char *unit)
 	return false;
 }
 
-/* Where there are NVSwitches jobs need fabric manager. It is looked for among all processes,
- * without systemd's word, only where its unit does not run: it can be a container's. */
+/* Jobs need fabric manager if the node has NVSwitches. It is searched for among all processes only if its unit does
+ * not run, because it may run in a container. */
 static void run_brief(struct probe_context *ctx)
 {
 	const struct pci_facts *pci = &ctx->node->pci;

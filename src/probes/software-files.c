@@ -92,7 +92,8 @@ static bool read_ofed_script(struct host *host, struct arena *arena,
 
 /* ---- sources of modules ---- */
 
-/* By the name of its folder below /usr/src; the driver's has the version that only a driver has. */
+/* Returns the item of a folder below /usr/src by its name. The driver's folder is recognised by a version that only
+ * drivers have. */
 static const char *item_of_sources(struct span name, struct span version)
 {
 	static const struct {
@@ -110,7 +111,7 @@ static const char *item_of_sources(struct span name, struct span version)
 	return span_starts(name, "nvidia") && version_is_driver(version) ? "driver-source" : NULL;
 }
 
-/* What DKMS builds for each kernel. */
+/* Reads the sources that DKMS builds for each kernel. */
 static void read_sources(struct host *host, struct arena *arena, struct software_facts *software,
 			 bool with_ofed)
 {
@@ -135,7 +136,7 @@ static void read_sources(struct host *host, struct arena *arena, struct software
 	}
 }
 
-/* Of its list of packages a capture keeps the installer's own version. */
+/* Reads EFA's list of packages, of which a capture keeps only the installer's version. */
 static int ask_efa(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct software_facts *answer = facts;

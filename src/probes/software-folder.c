@@ -55,10 +55,8 @@ static void add(struct software_facts *answer, struct arena *arena, const char *
 
 /* ---- libraries ---- */
 
-/*
- * Of libnccl.so, libnccl.so.2 and libnccl.so.2.28.9 in one folder the last says everything. Where
- * there is only a SONAME, its link may lead to a file elsewhere that says more.
- */
+/* Adds a library by its most exact name: of libnccl.so, libnccl.so.2 and libnccl.so.2.28.9 in one folder the last.
+ * If only a SONAME exists, its link may lead to a more exact name elsewhere. */
 static void add_by_link(struct host *host, struct software_facts *answer, struct arena *arena,
 			const char *folder, const char *file, const struct pattern *library)
 {

@@ -30,7 +30,7 @@ static const struct program programs[] = {
 	  .name = "imex",
 	  .packages = { "nvidia-imex*" },
 	  .is_driver = true },
-	/* Of its versions the driver knows nothing. */
+	/* The driver does not depend on its version. */
 	{ .path = "/opt/nvidia/nvlsm/sbin/nvlsm",
 	  .name = "nvlsm",
 	  .packages = { "nvlsm*" },
@@ -39,7 +39,7 @@ static const struct program programs[] = {
 	  .name = "container-toolkit",
 	  .packages = { "nvidia-container-toolkit-base", "nvidia-container-toolkit" },
 	  .mark = "/internal/info.version=" },
-	/* As the GPU operator installs it, behind a script. */
+	/* Path of the GPU operator's copy, which a script wraps. */
 	{ .path = "/usr/local/nvidia/toolkit/nvidia-ctk.real",
 	  .name = "container-toolkit",
 	  .packages = { NULL },

@@ -9,7 +9,7 @@
 
 #include "parse/process.h"
 #include "parse/version.h"
-#include "probes/loader.h"
+#include "probes/dynamic-loader.h"
 #include "probes/probe.h"
 #include "probes/processes.h"
 #include "probes/software.h"
@@ -53,8 +53,8 @@ static const char *follow(struct places *p, const char *path)
 	return path;
 }
 
-/* Where the usual links lead: /lib into /usr, /usr/local/cuda to a version by way of alternatives,
- * lib64 to lib. One folder under two names would be two installations. */
+/* Resolves the usual links: /lib into /usr, /usr/local/cuda to a version (alternatives), lib64 to lib. Otherwise one
+ * folder with two names would be two installations. */
 static const char *resolve_folder(struct places *p, const char *folder)
 {
 	static const char cuda[] = "/usr/local/cuda";
@@ -105,7 +105,7 @@ static void read_home(struct places *p, const char *home)
 	software_read_nvshmem(p->ctx->host, arena, &p->ctx->node->software, home);
 }
 
-/* In a folder that cannot be looked into, nothing can be called missing. */
+/* If a folder cannot be searched, no program counts as missing. */
 static void find_program(struct places *p, struct span folder, const char *name)
 {
 	struct probe_context *ctx = p->ctx;
@@ -154,7 +154,7 @@ static void read_python(struct places *p, const char *lib)
 	}
 }
 
-/* Where pip install --user puts packages (site.getuserbase() of Python), if it has put some there. */
+/* Adds the folder of pip install --user (site.getuserbase() of Python), if it exists. */
 static void add_user_base(struct host *host, struct env_facts *answer, struct arena *arena,
 			  struct span home)
 {
@@ -321,18 +321,18 @@ static void read_loader(struct places *p)
 static int ask_libcuda(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct software_facts *answer = facts;
-	_cleanup_loader_ struct loader loader;
+	_cleanup_dynamic_loader_ struct dynamic_loader loader;
 	const char *path = NULL, *ml = NULL;
 	char target[PATH_MAX];
 	struct span version;
 	int rc, other;
 
-	loader_open(&loader, host, arena, user);
-	rc = loader_find(&loader, "libcuda.so.1", &path);
+	dynamic_loader_open(&loader, host, arena, user);
+	rc = dynamic_loader_find(&loader, "libcuda.so.1", &path);
 	if (rc && rc != -ENOENT)
 		return rc;
 	answer->libcuda = rc ? FACT_NONE(fact_str) : fact_str(arena, path);
-	other = loader_find(&loader, "libnvidia-ml.so.1", &ml);
+	other = dynamic_loader_find(&loader, "libnvidia-ml.so.1", &ml);
 	if (other == 0)
 		answer->libnvidia_ml = fact_str(arena, ml);
 	else if (other == -ENOENT)
@@ -355,7 +355,7 @@ static int ask_libcuda(struct host *host, void *facts, struct arena *arena, void
 	return 0;
 }
 
-/* What programs get. A process elsewhere has a loader's cache of its own. */
+/* Finds the libcuda that programs get. A process in another root has its own cache of the dynamic loader. */
 static void read_libcuda(struct probe_context *ctx)
 {
 	struct software_facts *software = &ctx->node->software, answer = { 0 };
@@ -370,7 +370,7 @@ static void read_libcuda(struct probe_context *ctx)
 	software->libnvidia_ml = answer.libnvidia_ml;
 }
 
-/* What the environment of the checked process selects. */
+/* Reads software that the environment of the checked process selects. */
 static void read_environment(struct places *p)
 {
 	static const char *const homes[] = { "NVSHMEM_HOME",   "NVSHMEM_DIR",
@@ -394,7 +394,7 @@ static void read_environment(struct places *p)
 					 software_ask_libraries);
 }
 
-/* Its own software and programs, where they are not the node's. */
+/* Reads software and programs of a process in another root. */
 static void read_process(struct places *p)
 {
 	struct probe_context *ctx = p->ctx;

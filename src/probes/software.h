@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* software.h - what names, small files and the package database say about software and its version.
- */
+/* software.h - finds software and its version by file names, small files and the package database. */
 #ifndef SOFTWARE_H
 #define SOFTWARE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* topology.c - what follows from the sections pci, rdma and net: nothing is read here. */
+/* topology.c - the section topology, derived from pci, rdma and net; it reads nothing. */
 #include "query/topology.h"
 
 #include "probes/probe.h"

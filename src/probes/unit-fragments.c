@@ -52,7 +52,7 @@ static int compare_drop_ins(const void *a, const void *b)
 	return strcmp(((const struct drop_in *)a)->name, ((const struct drop_in *)b)->name);
 }
 
-/* Those of FOLDER whose name no folder before had. */
+/* Lists the drop-ins of FOLDER whose name no earlier folder has. */
 static int list_drop_ins(struct unit_fragments *f, const char *folder, struct drop_in *list,
 			 size_t *count)
 {

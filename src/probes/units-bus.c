@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * units-bus.c - what systemd says of units. ListUnitsByPatterns and ListUnitFilesByPatterns
- * (org.freedesktop.systemd1(5), both since systemd 230) are chosen because they change nothing:
- * LoadUnit, and reading a property of a unit that is not loaded, would make systemd load it.
+ * units-bus.c - asks systemd about units. ListUnitsByPatterns and ListUnitFilesByPatterns
+ * (org.freedesktop.systemd1(5), both since systemd 230) are chosen because they change nothing: LoadUnit, and
+ * reading a property of a unit that is not loaded, would make systemd load it.
  */
 #include "probes/units.h"
 
@@ -108,8 +108,8 @@ static void get_number(struct connection *c, const char *path, const char *name,
 		c->api.message_unref(reply);
 }
 
-/* How the last run ended, of what systemd has loaded and does not run: properties of a unit that it has not
- * would make it load that one. */
+/* Gets the end of the last run of a unit that is loaded and not running. For other units the question would make
+ * systemd load them. */
 static void get_outcome(struct connection *c, struct arena *arena, struct service *service,
 			const char *path)
 {
@@ -124,7 +124,7 @@ static void get_outcome(struct connection *c, struct arena *arena, struct servic
 	get_number(c, path, "NRestarts", "u", &service->restarts);
 }
 
-/* All methods that are called here with two lists of strings want states and patterns. */
+/* Calls a method with two lists of strings, which are always states and patterns. */
 static int list(struct connection *c, const char *method, char **patterns, const char *contents,
 		sd_bus_message **reply)
 {

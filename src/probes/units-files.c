@@ -136,7 +136,7 @@ static const char *template_of(struct arena *arena, const char *unit)
 		       : NULL;
 }
 
-/* What the section [Install] of a unit's file has. */
+/* The section [Install] of a unit's file. */
 struct install {
 	struct span text;
 	bool rules; /* systemctl enable makes links */
@@ -181,8 +181,8 @@ static bool has_alias(const struct install *install, const char *name)
 	return found;
 }
 
-/* What enables it; "indirect" where it has no more than a name that its file does not give it (systemd 252,
- * src/shared/install.c, unit_file_lookup_state()); or NULL. */
+/* Returns the word for the links that enable the unit; "indirect" if it is enabled only under a name that its file
+ * does not have (systemd 252, src/shared/install.c, unit_file_lookup_state()); or NULL. */
 static const char *word_of_links(const struct search *s, const char *unit,
 				 const struct install *install)
 {
@@ -306,7 +306,8 @@ static void add_peermem(struct search *s, struct services_facts *services)
 			units_add(s->arena, services, span_of(s->links[i].unit));
 }
 
-/* Where systemd is, it has units of its own, and /etc what enables some of them: a copy lacks the other. */
+/* With systemd installed, it has units of its own and /etc enables some of them: if one is missing, the copy is
+ * incomplete. */
 static void check_folders(struct search *s, const struct services_facts *services)
 {
 	size_t own = 0, enabling = 0;

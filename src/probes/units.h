@@ -21,18 +21,15 @@ const struct unit_of_interest *unit_of_interest(const char *unit);
 /* Beside those, whatever loads nvidia-peermem, by the word in its name. */
 bool unit_is_peermem(struct span name);
 
-/* Each method call of the bus; the probe's own deadline is 2 s. */
+/* Time limit of each method call on the bus; the probe's own deadline is 2 s. */
 #define UNITS_BUS_TIMEOUT_MS 700
 
-/*
- * From systemd itself, over D-Bus. Nothing is loaded, let alone started: units that systemd has
- * loaded are listed, and unit files are looked up. Adds to UNITS what it finds; load, active and
- * enabled in systemd's own words.
- */
+/* Asks systemd over D-Bus. No unit is loaded or started: loaded units are listed, and unit files are looked up. Adds
+ * the units to SERVICES, with load, active and enabled in systemd's words. */
 int units_ask_bus(struct arena *arena, struct services_facts *services);
 
-/* From unit files, links and init scripts: load and enabled, as systemctl --root says. 0, or the
- * first error that leaves something open. */
+/* Reads unit files, links and init scripts: load and enabled, as systemctl --root prints them. Returns 0, or the
+ * first error that leaves an answer unknown. */
 int units_read_files(struct host *host, struct arena *arena, struct services_facts *services);
 
 struct service *units_add(struct arena *arena, struct services_facts *services, struct span name);

@@ -176,13 +176,13 @@ static int ask_device(struct host *host, const struct question *question,
 	device = verbs_find(v, question->device->name.value);
 	if (!device && !has_node(host, question->device, arena))
 		return -ENODEV;
-	/* It warns of a driver of another release: "does not support the kernel ABI of 6". */
+	/* libibverbs warns about a driver of another release: "does not support the kernel ABI of 6". */
 	answer->offered = fact_bool(device != NULL);
 	if (!device)
 		return 0;
 	errno = EIO;
 	context = v->open_device(device);
-	/* That this process may not says nothing of the device. */
+	/* Missing permission of this process says nothing about the device. */
 	if (!context && (errno == EACCES || errno == EPERM))
 		return -errno;
 	answer->open_error = context ? FACT_NONE(fact_str)
@@ -190,7 +190,7 @@ static int ask_device(struct host *host, const struct question *question,
 	if (!context)
 		return 0;
 	ask_ports(v, context, question->device, answer, arena);
-	/* What one of them does not report stays unknown in the answer. */
+	/* A value that one of them does not report stays unknown. */
 	ask_gids(v, context, answer, arena);
 	ask_dmabuf(v, context, &answer->dmabuf);
 	v->close_device(context);
@@ -264,7 +264,7 @@ static void merge(struct probe_context *ctx, const char *key, struct rdma_device
 	}
 	for_each(found, &answer->ports)
 		gids = gids && is_known(found->gids);
-	/* One gap for each path: the first counts. */
+	/* Only the first gap of a path is kept. */
 	if (is_unknown(device->dmabuf))
 		host_gap_note(ctx->host, key, -EOPNOTSUPP, "could not be asked about DMA-BUF");
 	if (!mtu)

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* In the effective set. */
+/* Returns true if the effective set has CAP_SYS_ADMIN. */
 bool capabilities_has_sys_admin(void);
 /* Empties all sets for good, as those of an ordinary job are. False: it could not. */
 bool capabilities_drop(void);

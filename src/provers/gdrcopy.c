@@ -62,7 +62,7 @@ static void copy_mapped(struct proving *p, struct proof_try *try, const struct g
 	} else {
 		pattern_fill(data, BYTES / sizeof(uint64_t), GPU_MEMORY_SEED);
 		a->copy(handle, va, data, BYTES);
-		gpu_memory_judge(m, try, "through gdrdrv");
+		gpu_memory_compare(m, try, "through gdrdrv");
 		a->unmap(g, handle, va, BYTES);
 	}
 	a->unpin(g, handle);

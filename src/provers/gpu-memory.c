@@ -46,7 +46,7 @@ cu_result gpu_memory_make_stale(const struct gpu_memory *m)
 	return rc == CU_SUCCESS ? c->stream_sync(NULL) : rc;
 }
 
-void gpu_memory_judge(const struct gpu_memory *m, struct proof_try *try, const char *how)
+void gpu_memory_compare(const struct gpu_memory *m, struct proof_try *try, const char *how)
 {
 	static uint64_t back[GPU_MEMORY_TRIED / sizeof(uint64_t)];
 	const struct cuda *c = &m->p->child.cuda;

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "provers/prove.h"
 
-/* What cuMemAlloc aligns large pieces to, so that a DMA-BUF of it begins and ends at pages of any size. */
+/* The alignment of large cuMemAlloc allocations, so that a DMA-BUF of it begins and ends at pages of any size. */
 #define GPU_MEMORY_BYTES ((size_t)2 << 20)
 
 struct gpu_memory {
@@ -15,21 +15,21 @@ struct gpu_memory {
 	int dmabuf; /* -1: not exported */
 };
 
-/* On the GPU whose context is current; synchronous copies of it wait for the NIC's writes. */
+/* Allocates on the GPU whose context is current. Synchronous copies from this memory wait for the NIC's writes. */
 cu_result gpu_memory_begin(struct gpu_memory *m, struct proving *p);
 /* CU_NOT_SUPPORTED too where libcuda has no such call. */
 cu_result gpu_memory_export(struct gpu_memory *m);
 void gpu_memory_end(struct gpu_memory *m);
 
-/* What is written into its beginning to see whether it arrives, pattern.h: 64 KiB is a GPU page, the least
- * that can be pinned. */
+/* The size and seed of the pattern (pattern.h) that is written at its beginning to see whether it arrives. 64 KiB is
+ * a GPU page, the least that can be pinned. */
 #define GPU_MEMORY_TRIED ((size_t)64 << 10)
 #define GPU_MEMORY_SEED UINT64_C(0xfedcba9876543210)
 
-/* What an earlier run left there must not be taken for this one's. */
+/* Overwrites the memory, so that the content of an earlier run is not taken for this run's. */
 cu_result gpu_memory_make_stale(const struct gpu_memory *m);
 /* Reads it back and says in TRY whether it is what was written HOW ("by the NIC"). */
-void gpu_memory_judge(const struct gpu_memory *m, struct proof_try *try, const char *how);
+void gpu_memory_compare(const struct gpu_memory *m, struct proof_try *try, const char *how);
 #define _cleanup_gpu_memory_ _cleanup_(gpu_memory_end)
 
 /* An RDMA device that was opened. */

@@ -2,7 +2,7 @@
 /* links.c - NVLink between the GPUs, by NVML: what their copies should reach. */
 #include "provers/prove.h"
 
-/* Of one link that is up: GPUs before Hopper tell only what is common to them all. */
+/* Reads the speed of a link that is up. GPUs before Hopper report only one for all links. */
 static void put_speed(const struct nvml_library *nvml, nvml_handle device, unsigned int link,
 		      struct proof_gpu *gpu)
 {

@@ -21,7 +21,7 @@ static enum proof_damage damage_of(uint64_t word, size_t count, uint64_t seed)
 		return DAMAGE_ZEROS;
 	if (word == ((uint64_t)PATTERN_STALE << 32 | PATTERN_STALE))
 		return DAMAGE_STALE;
-	/* Which word of this pattern would it be? */
+	/* The word's place in the pattern, if it has one. */
 	return (word - seed) * STEP_INVERSE < count ? DAMAGE_SHIFTED : DAMAGE_OTHER;
 }
 

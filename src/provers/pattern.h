@@ -11,7 +11,7 @@
 
 #include "facts/proof.h"
 
-/* What a buffer holds before anything is written to it: DAMAGE_STALE. Every 32 bits. */
+/* Each 32-bit word of a buffer before it is written to; a copy that still has it is DAMAGE_STALE. */
 #define PATTERN_STALE UINT32_C(0x57a1e000)
 
 struct pattern_check {

@@ -100,7 +100,7 @@ static void put_path(struct proving *p, struct proof_copy *copy, const struct pa
 	if (path.class == PATH_UNKNOWN)
 		return;
 	copy->path = fact_str(p->arena, path_class_words[path.class]);
-	/* What a host bridge passes on between peers is not written anywhere. */
+	/* The rate of a host bridge between peers is not documented. */
 	if (path.class <= PATH_PXB && mine && other && known_is(copy->access, true))
 		copy->wanted_mb_per_s = fact_u64(mine < other ? mine : other);
 }
@@ -216,7 +216,7 @@ static cu_result copy_and_verify(struct proving *p, const struct pair *pair, siz
 	return rc == CU_SUCCESS ? verify(p, pair, words, copy) : rc;
 }
 
-/* In the source's context, where STREAM is. */
+/* Measures the copy. The source's context, which STREAM belongs to, is current. */
 static cu_result measure(struct proving *p, const struct pair *pair, cu_stream stream,
 			 struct proof_copy *copy)
 {
@@ -249,7 +249,7 @@ static cu_result measure(struct proving *p, const struct pair *pair, cu_stream s
 	return rc;
 }
 
-/* In the source's context. What the driver does not offer is copied through the host. */
+/* Enables access to the peer; the source's context is current. Without it the driver copies through the host. */
 static cu_result enable_access(struct proving *p, const struct pair *pair, struct proof_copy *copy)
 {
 	const struct cuda *c = &p->child.cuda;
@@ -301,7 +301,7 @@ static void run(struct proving *p, size_t step)
 
 	copy->error = rc == CU_SUCCESS ? FACT_NONE(fact_str)
 				       : fact_str(p->arena, cuda_error(c, rc));
-	/* That a part arrived whole does not tell that all did. */
+	/* A part that arrived undamaged does not show that all did. */
 	if (rc != CU_SUCCESS && known_is(copy->bad_bytes, 0))
 		copy->bad_bytes = (struct fact_u64){ 0 };
 	if (stream)
@@ -313,7 +313,7 @@ static void fail_step(struct proving *p, size_t step, const char *why)
 	const struct pair pair = pair_of(p, step);
 	struct proof_copy *copy = copy_of(p, &pair);
 
-	/* What had been compared before does not stand for the rest. */
+	/* The bytes that were compared before do not show that the rest is undamaged. */
 	copy->bad_bytes = (struct fact_u64){ 0 };
 	copy->error = fact_str(p->arena, why);
 }

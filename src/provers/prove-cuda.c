@@ -14,7 +14,7 @@ static bool stop(struct proving *p, const char *what, cu_result rc)
 	return false;
 }
 
-/* As sysfs spells it: lower case. */
+/* Gets the address in lower case, as in sysfs. */
 static cu_result find_bdf(const struct cuda *c, cu_device device, char bdf[BDF_SIZE])
 {
 	cu_result rc = c->device_bus_id(bdf, BDF_SIZE, device);

@@ -34,7 +34,7 @@ static const struct prover *provers[] = {
 	3 /* of a child whose CUDA contexts are of no more use; its step is written down */
 #define FAILED_STEPS_MAX 3 /* steps of one prover that may fail before the rest of it is left */
 
-/* What both processes see; it lies in the window. */
+/* State that both processes share; it lies in the window. */
 struct watch {
 	_Atomic size_t prover; /* PROVERS: CUDA is being started */
 	_Atomic size_t step;
@@ -45,7 +45,7 @@ struct watch {
 	bool users_known;
 };
 
-/* Where the child is; PROVER is PROVERS while CUDA is being started. */
+/* The child's progress. PROVER is PROVERS while CUDA is being started. */
 struct place {
 	size_t prover, step;
 };
@@ -115,7 +115,7 @@ static void work_in_window(struct run *run)
 	memset(&p->child, 0, sizeof(p->child));
 }
 
-/* Of the look before the trials. */
+/* Gives the next child the users that the first one found. */
 static void give_users(struct run *run)
 {
 	memcpy(&run->watch->users, &run->p->users, sizeof(run->watch->users));
@@ -158,7 +158,7 @@ static _Noreturn void child(struct run *run, size_t prover, size_t step)
 
 /* ---- the parent ---- */
 
-/* What the child says of it may be no place at all. */
+/* Returns the child's progress, which is not trusted: the values may be out of range. */
 static struct place place_of(const struct run *run)
 {
 	struct place place = { run->watch->prover, run->watch->step };
@@ -195,7 +195,7 @@ static void take_users(struct run *run)
 	}
 }
 
-/* What the child found is all that was found, since it began with the rest. */
+/* Copies what the child has found. That includes all earlier results, because it began with them. */
 static void take_found(struct run *run)
 {
 	fact_copy(&proof_facts_desc, run->p->proof, run->p->arena, &run->watch->proof,
@@ -235,7 +235,7 @@ static bool wait_for(const struct run *run, const struct child *c)
 	}
 }
 
-/* What became of a child that did not end well. True: the next one may go on after its step. */
+/* Records the end of a child that crashed or hung. Returns true if the next child may continue after its step. */
 static bool lose(struct run *run, const struct place *at, bool ended, int status)
 {
 	size_t prover = at->prover;
@@ -280,7 +280,7 @@ static int open_window(struct run *run, const struct place *place)
 
 enum outcome { OVER, GOES_ON };
 
-/* One child, from PLACE on; then PLACE is where the next one begins. */
+/* Follows one child from PLACE on, and sets PLACE to where the next child begins. */
 static enum outcome follow_child(struct run *run, struct child *c, struct place *place)
 {
 	bool ended = wait_for(run, c);
@@ -293,7 +293,7 @@ static enum outcome follow_child(struct run *run, struct child *c, struct place 
 	at = place_of(run);
 	if (at.prover < place->prover || (at.prover == place->prover && at.step < place->step))
 		at = *place;
-	/* It had gone on before it was ended: the step that it had begun then starts again. */
+	/* The child had gone on before it was ended: the next one repeats the step that it had begun. */
 	if (!ended && clock_us() < run->end_us && before.prover != PROVERS &&
 	    (before.prover != at.prover || before.step != at.step)) {
 		*place = at;
@@ -377,7 +377,7 @@ int prove_run(struct node *node, struct arena *arena, const struct prove_options
 	rc = try_group(&run, PROVE_LOOK);
 	if (!rc && !options->in_use && (!run.p->users_known || run.p->users.count))
 		return -EBUSY;
-	/* What looking could not do does not stop the trials. */
+	/* A search for users that failed does not prevent the trials. */
 	run.p->proof->stopped = (struct fact_str){ 0 };
 	if (!rc)
 		rc = try_group(&run, PROVE_CALLER);
@@ -472,7 +472,7 @@ static enum path_class class_between(const struct node *node, const char *gpu, s
 	return PATH_UNKNOWN;
 }
 
-/* Where nothing tells how near they are (virtual functions, soft RDMA), every device counts. */
+/* Returns true for the nearest devices; if distances are unknown (virtual functions, soft RDMA), for all. */
 static bool is_near(const struct proving *p, size_t gpu, const struct rdma_device *device)
 {
 	enum path_class mine = class_between(p->node, prove_bdf(p, gpu), device->bdf);

@@ -26,7 +26,7 @@ struct gpu_user {
 	struct fact_u64 gpu;  /* NVML's index */
 };
 
-/* What one GPU has in the child that uses it. */
+/* The state of one GPU in the child that uses it. */
 struct prove_gpu {
 	cu_device device;
 	cu_context context;
@@ -41,7 +41,7 @@ enum prove_group {
 	PROVE_GROUPS,
 };
 
-/* What the provers share. Each child has its own; of it the parent takes the proof, and the users from the first. */
+/* The state of all provers. Each child has a copy. The parent takes over its proof, and the first child's users. */
 struct proving {
 	const struct node *node;
 	struct arena *arena;
@@ -51,7 +51,7 @@ struct proving {
 	bool quick;
 	enum prove_group group; /* that is being tried */
 
-	/* Of the child that runs, and zeroed for the next one. */
+	/* The state of the running child; zeroed for the next one. */
 	struct prove_child {
 		struct cuda cuda;
 		struct verbs verbs;
@@ -61,16 +61,16 @@ struct proving {
 	} child;
 };
 
-/* One for each file: src/provers/NAME.c defines prover_NAME. */
+/* A prover. src/provers/NAME.c defines prover_NAME. */
 struct prover {
 	const char *name;
 	unsigned int groups;	  /* bits by enum prove_group */
 	int order;		  /* among those of its group */
 	unsigned int deadline_ms; /* of a step; 0: PROVE_STEP_MS, or the quick one */
-	/* How many steps there are; asked in both processes. NULL: one. */
+	/* Returns the number of steps; called in both processes. NULL: one. */
 	size_t (*steps)(const struct proving *p);
 	void (*run)(struct proving *p, size_t step);
-	/* In the parent: writes down that the child of a step hung or crashed, as WHY says. */
+	/* Runs in the parent and records that the child of a step hung or crashed; WHY says which. */
 	void (*fail_step)(struct proving *p, size_t step, const char *why);
 };
 
@@ -91,7 +91,7 @@ int prove_run(struct node *node, struct arena *arena, const struct prove_options
  * one: a step begins it before it tries, so that fail_step() finds it. */
 struct proof_try *prove_try(struct proving *p, const char *kind, const char *gpu,
 			    const char *device, const char *what);
-/* Its outcome; ERROR NULL or "": none. */
+/* These record the outcome of TRY; the formatted text says what happened. ERROR NULL or "": there was none. */
 void prove_works(struct proving *p, struct proof_try *try, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void prove_fails(struct proving *p, struct proof_try *try, const char *error, const char *format,
@@ -108,7 +108,7 @@ bool prove_pair(const struct proving *p, size_t pair, size_t *gpu,
 bool prove_begin_cuda(struct proving *p);
 /* An error of the GPU stays with its context, and every later call would give it again. */
 bool prove_is_broken(struct proving *p);
-/* In a child: makes GPU's context the current one. */
+/* Runs in a child and makes GPU's context the current one. */
 bool prove_use(struct proving *p, size_t gpu);
 static inline const char *prove_bdf(const struct proving *p, size_t gpu)
 {

@@ -224,7 +224,7 @@ static void try_write(struct proving *p, struct proof_try *try, struct link *l,
 	if (rc)
 		prove_fails(p, try, strerrorname_np(rc), "writing %s fails: %s", how, strerror(rc));
 	else
-		gpu_memory_judge(m, try, how);
+		gpu_memory_compare(m, try, how);
 }
 
 static void run(struct proving *p, size_t step)

@@ -67,7 +67,7 @@ static cu_result prepare(const struct cuda *c, const struct operation *op, const
 
 	cu_result rc = c->to_device(b->cell, &value, sizeof(value));
 
-	/* It may return before the value is there, and the stream below does not wait for it. */
+	/* The call may return before the value is written, and the stream below does not wait for it. */
 	return rc == CU_SUCCESS ? c->stream_sync(NULL) : rc;
 }
 

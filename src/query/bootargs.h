@@ -28,7 +28,7 @@ bool bootargs_holds(const char *text, const struct kparam *arg);
 /* The argument of TEXT that makes passthrough what IOMMU groups have by default, or NULL. */
 const char *bootargs_passthrough(const char *text);
 
-/* What NODE's next boot gets, or NULL where that is not known. */
+/* Returns the kernel arguments of NODE's next boot, or NULL where they are not known. */
 const char *bootargs_staged(const struct node *node);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cuda.h - which driver a CUDA release needs: the table data/cuda.tsv. */
+/* cuda.h - the driver that a CUDA release needs: the table data/cuda.tsv. */
 #ifndef CUDA_H
 #define CUDA_H
 

@@ -10,7 +10,7 @@ enum minor_kind { MINOR_FIXED, MINOR_OF_NAME, MINOR_ANY };
 
 /*
  * open-gpu-kernel-modules 595.45.04: kernel-open/common/inc/nv-chardev-numbers.h, kernel-open/nvidia/nv.c, nv-caps.c,
- * nv-caps-imex.c, linux_nvswitch.c, nvlink_linux.c, kernel-open/nvidia-uvm/uvm.c; Linux 6.12:
+ * nv-caps-imex.c, linux_nvswitch.c, nvlink_linux.c, kernel-open/nvidia-uvm/uvm.c; Linux 6.12.117:
  * drivers/infiniband/core/uverbs_main.c, user_mad.c; GDRCopy 2.6: insmod.sh. '#' stands for a number.
  */
 static const struct device {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * distribution.h - how things are done on this node's distribution: one command, ready to paste, instead
- * of a list of the commands of all. Each function answers NULL where the distribution or its way
- * is not known. NULL too where a word of the node must not be put into a command (base/command.h).
+ * distribution.h - the commands of this node's distribution: one command, ready to paste, instead of a list of the
+ * commands of all. Each function answers NULL where the distribution or its way is not known. NULL too where a word
+ * of the node must not be put into a command (base/command.h).
  */
 #ifndef DISTRIBUTION_H
 #define DISTRIBUTION_H
@@ -17,7 +17,7 @@ enum distribution {
 	DISTRIBUTION_ARCH,   /* pacman, mkinitcpio */
 };
 
-/* By ID and ID_LIKE of os-release(5). */
+/* Determines the distribution by ID and ID_LIKE of os-release(5). */
 enum distribution distribution_of(const struct node *node);
 
 /* The generator of initramfs images that the distribution uses: initramfs-tools, dracut, mkinitcpio. */

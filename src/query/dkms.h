@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dkms.h - what DKMS did not build and why, and the command that builds a module again. Pure. */
+/* dkms.h - the modules that DKMS did not build, the reason, and the command that builds a module again. Pure. */
 #ifndef DKMS_H
 #define DKMS_H
 
@@ -28,7 +28,7 @@ struct dkms_reason {
 bool dkms_reason_of(struct arena *arena, const struct node *node,
 		    const struct dkms_package *package, const char *release,
 		    struct dkms_reason *reason);
-/* The same of all packages of SOURCES; false also where another of them was built. */
+/* Like dkms_reason_of(), for all packages of SOURCES; false also if another of them was built. */
 bool dkms_reason_for(struct arena *arena, const struct node *node, const char *sources,
 		     const char *release, struct dkms_reason *reason);
 

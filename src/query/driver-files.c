@@ -22,7 +22,7 @@ bool driver_is_library(const struct software_item *item)
 	return is_library(item) && !strstr(item->path.value, "/compat/");
 }
 
-/* Of one name. Leftovers of other versions do not matter beside the right one. */
+/* Finds the library NAME. Files of other versions do not matter if the right one exists. */
 static void find_library(const struct node *node, const char *name, struct driver_libraries *found)
 {
 	const struct software_item *same = NULL, *other = NULL;

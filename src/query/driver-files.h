@@ -11,7 +11,7 @@
 bool driver_is_library(const struct software_item *item);
 bool driver_is_compat_library(const struct software_item *item);
 
-/* Of the driver's own libraries: one of the loaded driver's version, and the newest of another. */
+/* One library of the driver: the file of the loaded driver's version, and the newest of another version. */
 struct driver_libraries {
 	const struct software_item *same;
 	const struct software_item *other;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* driver-parts.h - what has to be of the driver's version: data/driver-parts.tsv. */
+/* driver-parts.h - the components that must have the driver's version: data/driver-parts.tsv. */
 #ifndef DRIVER_PARTS_H
 #define DRIVER_PARTS_H
 

@@ -11,7 +11,7 @@ struct nics {
 	LIST(struct pci_chain) list;
 };
 
-/* All NICs that no other is nearer than. */
+/* Marks the NICs at the smallest distance from the GPU. */
 static void find_nearest(const struct gpu_endpoint *gpu, const struct nics *nics, bool *nearest)
 {
 	enum path_class best = PATH_UNKNOWN;
@@ -26,7 +26,7 @@ static void find_nearest(const struct gpu_endpoint *gpu, const struct nics *nics
 	}
 }
 
-/* Every GPU's own. */
+/* Pairs each GPU with a NIC. */
 static void pair(struct endpoints *endpoints, const struct nics *nics, struct arena *arena)
 {
 	struct pairing *pairing = pairing_new(endpoints->gpus.count, nics->list.count, arena);

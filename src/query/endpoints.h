@@ -13,11 +13,9 @@ struct gpu_endpoint {
 	struct pci_path path; /* to it */
 };
 
-/*
- * Which NICs jobs run over. Where GPUs have NICs beside them (below one switch), these and all of
- * their kind; where they have none, or nothing is known of the distance, as in a virtual machine,
- * every NIC that is no virtual function. Management functions and fast paths never.
- */
+/* The NICs that jobs use. If GPUs have NICs next to them (below one switch), these and all of their kind. Otherwise,
+ * or if the distance is unknown as in a virtual machine, every NIC that is no virtual function. Never management
+ * functions and fast paths. */
 struct rdma_endpoint {
 	const struct pci_device *function; /* NULL: not known */
 	bool is_virtual;

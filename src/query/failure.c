@@ -2,6 +2,7 @@
 #include "query/failure.h"
 
 #include "query/node-find.h"
+#include "query/signature.h"
 
 static enum failure_state state_of_device(const struct node *node,
 					  const struct log_failure *failure)
@@ -96,9 +97,10 @@ static const char *detail_of(const struct log_failure *failure, const char *othe
 	return failure->details.count ? failure->details.items[0] : otherwise;
 }
 
-/* Of a module that is not for this kernel, or not for the modules that it uses; NULL: FAILURE is another. */
-static const char *cure_of_build(struct arena *arena, const struct log_failure *failure,
-				 const char *module)
+/* Returns the remedy for a module that was built for another kernel, or for other versions of the modules that it
+ * uses; NULL: FAILURE is another. */
+static const char *cure_of_build(struct arena *arena, const struct node *node,
+				 const struct log_failure *failure, const char *module)
 {
 	switch ((enum failure_kind)failure->kind.value) {
 	case FAILURE_UNKNOWN_SYMBOL:
@@ -128,14 +130,14 @@ static const char *cure_of_build(struct arena *arena, const struct log_failure *
 			"that it was built for.",
 			module);
 	case FAILURE_SIGNATURE:
-		return "Sign the module with a key that is enrolled (mokutil --import), or use modules that the "
-		       "distribution signed.";
+		return signature_cure(arena, node);
 	default:
 		return NULL;
 	}
 }
 
-const char *failure_cure(struct arena *arena, const struct log_failure *failure)
+const char *failure_cure(struct arena *arena, const struct node *node,
+			 const struct log_failure *failure)
 {
 	const char *module = is_known(failure->module) ? failure->module.value : "the module";
 
@@ -158,6 +160,6 @@ const char *failure_cure(struct arena *arena, const struct log_failure *failure)
 			"rebuild it.",
 			detail_of(failure, "that the line names"));
 	default:
-		return cure_of_build(arena, failure, module);
+		return cure_of_build(arena, node, failure, module);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* failure.h - what the kernel log says was tried and failed (log.failures), and whether that still holds. Pure. */
+/* failure.h - the failures in the kernel log (log.failures) that still hold. Pure. */
 #ifndef FAILURE_H
 #define FAILURE_H
 
@@ -21,11 +21,12 @@ const char *failure_fact(struct arena *arena, const struct node *node,
 
 /* Why MODULE (with underscores) was not loaded, or why its code crashed; the last one that stands, or NULL. */
 const struct log_failure *failure_of_module(const struct node *node, const char *module);
-/* The same of what a driver did not do with the device BDF. */
+/* Returns the failure that a driver logged for the device BDF, or NULL. */
 const struct log_failure *failure_of_device(const struct node *node, const char *bdf);
 
-/* What ends it, as an instruction; NULL: that depends on what else the log says. */
-const char *failure_cure(struct arena *arena, const struct log_failure *failure);
+/* Returns the remedy, as an instruction; NULL if it depends on other lines of the log. */
+const char *failure_cure(struct arena *arena, const struct node *node,
+			 const struct log_failure *failure);
 
 /* Another try with the same files would fail as this one did. */
 bool failure_will_recur(const struct log_failure *failure);

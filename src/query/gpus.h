@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gpus.h - what a PCI id says about a GPU or a NIC: the tables data/gpus.tsv and data/nics.tsv. An id
- * that is not in them is unknown (NULL); nothing is guessed. */
+/*
+ * gpus.h - GPUs and NICs by their PCI ids: the tables data/gpus.tsv and data/nics.tsv. An id that is not in them is
+ * unknown (NULL); nothing is guessed.
+ */
 #ifndef GPUS_H
 #define GPUS_H
 
@@ -29,7 +31,7 @@ struct nic_model {
 
 const struct gpu_model *gpu_model(const struct pci_device *device);
 const struct nic_model *nic_model(const struct pci_device *device);
-/* As the driver names it, else by the table, else "NVIDIA GPU". */
+/* Returns the driver's name of the GPU, else the table's, else "NVIDIA GPU". */
 const char *gpu_name(const struct node *node, const struct pci_device *device);
 /* A part of a GPU, or a whole one, that NVIDIA's vGPU manager on the host lends to this virtual machine. */
 bool gpu_is_vgpu(const struct node *node, const struct pci_device *device);
@@ -41,14 +43,14 @@ bool gpu_is_before_turing(const struct pci_device *device);
 enum gpu_fit { GPU_FIT, GPU_DRIVER_TOO_OLD, GPU_DRIVER_TOO_NEW };
 enum gpu_fit gpu_driver_fit(const struct pci_device *device, const char *version,
 			    unsigned int *branch);
-/* What NVIDIA calls BAR1: the second memory BAR, register 1 or (after a 64-bit BAR0) register 2. NULL
- * when it is not in the facts. */
+/* Returns NVIDIA's BAR1: the second memory BAR, register 1 or (after a 64-bit BAR0) register 2. NULL when it is not
+ * in the facts. */
 const struct pci_bar *gpu_bar1(const struct pci_device *device);
 #define BAR1_SMALL_BYTES (UINT64_C(256) << 20)
 
 /* Part of a processor whose memory it shares: GB10 and its like. */
 bool gpu_is_integrated(const struct pci_device *device);
-/* By the table; an id that is not in it counts by its class, 3D controllers being data-centre GPUs. */
+/* Looks the id up in the table. An id that is not in it counts by its class: 3D controllers are data-centre GPUs. */
 bool gpu_is_data_centre(const struct pci_device *device);
 
 /* The generation that is managed through ConnectX functions instead of PCI functions of its own. */

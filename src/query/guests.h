@@ -28,10 +28,11 @@ struct guest_gpus {
 };
 struct guest_gpus guest_gpus(const struct node *node);
 
-/* Any function is bound to VFIO's driver, on purpose or not, or its driver was not read: a virtual machine can have it. */
+/* Returns true if a virtual machine can have a function of this host: one is bound to VFIO's driver, on purpose or
+ * not, or its driver was not read. */
 bool node_may_have_vfio(const struct node *node);
 
-/* All GPUs are given to virtual machines on purpose: no job runs on this host itself. */
+/* Returns true if all GPUs are assigned to virtual machines on purpose: no job runs on this host itself. */
 bool guests_have_all_gpus(const struct node *node);
 
 #endif

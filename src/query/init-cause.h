@@ -22,7 +22,8 @@ struct init_cause {
 bool init_cause_find(struct arena *arena, const struct node *node, const char *bdf,
 		     struct fact_u64 failed_us, struct init_cause *cause);
 
-/* What the numbers of "RmInitAdapter failed! (0x62:0x65:2477)" say: where it failed, and how. NULL: nothing. */
+/* Explains the numbers of "RmInitAdapter failed! (0x62:0x65:2477)": where it failed, and how. NULL: no explanation
+ * is known. */
 const char *init_code_text(struct arena *arena, const char *line);
 
 #endif

@@ -22,7 +22,7 @@ struct job_value job_nccl(struct arena *arena, const struct node *node, const ch
 {
 	struct job_value v = job_env(arena, node, name);
 
-	/* One that is set to nothing is set. */
+	/* A variable with an empty value counts as set. */
 	if (node_env(node, name))
 		return v;
 	for_each(s, &node->env.nccl_conf) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* job-env.h - what a job's environment tells NCCL and NVSHMEM about NICs. */
+/* job-env.h - the variables of a job that tell NCCL and NVSHMEM about NICs. */
 #ifndef JOB_ENV_H
 #define JOB_ENV_H
 
@@ -14,17 +14,17 @@ struct job_value {
 
 /* A variable of the process asked about. An empty one counts as not set. */
 struct job_value job_env(struct arena *arena, const struct node *node, const char *name);
-/* The same of a variable of NCCL, which takes those of nccl.conf too. */
+/* Returns the value of a variable of NCCL: from the environment or nccl.conf. */
 struct job_value job_nccl(struct arena *arena, const struct node *node, const char *name);
-/* The same of a variable of NVSHMEM, over whose environment nvshmem.conf stands from NVSHMEM_READS_CONF on. Which
- * release runs has to be known: skip_without_nvshmem_variables(). */
+/* Returns the value of a variable of NVSHMEM. From NVSHMEM_READS_CONF on nvshmem.conf overrides the environment. The
+ * release must be known: call skip_without_nvshmem_variables() first. */
 #define NVSHMEM_READS_CONF "3.6.5"
 struct job_value job_nvshmem(struct arena *arena, const struct node *node, const char *name);
 /* Does the NVSHMEM that was found read nvshmem.conf? */
 bool job_nvshmem_reads_conf(const struct node *node);
 /* "NCCL_IB_HCA=mlx5_0", or where it comes from a file "NCCL_IB_HCA=mlx5_0 of /etc/nccl.conf". */
 const char *job_value_text(struct arena *arena, const struct node *node, const struct job_value *v);
-/* As strtol() reads it, which ignores the rest behind the number, as NCCL does. */
+/* Parses like strtol() in NCCL, which ignores what follows the number. */
 bool job_number(const struct job_value *v, long *number);
 /* Set, and not beginning with 0, n or f: as NVSHMEM reads a boolean (src/include/bootstrap_host_transport/
  * env_defs_internal.h, nvshmemi_getenv_bool). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kernel-needs.h - what needs which options of the kernel's configuration: data/kernel-needs.tsv. */
+/* kernel-needs.h - the table data/kernel-needs.tsv: options of the kernel configuration, and what needs them. */
 #ifndef KERNEL_NEEDS_H
 #define KERNEL_NEEDS_H
 

@@ -9,7 +9,7 @@
 #include "query/guests.h"
 #include "query/node-find.h"
 
-/* One question, while it is being answered. */
+/* The state of one question. */
 struct question {
 	const struct node *node;
 	struct arena *arena; /* NULL: no reason is needed */
@@ -42,7 +42,7 @@ ANSWER(yes, fact_bool(true))
 ANSWER(no, fact_bool(false))
 ANSWER(unknown, ((struct fact_bool){ 0 }))
 
-/* The same answer for another kind. */
+/* Gets the answer for another kind. */
 static struct fact_bool ask(struct question *q, enum kind kind)
 {
 	q->answer = kind_of(q->node, kind, q->arena);
@@ -51,7 +51,8 @@ static struct fact_bool ask(struct question *q, enum kind kind)
 
 /* ---- the system ---- */
 
-/* Every kernel has these files. Of a copy without /proc the probes say so (host.h, -ENODATA). */
+/* Returns true for an image: every running kernel has these files. For a copy without /proc the probes report
+ * -ENODATA (host.h). */
 static void is_image(struct question *q)
 {
 	const struct node *node = q->node;
@@ -164,7 +165,7 @@ static void is_efa(struct question *q)
 
 /* ---- virtual machines, and hosts of them ---- */
 
-/* Of the GPUs of a virtual machine: parts of one, whole ones, and those that the driver has not named. */
+/* Counts the GPUs of a virtual machine: vGPUs, whole ones, and those without a name from the driver. */
 static void count_guest_gpus(const struct node *node, size_t *parts, size_t *whole, size_t *unnamed)
 {
 	*parts = *whole = *unnamed = 0;
@@ -389,7 +390,7 @@ static struct gpu_counts count_gpus(const struct node *node, const char *name)
 	return n;
 }
 
-/* By the name of its GPUs, else by the product. OTHER: a second name that is as good, or NULL. */
+/* Recognises the product by its GPUs' names, else by the DMI name. OTHER is an alternative name, or NULL. */
 static void is_named(struct question *q, const char *name, const char *other)
 {
 	const struct node *node = q->node;
@@ -425,7 +426,7 @@ static void is_gb200(struct question *q)
 	is_named(q, "GB200", "GB300");
 }
 
-/* Its cores are Neoverse V2 like others': the GPU that is on one module with them tells, or the board's name. */
+/* Its cores are Neoverse V2, like those of others, so the GPU on the same module decides, or the board's name. */
 static void is_grace(struct question *q)
 {
 	static const char *const names[] = { "GH200", "GB200", "GB300", "Grace", "P4352", "P4764" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kind.h - what kind of node it is, from the facts alone. Rules ask here instead of guessing each for
- * itself. Several kinds are true of one node. A kind whose evidence was not read is unknown.
+ * kind.h - the kinds of the node, from the facts. Rules ask here instead of guessing each for itself. Several kinds
+ * are true of one node. A kind whose evidence was not read is unknown.
  */
 #ifndef KIND_H
 #define KIND_H
@@ -13,17 +13,17 @@ enum kind {
 	KIND_MOUNTED_IMAGE,
 	KIND_BARE_METAL,
 	KIND_VIRTUAL_MACHINE,
-	/* What was read is a container's, or a pod's; the kernel is its host's. */
+	/* The facts are those of a container or a pod; the kernel is its host's. */
 	KIND_CONTAINER,
 	KIND_POD,
 	/* A machine of a cloud, bare metal too: os.cloud has its name. */
 	KIND_CLOUD,
-	/* It has Elastic Fabric Adapters of AWS. */
+	/* The node has Elastic Fabric Adapters of AWS. */
 	KIND_EFA,
-	/* Its GPUs are parts that the vGPU manager lends; or whole ones of its host. */
+	/* The virtual machine's GPUs are vGPUs; or whole GPUs of its host. */
 	KIND_VGPU_GUEST,
 	KIND_PASSTHROUGH_GUEST,
-	/* It gives GPUs to virtual machines on purpose: some, or all (guests.h). */
+	/* The node assigns GPUs to virtual machines on purpose: some, or all (guests.h). */
 	KIND_VFIO_HOST,
 	/* NVIDIA's vGPU manager lends its GPUs. */
 	KIND_VGPU_HOST,
@@ -72,7 +72,7 @@ const char *kind_title(enum kind kind);
 /* The kinds that are known to be true, as one line: "bare metal, HGX board, Slurm node"; "" if none is. */
 const char *kinds_line(const struct node *node, struct arena *arena);
 
-/* Every kind, for the section kinds of the facts. */
+/* Fills the section kinds of the facts with every kind. */
 void kinds_fill(struct node *node, struct arena *arena);
 
 #endif

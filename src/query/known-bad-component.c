@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* known-bad-component.c - which versions of a component a node has. */
+/* known-bad-component.c - finds the versions of a component on a node. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -241,7 +241,7 @@ static enum truth check_module(struct row_question *q)
 	return TRUTH_NO;
 }
 
-/* One that is loaded came from somewhere, if not from /lib/modules. */
+/* A loaded module has a file, if not in /lib/modules then elsewhere. */
 static enum truth check_module_file(struct row_question *q)
 {
 	const struct node *node = q->node;
@@ -444,7 +444,7 @@ static enum truth check_one_version(struct row_question *q, const char *version)
 		q, version_compare(version, strcmp(value, "self") == 0 ? q->self : value));
 }
 
-/* Of several versions all have to say the same. */
+/* If several versions are found, all must give the same answer. */
 static enum truth check_version(struct row_question *q)
 {
 	struct component_versions all;
@@ -455,7 +455,7 @@ static enum truth check_version(struct row_question *q)
 	if (strcmp(q->condition->values, "none") == 0)
 		return all.state == FACT_UNKNOWN ? TRUTH_UNKNOWN
 						 : truth_of(all.state == FACT_ABSENT);
-	/* What is not there has no other version either. */
+	/* A component that is not installed has no version, so only "!=" is true. */
 	if (all.state == FACT_ABSENT)
 		return truth_of(q->condition->op == VALUE_IS_NOT);
 	for (size_t i = 0; i < all.count; i++) {

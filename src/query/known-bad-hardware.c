@@ -238,6 +238,23 @@ static enum truth is_nic(struct row_question *q, const struct rdma_device *devic
 	return model ? condition_prefix(q, model->name) : TRUTH_NO;
 }
 
+/* Also one that has no RDMA device, as where no driver supports it. */
+static enum truth check_pci_nic(struct row_question *q)
+{
+	q->fact = "pci.devices";
+	if (!was_read(q->node->pci.devices))
+		return TRUTH_UNKNOWN;
+	for_each(d, &q->node->pci.devices) {
+		const struct nic_model *model = nic_model(d);
+
+		if (model && condition_prefix(q, model->name) == TRUTH_YES) {
+			q->fact = fact_path(q->arena, "pci.devices", d->bdf.value, "device_id");
+			return TRUTH_YES;
+		}
+	}
+	return TRUTH_NO;
+}
+
 static enum truth check_nic(struct row_question *q)
 {
 	return any_nic(q, is_nic);
@@ -316,7 +333,7 @@ static struct fact_str link_layer_of(const struct rdma_port *port)
 	return port->link_layer;
 }
 
-/* Of any port that is active. */
+/* Returns true if the condition holds for any active port. */
 static enum truth any_port(struct row_question *q, port_fact_of *of, const char *member)
 {
 	enum truth any = TRUTH_NO;
@@ -409,5 +426,6 @@ condition_check *const hardware_checks[KEYS] = {
 	[KEY_NIC_VF] = check_nic_vf,
 	[KEY_NICS_PER_GPU] = check_nics_per_gpu,
 	[KEY_NO_CARRIER] = check_no_carrier,
+	[KEY_PCI_NIC] = check_pci_nic,
 	[KEY_PCIE_GEN] = check_pcie_gen,
 };

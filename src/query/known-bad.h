@@ -26,7 +26,7 @@ enum component {
 	COMPONENT_DKMS,
 	COMPONENT_KERNEL,
 	COMPONENT_KERNEL_ORG,
-	/* Only in conditions: */
+	/* These are used in conditions only: */
 	COMPONENT_CUDA,
 	COMPONENT_LIBNVIDIA_CONTAINER,
 	COMPONENT_CONTAINERD,
@@ -85,6 +85,7 @@ enum condition_key {
 	KEY_NO_CARRIER,
 	KEY_NO_CGROUPS,
 	KEY_PARAM,
+	KEY_PCI_NIC,
 	KEY_PCIE_GEN,
 	KEY_PRODUCT,
 	KEY_SECCOMP,
@@ -138,7 +139,7 @@ struct known_bad_match {
 	const char *place;   /* file or folder of that version; NULL: not of a file */
 	const char
 		*other; /* a version that is installed beside it and has no such defect; or NULL */
-	/* What the conditions went by; of an unknown match only what is missing. */
+	/* The facts that the conditions used; for an unknown match only the missing ones. */
 	const char *facts[MATCH_FACTS_MAX];
 };
 
@@ -153,7 +154,7 @@ struct known_bad_matches known_bad_find(const struct node *node, const struct en
 const struct known_bad *known_bad_of_rule(const struct node *node,
 					  const struct endpoints *endpoints, struct arena *arena,
 					  const char *rule);
-/* As people write it: NCCL. */
+/* Returns the name of the component as people write it: NCCL. */
 const char *component_name(enum component component);
 
 /* ---- known-bad-component.c ---- */
@@ -182,7 +183,7 @@ enum component component_by_name(const char *name);
 
 enum truth { TRUTH_UNKNOWN, TRUTH_NO, TRUTH_YES };
 
-/* Who asks, and what the answer went by. */
+/* The node of the question, and the facts that the answer used. */
 struct row_question {
 	const struct node *node;
 	const struct endpoints *endpoints;
@@ -203,7 +204,7 @@ enum truth condition_prefix(struct row_question *q, const char *text);
 enum truth condition_order(struct row_question *q, int order);
 enum truth condition_number(struct row_question *q, uint64_t number);
 enum truth truth_of(bool yes);
-/* Of several, any of which will do: A, and one more. */
+/* Returns A or B: true if either is true, and unknown if neither is true and one is unknown. */
 enum truth truth_any(enum truth a, enum truth b);
 
 /* The keys about GPUs and NICs, by enum condition_key; NULL: the key is another's. */

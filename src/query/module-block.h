@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* module-block.h - what in modprobe's configuration or on the kernel command line keeps a module from being
- * loaded, which several rules say of one that is missing. */
+/*
+ * module-block.h - finds the line of modprobe's configuration, or the kernel argument, that keeps a module from
+ * being loaded.
+ */
 #ifndef MODULE_BLOCK_H
 #define MODULE_BLOCK_H
 

@@ -9,19 +9,19 @@
  * would take, else one that it does not know, or NULL. */
 const struct module_file *module_file_find(const struct node *node, const char *name,
 					   const char *release);
-/* The same for the kernel that runs; NULL also where that is not known. */
+/* Returns the file for the running kernel; NULL also if that kernel is not known. */
 const struct module_file *module_file_running(const struct node *node, const char *name);
-/* One for any other kernel, or NULL. */
+/* Returns a file for any kernel but RELEASE, or NULL. */
 const struct module_file *module_file_elsewhere(const struct node *node, const char *name,
 						const char *release);
-/* Its path below the folder of its kernel: updates/dkms/nvidia.ko */
+/* Returns its path below the folder of its kernel: updates/dkms/nvidia.ko */
 const char *module_file_place(const struct module_file *file);
 /* NAME with underscores. */
 bool module_depends_on(const struct module_file *file, const char *name);
 
 /* A module of GPUs or RDMA, but none that takes a GPU away from its driver. NAME with underscores. */
 bool module_is_ours(const char *name);
-/* One without which the GPUs or NICs of this host do not work. */
+/* Returns true if the GPUs or NICs of this host do not work without the module. */
 bool module_is_needed(const struct node *node, const char *name);
 
 /* LIST is one of a file's two lists of symbols. NULL: not in it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * module-load.h - what a person does to have a module loaded, for rules that say it is not. "modprobe" is said
- * only where a file of the module exists, or where that is not known. Pure.
+ * module-load.h - the instruction and the command that load a module, for rules about missing modules. "modprobe" is
+ * said only where a file of the module exists, or where that is not known. Pure.
  */
 #ifndef MODULE_LOAD_H
 #define MODULE_LOAD_H
@@ -19,7 +19,7 @@ struct module_load {
 
 /* NAME with underscores. */
 struct module_load module_load_of(const struct node *node, const char *name, struct arena *arena);
-/* For modules-load.d and modprobe, as people write it: nvidia-peermem, but mlx5_ib. */
+/* Returns the usual spelling for modules-load.d and modprobe: nvidia-peermem, but mlx5_ib. */
 const char *module_written(struct arena *arena, const char *name);
 
 #endif

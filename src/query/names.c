@@ -9,10 +9,13 @@
 
 /* ---- GPUs ---- */
 
+/* A label is looked up for every subject: of a tree with thousands of GPUs the later ones have no number. */
 static const struct gpu *driver_gpu(const struct node *node, const char *bdf)
 {
 	for_each(g, &node->gpu.devices)
-		if (str_is(g->bdf, bdf))
+		if (g - node->gpu.devices.items == TOPOLOGY_ENDS_MAX)
+			break;
+		else if (str_is(g->bdf, bdf))
 			return g;
 	return NULL;
 }
@@ -32,13 +35,17 @@ enum gpu_numbering gpu_numbering(const struct node *node)
 	return GPU_NUMBERS_PCI;
 }
 
-/* How many GPUs before BDF the driver gave no number to; false: BDF is no GPU. */
+/* Counts the GPUs before BDF that have no number from the driver. Returns false if BDF is no GPU. */
 static bool count_before(const struct node *node, const char *bdf, size_t *count)
 {
+	size_t ends = 0;
+
 	*count = 0;
 	for_each(d, &node->pci.devices) {
 		if (topology_end(node, d) != END_GPU)
 			continue;
+		if (ends++ == TOPOLOGY_ENDS_MAX)
+			return false;
 		if (str_is(d->bdf, bdf))
 			return true;
 		*count += !is_known(minor_of(node, d));
@@ -141,7 +148,7 @@ static const char *device_label(const struct node *node, const char *bdf, bool *
 		return name;
 	name = end_below(node, bdf, arena);
 	if (name)
-		return arena_printf(arena, "port above %s", name);
+		return arena_printf(arena, "PCIe port of %s", name);
 	*address = false;
 	return arena_printf(arena, "%s %s", kind_of(node, device), bdf);
 }
@@ -170,7 +177,7 @@ static const char *place_label(const struct node *node, const char *subject, str
 	return ref.line ? arena_printf(arena, "%s:%" PRIu64, ref.source, ref.line) : ref.source;
 }
 
-/* Of one word. */
+/* Returns the label of one word. */
 static const char *label_of(const struct node *node, const char *subject, bool *address,
 			    struct arena *arena)
 {
@@ -229,6 +236,10 @@ static struct numbered take_apart(const char *label)
 	struct numbered n = { .label = label };
 	const char *tail = strstr(label, " port "), *digits;
 
+	/* "mlx5_4 port 1", and no "PCIe port of GPU3". */
+	if (tail && !is_digit(tail[strlen(" port ")]))
+		tail = NULL;
+
 	tail = tail ? tail : label + strlen(label);
 	for (digits = tail; digits > label && is_digit(digits[-1]);)
 		digits--;
@@ -260,6 +271,16 @@ static const char *range(const struct numbered *from, const struct numbered *to,
 			    to->label + word);
 }
 
+/* Bytes of the words before the name: "PCIe port of " of "PCIe port of GPU3". */
+static size_t words_before(const struct numbered *n)
+{
+	size_t word = n->tail ? n->head : 0;
+
+	while (word && n->label[word - 1] != ' ')
+		word--;
+	return word;
+}
+
 static int compare_labels(const void *a, const void *b)
 {
 	return strverscmp(*(const char *const *)a, *(const char *const *)b);
@@ -267,7 +288,8 @@ static int compare_labels(const void *a, const void *b)
 
 const char *labels_join(const char **labels, size_t count, size_t most, struct arena *arena)
 {
-	const char *text = "";
+	struct arena_text text = { .arena = arena };
+	const char *before = "";
 	size_t parts = 0, left = 0;
 
 	qsort(labels, count, sizeof(*labels), compare_labels);
@@ -279,11 +301,19 @@ const char *labels_join(const char **labels, size_t count, size_t most, struct a
 			to = next;
 			i++;
 		}
-		if (parts++ < most)
-			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
-					    range(&from, &to, arena));
-		else
+		if (parts++ < most) {
+			size_t words = words_before(&from);
+			/* Words that the part before has are not repeated. */
+			bool same = words && strncmp(before, from.label, words) == 0;
+
+			arena_add(&text, "%s%s", text.n ? ", " : "",
+				  range(&from, &to, arena) + (same ? words : 0));
+			before = from.label;
+		} else {
 			left += i - begin + 1;
+		}
 	}
-	return left ? arena_printf(arena, "%s and %zu more", text, left) : text;
+	if (left)
+		arena_add(&text, " and %zu more", left);
+	return arena_added(&text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names.h - what people call a part of a node: "GPU3 (0000:3c:00.0)", "mlx5_4 port 1". A finding's subject is an
- * identity of the facts: a PCI address, "mlx5_4/1", the path of a fact.
+ * names.h - labels for the parts of a node: "GPU3 (0000:3c:00.0)", "mlx5_4 port 1". A finding's subject is an identity
+ * of the facts: a PCI address, "mlx5_4/1", the path of a fact.
  *
  * GPUs have the driver's number: their minor, /dev/nvidiaN. Where the driver gave none to any of them, they are
  * counted by their PCI addresses, which is the order in which the driver would number them. A GPU that the driver
@@ -24,7 +24,7 @@ const char *gpu_uuid(const struct node *node, const char *bdf);
 
 /* Without an address where there is a name: "GPU3", "mlx5_4 port 1"; "" for NULL, the node itself. */
 const char *subject_label(const struct node *node, const char *subject, struct arena *arena);
-/* With the address that the name stands for. */
+/* Returns the label of SUBJECT with its PCI address. */
 const char *subject_name(const struct node *node, const char *subject, struct arena *arena);
 
 #define LABELS_ALL SIZE_MAX

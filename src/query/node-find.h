@@ -23,7 +23,7 @@ const char *log_device_fact(struct arena *arena, const struct log_line *line, co
 const char *log_module_fact(struct arena *arena, const struct log_line *line, const char *name,
 			    const char *member);
 const struct service *node_service(const struct node *node, const char *unit);
-/* Of several of one name, the one with the highest version. */
+/* Returns the item of that name; if there are several, the one with the highest version. */
 const struct software_item *node_software(const struct node *node, const char *name);
 /* The RDMA device of that name, or NULL. */
 const struct rdma_device *node_rdma(const struct node *node, const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pairing.h - which of its nearest NICs is a GPU's own. Two GPUs and two NICs below one switch are all equally near:
+ * pairing.h - assigns each GPU one of its nearest NICs. Two GPUs and two NICs below one switch are all equally near:
  * taking the first NIC for both would leave the second idle. Each NIC gets as few GPUs as can be; of the ways to do
  * that, the one in which GPUs and NICs keep their order.
  */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peer-support.h - which GPUs the loaded driver lets reach each other over PCIe: all but GeForce cards, and
- * these with a build that is patched for it. Pure. */
+/*
+ * peer-support.h - the GPUs between which the loaded driver allows peer-to-peer over PCIe: all but GeForce cards,
+ * and these with a build that is patched for it. Pure.
+ */
 #ifndef PEER_SUPPORT_H
 #define PEER_SUPPORT_H
 
@@ -12,9 +14,9 @@
 struct fact_bool driver_is_patched(const struct node *node, struct arena *arena,
 				   const char **signs);
 
-/* With the stock driver. From Turing on GeForce cards reach each other over NVLink alone, which few have a
- * connector for (NVIDIA's product pages; tinygrad's README). A model that is not in the table is taken for one
- * that can. */
+/* Peer-to-peer access with the stock driver. From Turing on, GeForce cards reach each other over NVLink only, and
+ * few have its connector (NVIDIA's product pages; tinygrad's README). A model that is not in the table is assumed to
+ * have peer access. */
 enum peer_support { PEERS_OVER_PCIE, PEERS_OVER_NVLINK, PEERS_NONE };
 enum peer_support gpu_peer_support(const struct pci_device *gpu);
 

@@ -24,7 +24,7 @@ struct fact_bool driver_has_peermem(const struct node *node)
 	return fact_bool(version_compare(version->value, PEERMEM_SINCE) >= 0);
 }
 
-/* What the probe of a device answered outranks any version number. */
+/* The probe's question to a device outranks any version number. */
 static struct fact_bool dmabuf_probed(const struct node *node)
 {
 	struct fact_bool works = { 0 };

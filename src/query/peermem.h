@@ -15,7 +15,7 @@
 const struct software_item *installed_ofed(const struct node *node);
 /* The driver is of a branch with nvidia-peermem. */
 struct fact_bool driver_has_peermem(const struct node *node);
-/* Where the driver has not: what is to be done for GPUDirect RDMA. */
+/* The remedy for a driver without nvidia-peermem. */
 #define NV_PEER_MEM_REMEDY                                                                                      \
 	"This driver has no nvidia-peermem. Install nv_peer_mem (NVIDIA's nvidia-peer-memory) for it and load " \
 	"it at every boot, or upgrade the driver to 470 or later, which has nvidia-peermem."
@@ -23,7 +23,8 @@ struct fact_bool driver_has_peermem(const struct node *node);
 enum dmabuf { DMABUF_UNKNOWN, DMABUF_NO, DMABUF_YES };
 /* Do the driver and the RDMA stack register GPU memory by DMA-BUF? WHY names the reason. */
 enum dmabuf dmabuf_path(const struct node *node, struct arena *arena, const char **why);
-/* Also the NIC's control buffers, which GPU-initiated networking puts into GPU memory. */
+/* Returns true if the NIC's control buffers can be a DMA-BUF too, as GPU-initiated networking needs: it places them
+ * in GPU memory. */
 bool dmabuf_takes_umem(const struct node *node);
 
 #endif

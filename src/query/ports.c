@@ -152,6 +152,15 @@ const struct rdma_gid *port_usable_gid(const struct rdma_port *port)
 	return NULL;
 }
 
+const struct rdma_gid *port_job_gid(const struct node *node, const struct rdma_device *device,
+				    const struct rdma_port *port)
+{
+	for_each(gid, &port->gids)
+		if (gid_is_usable(gid) && !gid_is_stale(node, device, gid))
+			return gid;
+	return port_usable_gid(port);
+}
+
 const struct rdma_gid *port_gid(const struct rdma_port *port, uint64_t index)
 {
 	for_each(gid, &port->gids)
@@ -232,7 +241,7 @@ bool interface_carries(const struct net_interface *interface, const char *name)
 	return str_is(interface->name, name);
 }
 
-/* Where its driver is not known the name tells. */
+/* Decides by the driver, or by the name if the driver is unknown. */
 static bool is_bond(const struct node *node, const char *name)
 {
 	const struct net_interface *interface = node_interface(node, name);

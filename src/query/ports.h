@@ -10,7 +10,7 @@
 	for_each(d, &(node)->rdma.devices) \
 		for_each(p, &(d)->ports)
 
-/* What endpoints.h found of a device of the node that is judged. */
+/* Returns true if DEVICE is one of ENDPOINTS, which is of the same node. */
 bool is_job_nic(const struct endpoints *endpoints, const struct rdma_device *device);
 bool is_virtual_function(const struct endpoints *endpoints, const struct rdma_device *device);
 bool is_management(const struct endpoints *endpoints, const struct rdma_device *device);
@@ -24,8 +24,8 @@ bool port_is_infiniband(const struct rdma_port *port);
  * Unknown: another device, or a driver that says nothing (Linux's own). */
 bool is_efa(const struct rdma_device *device);
 struct fact_bool efa_reaches_gpus(const struct rdma_device *device);
-/* Of all RDMA devices of the node: known true where each is EFA and reaches GPU memory, known false where one
- * is EFA and does not. DEVICE, if not NULL, is the one that decides. */
+/* Returns whether the EFA devices of the node reach GPU memory: known true if all RDMA devices are EFA and do, known
+ * false if one is EFA and does not. DEVICE, if not NULL, gets the one that decides. */
 struct fact_bool node_efa_reaches_gpus(const struct node *node, const struct rdma_device **device);
 
 /* RDMA here is EFA and nothing else, so that no peer-memory module matters: of its devices the one whose driver says
@@ -53,9 +53,12 @@ const char *port_other_purpose(struct arena *arena, const struct endpoints *endp
 /* RoCE v2 with an address that is not confined to the link. */
 bool gid_is_usable(const struct rdma_gid *gid);
 const struct rdma_gid *port_usable_gid(const struct rdma_port *port);
+/* The same, and its interface has the address; where none has, one without. */
+const struct rdma_gid *port_job_gid(const struct node *node, const struct rdma_device *device,
+				    const struct rdma_port *port);
 const struct rdma_gid *port_gid(const struct rdma_port *port, uint64_t index);
 
-/* Its interface has to have its address; and that interface has lost it. */
+/* Returns true if the GID needs an address of its interface, and the interface no longer has it. */
 bool gid_needs_address(const struct node *node, const struct rdma_device *device,
 		       const struct rdma_gid *gid);
 bool gid_is_stale(const struct node *node, const struct rdma_device *device,
@@ -64,9 +67,10 @@ bool gid_is_stale(const struct node *node, const struct rdma_device *device,
 const struct net_interface *node_interface(const struct node *node, const char *name);
 /* Up, or of a driver that does not tell. */
 bool interface_is_up(const struct net_interface *interface);
-/* It is that one, or that one lies over it: a bond, a bridge, a VLAN. */
+/* Returns true if INTERFACE has that name or lies over it: a bond, a bridge, a VLAN. */
 bool interface_carries(const struct net_interface *interface, const char *name);
-/* It is one leg of a bond that NAME is, or lies over. A bridge has no legs: its ports carry different things. */
+/* Returns true if INTERFACE is a leg of a bond that is NAME or lies over NAME. The ports of a bridge are no legs,
+ * because they carry different traffic. */
 bool interface_is_leg(const struct node *node, const struct net_interface *interface,
 		      const char *name);
 /* An interface of the NIC itself that is known to be down while the port runs over the bond that it belongs

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rdma-drivers.h - which module makes RDMA devices of a network driver's functions: data/rdma-drivers.tsv. Pure. */
+/* rdma-drivers.h - the module that makes RDMA devices of a network driver's functions: data/rdma-drivers.tsv. Pure. */
 #ifndef RDMA_DRIVERS_H
 #define RDMA_DRIVERS_H
 
@@ -16,7 +16,7 @@ struct rdma_driver {
 
 extern const struct rdma_driver rdma_drivers[]; /* ends with a NULL module */
 
-/* By the driver of a PCI function; NULL: it is not in the table. */
+/* Looks up the driver of a PCI function; NULL if it is not in the table. */
 const struct rdma_driver *rdma_driver_of(const struct pci_device *function);
 /* The auxiliary device through which the function offers RDMA, or NULL. */
 const struct rdma_auxiliary *rdma_auxiliary_of(const struct node *node,

@@ -101,7 +101,7 @@ const struct reference *reference_next(const struct node *node, enum reference_f
 	const struct references_facts *all = &node->references;
 	const struct reference *r = before ? before + 1 : all->items.items;
 
-	/* One of which it is not known what file names it can be any file's. */
+	/* A reference whose file is unknown may belong to any file. */
 	for (; r && r < all->items.items + all->items.count; r++)
 		if (!known_not(r->format, (int)format) &&
 		    (!file || !is_known(r->file) || str_is(r->file, file)))

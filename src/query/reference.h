@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reference.h - what became of a name that a file has: the one place that decides it. Pure: facts in, answer
- * out. */
+/*
+ * reference.h - decides whether the thing that a file names exists, is missing or has changed. Pure: facts in,
+ * answer out.
+ */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
@@ -22,7 +24,7 @@ const struct reference *reference_next(const struct node *node, enum reference_f
 const struct reference *reference_of_role(const struct node *node, enum reference_format format,
 					  const char *role);
 
-/* How many of them are in that state, and the first. */
+/* The number of references in one state, and the first of them. */
 struct reference_count {
 	size_t count;
 	const struct reference *first;

@@ -30,9 +30,13 @@ static const struct reason {
 	  "The GPU does not answer: power the node off and on. If that does not help, check power, seating "
 	  "and riser." },
 	{ "gpu-unsupported", false, true,
-	  "Install a driver branch and flavour that supports this GPU. The open kernel modules support Turing "
-	  "and later; 580 is the last branch for Maxwell, Pascal and Volta. If the driver supports it, the "
-	  "GPU does not answer: power the node off and on." },
+	  "This release of the driver does not know the GPU. Install a newer release, or branch 580 for Maxwell, "
+	  "Pascal and Volta.",
+	  "This release of the driver does not know the GPU. For a vGPU, install the guest driver of NVIDIA's vGPU "
+	  "software (GRID) of the release that the host runs. For a whole GPU, install a newer release." },
+	{ "gpu-refused", false, true,
+	  "The log lacks the reason, which is in the line after this one. \"fallen off the bus\": power the node "
+	  "off and on. \"not supported\": install a driver branch and flavour that supports this GPU." },
 	{ "gpu-legacy", false, true,
 	  "Install the branch that the line names: this driver no longer supports the GPU." },
 	{ "bar-taken", false, true,
@@ -45,6 +49,12 @@ static const struct reason {
 	  "The virtual machine's firmware has no room for the GPU's memory. On its host: machine type q35 with OVMF, and "
 	  "a larger 64-bit window (QEMU: -fw_cfg name=opt/ovmf/X-PciMmio64Mb,string=262144). In the guest "
 	  "pci=realloc can help." },
+	{ "probe-not-called", false, false,
+	  "Another driver held the GPU when nvidia was loaded (lspci -nnk). Blacklist that driver, rebuild the "
+	  "initramfs and reboot." },
+	{ "no-gpu-found", false, false,
+	  "The driver found no GPU that it supports. Check that the GPU was on the bus at that time (lspci -nn -d "
+	  "10de:), and that this branch supports it. Then load the driver." },
 };
 
 /* The driver's own module's line: not nvidia_drm's. */
@@ -67,6 +77,22 @@ static bool fill_refusal(struct arena *arena, bool guest, const struct reason *r
 	return true;
 }
 
+/* What the driver writes of a GPU before it gives it up (data/init-causes.tsv); BDF NULL: of any. */
+static bool refusal_by_init_cause(struct arena *arena, const struct node *node, const char *bdf,
+				  struct refusal *refusal)
+{
+	struct init_cause cause;
+
+	if (!init_cause_find(arena, node, bdf, (struct fact_u64){ 0 }, &cause))
+		return false;
+	*refusal = (struct refusal){
+		.text = arena_printf(arena, "%s: %s", cause.line, cause.meaning),
+		.fact = cause.fact,
+		.remedy = cause.remedy,
+	};
+	return true;
+}
+
 bool refusal_of_driver(struct arena *arena, const struct node *node, struct refusal *refusal)
 {
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
@@ -77,7 +103,7 @@ bool refusal_of_driver(struct arena *arena, const struct node *node, struct refu
 				 reasons[i].of_module ? own_line(line) : line->last.value, refusal))
 			return true;
 	}
-	return false;
+	return refusal_by_init_cause(arena, node, NULL, refusal);
 }
 
 static bool refusal_among(struct arena *arena, const struct node *node,
@@ -102,19 +128,9 @@ static bool refusal_among(struct arena *arena, const struct node *node,
 bool refusal_of_gpu(struct arena *arena, const struct node *node, const struct pci_device *gpu,
 		    struct refusal *refusal)
 {
-	struct init_cause cause;
-
-	if (refusal_among(arena, node, gpu, true, refusal) ||
-	    refusal_among(arena, node, gpu, false, refusal))
-		return true;
-	if (!init_cause_find(arena, node, gpu->bdf.value, (struct fact_u64){ 0 }, &cause))
-		return false;
-	*refusal = (struct refusal){
-		.text = arena_printf(arena, "%s: %s", cause.line, cause.meaning),
-		.fact = cause.fact,
-		.remedy = cause.remedy,
-	};
-	return true;
+	return refusal_among(arena, node, gpu, true, refusal) ||
+	       refusal_by_init_cause(arena, node, gpu->bdf.value, refusal) ||
+	       refusal_among(arena, node, gpu, false, refusal);
 }
 
 bool refusal_by_branch(struct arena *arena, const struct pci_device *gpu, const char *version,
@@ -142,6 +158,33 @@ bool refusal_by_branch(struct arena *arena, const struct pci_device *gpu, const 
 					       "Install a driver of branch %u, and hold it there.",
 					       branch),
 	};
+	return true;
+}
+
+bool refusal_by_flavour(const struct node *node, const struct pci_device *gpu,
+			struct refusal *refusal)
+{
+	const struct gpu_model *model = gpu_model(gpu);
+
+	if (gpu_is_before_turing(gpu) && known_is(node->driver.flavour, FLAVOUR_OPEN))
+		*refusal = (struct refusal){
+			.text = "the open kernel modules drive Turing and later only",
+			.fact = "driver.flavour",
+			.remedy =
+				"Install the proprietary kernel modules of branch 580, the last one for "
+				"Maxwell, Pascal and Volta.",
+		};
+	else if (model && strcmp(model->architecture, "Blackwell") == 0 &&
+		 known_is(node->driver.flavour, FLAVOUR_PROPRIETARY))
+		*refusal = (struct refusal){
+			.text = "the proprietary kernel modules do not drive Blackwell",
+			.fact = "driver.flavour",
+			.remedy =
+				"Install the open kernel modules of the driver in place of the proprietary "
+				"ones, then reboot.",
+		};
+	else
+		return false;
 	return true;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* refusal.h - what the kernel log says of why the driver was not loaded, or did not take a GPU,
- * which several rules say of what is missing. */
+/* refusal.h - the reason in the kernel log why the driver was not loaded, or did not take a GPU. */
 #ifndef REFUSAL_H
 #define REFUSAL_H
 
@@ -20,6 +19,9 @@ bool refusal_of_gpu(struct arena *arena, const struct node *node, const struct p
 /* A driver of VERSION, as FACT says, is of no branch for the GPU, so that its probe turns it away. */
 bool refusal_by_branch(struct arena *arena, const struct pci_device *gpu, const char *version,
 		       const char *fact, struct refusal *refusal);
+/* The kernel modules that are loaded are of the flavour, open or proprietary, that does not drive the GPU. */
+bool refusal_by_flavour(const struct node *node, const struct pci_device *gpu,
+			struct refusal *refusal);
 /* The kernel refused the file: it was built for another kernel. */
 bool refusal_of_build(struct arena *arena, const struct node *node, struct refusal *refusal);
 

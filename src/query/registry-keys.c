@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/registry-keys.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -44,22 +45,34 @@ static const char *nvlink_off_text(struct arena *arena, const char *value)
 		       : NULL;
 }
 
-/* The valid entries of VALUE whose keys KEYS lacks, and that leave NVLink on. */
-static const char *add_keys(struct arena *arena, const char *keys, const char *value)
+static bool leaves_nvlink_on(struct arena *arena, const struct registry_entry *entry)
+{
+	struct registry_entry found;
+	size_t used = arena_used(arena);
+	const char *text = arena_printf(arena, "%.*s=%.*s", SPAN_FMT(entry->key),
+					SPAN_FMT(entry->value));
+	bool on = !registry_nvlink_off(text, &found);
+
+	arena_rewind(arena, used);
+	return on;
+}
+
+/* The valid entries of VALUE that leave NVLink on, and whose keys what was added lacks. */
+static void add_keys(struct arena_text *keys, const char *value)
 {
 	struct span rest = span_of(value);
 	struct registry_entry entry, found;
+	char key[64];
 
-	while (registry_next(&rest, &entry)) {
-		const char *key = arena_strndup(arena, entry.key.p, entry.key.n);
-		const char *text = arena_printf(arena, "%s=%.*s", key, SPAN_FMT(entry.value));
-
-		if (entry.problem || entry.skipped || registry_nvlink_off(text, &found) ||
-		    registry_find(span_of(keys), key, &found))
+	/* kernel/params.c: the module does not load with more than 1024 bytes of it. */
+	while (keys->n <= 2048 && registry_next(&rest, &entry)) {
+		if (entry.problem || entry.skipped || entry.key.n >= sizeof(key) ||
+		    !leaves_nvlink_on(keys->arena, &entry))
 			continue;
-		keys = arena_printf(arena, "%s%s;", keys, text);
+		snprintf(key, sizeof(key), "%.*s", SPAN_FMT(entry.key));
+		if (!registry_find(span_of(arena_added(keys)), key, &found))
+			arena_add(keys, "%s=%.*s;", key, SPAN_FMT(entry.value));
 	}
-	return keys;
 }
 
 /* A key of VALUE that IN_EFFECT lacks, or NULL. */
@@ -77,9 +90,10 @@ static const char *missing_key(struct arena *arena, const char *in_effect, const
 	return NULL;
 }
 
-static void add_assignment(struct registry_merge *m, struct arena *arena,
+static void add_assignment(struct registry_merge *m, struct arena_text *keys,
 			   const struct modprobe_assignment *a)
 {
+	struct arena *arena = keys->arena;
 	const char *missing = NULL;
 
 	if (is_known(a->value) && is_known(m->last->value) && !m->missing)
@@ -89,7 +103,7 @@ static void add_assignment(struct registry_merge *m, struct arena *arena,
 	m->missing = missing ? missing : m->missing;
 	if (!is_known(a->value))
 		return;
-	m->keys = add_keys(arena, m->keys, a->value.value);
+	add_keys(keys, a->value.value);
 	if (!m->nvlink_off)
 		m->nvlink_off = nvlink_off_text(arena, a->value.value);
 }
@@ -97,11 +111,11 @@ static void add_assignment(struct registry_merge *m, struct arena *arena,
 struct registry_merge registry_merge(const struct node *node, struct arena *arena)
 {
 	const struct modprobe_facts *modprobe = &node->modprobe;
-	struct registry_merge m = { .last = setting_nvidia_assignment(node, modprobe, OPTION),
-				    .keys = "" };
+	struct registry_merge m = { .last = setting_nvidia_assignment(node, modprobe, OPTION) };
+	struct arena_text keys = { .arena = arena };
 
 	if (m.last && is_known(m.last->value)) {
-		m.keys = add_keys(arena, "", m.last->value.value);
+		add_keys(&keys, m.last->value.value);
 		m.nvlink_off = nvlink_off_text(arena, m.last->value.value);
 	}
 	for_each(a, &modprobe->assignments) {
@@ -109,7 +123,8 @@ struct registry_merge registry_merge(const struct node *node, struct arena *aren
 			continue;
 		m.count++;
 		if (m.last && a != m.last)
-			add_assignment(&m, arena, a);
+			add_assignment(&m, &keys, a);
 	}
+	m.keys = arena_added(&keys);
 	return m;
 }

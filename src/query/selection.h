@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* selection.h - which NICs each library of a job uses on this node, by its own variables, files and defaults. */
+/* selection.h - the NICs that each library of a job uses on this node, by its own variables, files and defaults. */
 #ifndef SELECTION_H
 #define SELECTION_H
 
@@ -12,8 +12,7 @@ const char *port_left_out(struct arena *arena, const struct endpoints *endpoints
 			  const struct rdma_device *d, const struct rdma_port *p,
 			  const char **fact);
 
-/* What a list makes of the NICs next to the GPUs: those that are the GPUs' own, of the model that is next to
- * them, with an active port. */
+/* The effect of a list on the NICs next to the GPUs, of the model that is next to them, with an active port. */
 struct list_coverage {
 	size_t taken, left_out;
 	const struct rdma_device

@@ -137,7 +137,7 @@ static bool find_missing_library(struct arena *arena, const struct service *s,
 	return true;
 }
 
-/* What its unit names and is not there: FILES, or what it cannot be started without at all. */
+/* Finds a missing name of its unit: FILES, or things without which it cannot be started at all. */
 static bool find_missing_name(struct arena *arena, const struct node *node, const struct service *s,
 			      bool files, struct service_cause *cause)
 {
@@ -166,7 +166,7 @@ static bool find_missing_name(struct arena *arena, const struct node *node, cons
 	return false;
 }
 
-/* What its own configuration names and is not there. */
+/* Finds a missing name in its own configuration. */
 static bool find_wrong_configuration(struct arena *arena, const struct node *node,
 				     const struct service *s, struct service_cause *cause)
 {
@@ -198,7 +198,7 @@ static bool find_wrong_configuration(struct arena *arena, const struct node *nod
 	return false;
 }
 
-/* Both compare their version with the loaded driver's when they start, and end if it does not suit. */
+/* Both daemons compare their version with the loaded driver's when they start, and exit if it differs. */
 static const struct versioned_daemon {
 	const char *unit, *program, *remedy;
 } versioned_daemons[] = {
@@ -267,7 +267,8 @@ struct service_cause service_find_cause(struct arena *arena, const struct node *
 {
 	struct service_cause cause = { 0 };
 
-	/* What would keep it from being started at all, what it said, what it would stumble over. */
+	/* Causes in the order of their weight: it cannot be started, it reported an error, it would fail on
+	 * something. */
 	(void)(find_missing_name(arena, node, s, false, &cause) ||
 	       find_missing_library(arena, s, &cause) ||
 	       find_other_version(arena, node, s, &cause) ||

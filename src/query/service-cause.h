@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* service-cause.h - what keeps a service from running, as far as the node shows it. Pure: facts in, answer out. */
+/*
+ * service-cause.h - the cause that keeps a service from running, as far as the facts show it. Pure: facts in, answer
+ * out.
+ */
 #ifndef SERVICE_CAUSE_H
 #define SERVICE_CAUSE_H
 
@@ -24,11 +27,11 @@ struct service_cause {
 	const char *fact;   /* that shows it */
 };
 
-/* Of a unit that does not run. */
+/* Finds the cause for a unit that does not run. */
 struct service_cause service_find_cause(struct arena *arena, const struct node *node,
 					const struct service *s);
 
-/* How its last run ended: "exit-code, status 203: its program could not be started"; or NULL. */
+/* Describes the end of its last run: "exit-code, status 203: its program could not be started"; or NULL. */
 const char *service_ending(struct arena *arena, const struct service *s);
 /* The line among its last ones that says most; or NULL. */
 const struct service_line *service_last_word(const struct service *s);

@@ -45,10 +45,8 @@ static void add_name(const char *names[NVIDIA_NAMES_MAX + 1], const char *name)
 		names[n] = name;
 }
 
-/*
- * With Debian's "install nvidia modprobe -i nvidia-current $CMDLINE_OPTS" the options of nvidia
- * arrive as arguments, after those of nvidia-current: they win whatever the order of the files.
- */
+/* With Debian's "install nvidia modprobe -i nvidia-current $CMDLINE_OPTS" the options of nvidia become arguments
+ * after those of nvidia-current, and win in any order of the files. */
 void setting_nvidia_names(const struct node *node, const char *names[NVIDIA_NAMES_MAX + 1])
 {
 	memset(names, 0, (NVIDIA_NAMES_MAX + 1) * sizeof(names[0]));
@@ -81,7 +79,8 @@ const struct modprobe_assignment *setting_assignment(const struct modprobe_facts
 	return last;
 }
 
-/* For any module: usually it is not set, and then the driver's module names are not needed. */
+/* Returns true if any module has the parameter set. Usually none has, and the names of the driver's modules are not
+ * needed. */
 static bool is_assigned(const struct modprobe_facts *modprobe, const char *param)
 {
 	for_each(a, &modprobe->assignments)
@@ -287,7 +286,7 @@ static void see_early(struct setting *s, const struct node *node, struct setting
 	s->changed_since_boot |= is_newer_than_boot(node, image->mtime_s);
 	s->early = assigned(setting_nvidia_assignment(node, &image->modprobe, s->name), arena, node,
 			    image);
-	/* What is not in an image that was not read whole may still be in the rest. */
+	/* An option that was not found in an incompletely read image may be in its rest. */
 	if (s->early.state == FACT_ABSENT && !known_is(image->complete, true))
 		s->early.state = FACT_UNKNOWN;
 	if (given.state == FACT_KNOWN)
@@ -328,7 +327,7 @@ struct setting_outcome setting_compare(const struct setting *s, setting_wanted *
 		o.step = NEXT_REBUILD;
 	else if (!o.running_right)
 		o.step = NEXT_RESTART;
-	/* What only a stale initramfs still gives is lost with its next rebuild. */
+	/* A value that only a stale initramfs has is lost when the image is rebuilt. */
 	o.pending = !o.running_right && (configured || o.configured_unknown) && o.boot_right &&
 		    !o.boot_unknown && s->changed_since_boot;
 	return o;
@@ -355,11 +354,11 @@ const char *setting_registry_keys(struct arena *arena, const struct node *node, 
 									"NVreg_RegistryDwords");
 	struct span rest = span_of(a && is_known(a->value) ? a->value.value : "");
 	struct registry_entry entry;
-	const char *keys = "";
+	struct arena_text keys = { .arena = arena };
 
 	while (registry_next(&rest, &entry))
 		if (!entry.problem && !entry.skipped && !is_key(&entry, key))
-			keys = arena_printf(arena, "%s%.*s=%.*s;", keys, SPAN_FMT(entry.key),
-					    SPAN_FMT(entry.value));
-	return arena_printf(arena, "%s%s=%s;", keys, key, value);
+			arena_add(&keys, "%.*s=%.*s;", SPAN_FMT(entry.key), SPAN_FMT(entry.value));
+	arena_add(&keys, "%s=%s;", key, value);
+	return arena_added(&keys);
 }

@@ -26,7 +26,7 @@ struct setting {
 	struct setting_value early;
 	bool early_counts;  /* the next boot loads the module from its initramfs */
 	bool early_unknown; /* whether it does could not be read */
-	/* Its file is newer, or the image that counts is, or the next command line differs. */
+	/* The file or the image that counts is newer than the boot, or the next command line differs. */
 	bool changed_since_boot;
 };
 
@@ -64,7 +64,7 @@ bool setting_is_nvidia(const struct node *node, const char *module);
 /* The effective assignment of MODULE's PARAM in a set of modprobe.d files, or NULL. */
 const struct modprobe_assignment *setting_assignment(const struct modprobe_facts *modprobe,
 						     const char *module, const char *param);
-/* The same for the NVIDIA driver under all its names. */
+/* Like setting_assignment(), for the NVIDIA driver under all its names. */
 const struct modprobe_assignment *setting_nvidia_assignment(const struct node *node,
 							    const struct modprobe_facts *modprobe,
 							    const char *param);
@@ -74,7 +74,7 @@ bool image_has_module(const struct initramfs_image *image, const char *name);
 
 /* "NVreg_RestrictProfilingToAdminUsers" for "RmProfilingAdminOnly", else "NVreg_" before NAME. */
 const char *setting_option_name(const char *name, struct arena *arena);
-/* And back: the name in params of an option, or NULL for one that is not an NVreg_ option. */
+/* The inverse: returns the name of an option in the driver's params, or NULL if it is not an NVreg_ option. */
 const char *setting_param_name(const char *option);
 
 /* "/etc/modprobe.d/nvidia.conf:1" */

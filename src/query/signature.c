@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/signature.h"
 
+#include <string.h>
+
 #include "query/bootargs.h"
 
 const char *signature_enforced_by(const struct node *node, const char **fact)
@@ -23,4 +25,86 @@ const char *signature_enforced_by(const struct node *node, const char **fact)
 		if (str_is(option->name, "CONFIG_MODULE_SIG_FORCE") && str_is(option->value, "y"))
 			return "CONFIG_MODULE_SIG_FORCE";
 	return NULL;
+}
+
+static const char *option_of(const struct node *node, const char *name)
+{
+	for_each(option, &node->os.kernel_config)
+		if (str_is(option->name, name))
+			return is_known(option->value)	  ? option->value.value
+			       : is_absent(option->value) ? "n"
+							  : NULL;
+	return NULL;
+}
+
+static bool is_built_in(const struct node *node, const char *name)
+{
+	return same_text(option_of(node, name), "y");
+}
+
+/* Without Secure Boot the setting can be taken back, and an enrolled key changes nothing. */
+static const char *cure_without_secure_boot(struct arena *arena, const struct node *node,
+					    const char *why)
+{
+	static const char or_signed[] = "use modules that were signed when this kernel was built";
+	const char *running = is_known(node->cmdline.running) ? node->cmdline.running.value : "";
+
+	if (strcmp(why, "module.sig_enforce") == 0)
+		return arena_printf(
+			arena,
+			"Remove module.sig_enforce from the kernel command line and reboot, or %s. Secure Boot is "
+			"off: the kernel reads no enrolled key.",
+			or_signed);
+	if (strcmp(why, "CONFIG_MODULE_SIG_FORCE") == 0)
+		return arena_printf(
+			arena,
+			"This kernel was built to refuse unsigned modules: boot a different kernel, or %s. Secure Boot is "
+			"off: the kernel reads no enrolled key.",
+			or_signed);
+	if (strstr(running, "lockdown="))
+		return arena_printf(
+			arena,
+			"Remove lockdown= from the kernel command line and reboot, or %s. Secure Boot is off: the "
+			"kernel reads no enrolled key.",
+			or_signed);
+	if (is_built_in(node, "CONFIG_LOCK_DOWN_KERNEL_FORCE_INTEGRITY") ||
+	    is_built_in(node, "CONFIG_LOCK_DOWN_KERNEL_FORCE_CONFIDENTIALITY"))
+		return arena_printf(
+			arena,
+			"This kernel was built with lockdown: boot a different kernel, or %s. Secure Boot is off: the "
+			"kernel reads no enrolled key.",
+			or_signed);
+	return arena_printf(
+		arena,
+		"Find what writes to /sys/kernel/security/lockdown (a unit or a script), take that out and "
+		"reboot; or %s. Secure Boot is off: the kernel reads no enrolled key.",
+		or_signed);
+}
+
+const char *signature_cure(struct arena *arena, const struct node *node)
+{
+	const char *fact, *why = signature_enforced_by(node, &fact);
+	const char *machine = option_of(node, "CONFIG_INTEGRITY_MACHINE_KEYRING");
+	bool off = is_absent(node->os.secure_boot) || known_is(node->os.secure_boot, false);
+	const char *switch_off =
+		is_known(node->os.hypervisor)
+			? "switch Secure Boot off in the settings of the virtual machine"
+			: "switch Secure Boot off in the firmware setup";
+
+	if (off && why)
+		return cure_without_secure_boot(arena, node, why);
+	/* A kernel that checks signatures has CONFIG_MODULE_SIG: a configuration without it is not whole. */
+	if (same_text(machine, "n") && is_built_in(node, "CONFIG_MODULE_SIG"))
+		return arena_printf(
+			arena,
+			"Use modules that the distribution signed for this kernel, or %s. This kernel has no keyring "
+			"for the machine owner's keys (CONFIG_INTEGRITY_MACHINE_KEYRING): a key enrolled with mokutil "
+			"counts only where the distribution has added that.",
+			switch_off);
+	return arena_printf(
+		arena,
+		"Enrol the key that signs the modules: mokutil --import KEY.der, reboot, and confirm in the MOK "
+		"manager. If mokutil --test-key KEY.der says that it is enrolled, this kernel does not trust "
+		"it: use modules that the distribution signed, or %s.",
+		switch_off);
 }

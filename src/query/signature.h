@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* signature.h - whether the kernel takes only modules with a signature that it knows. Pure. */
+/* signature.h - decides whether the kernel loads only modules with a signature that it knows. Pure. */
 #ifndef SIGNATURE_H
 #define SIGNATURE_H
 
@@ -11,5 +11,11 @@
  * distributions tie to Secure Boot.
  */
 const char *signature_enforced_by(const struct node *node, const char **fact);
+
+/*
+ * What ends that, as an instruction: it depends on who asks for signatures, and on whether this kernel trusts the
+ * machine owner's keys. Those are read with Secure Boot only.
+ */
+const char *signature_cure(struct arena *arena, const struct node *node);
 
 #endif

@@ -261,6 +261,8 @@ void topology_table(const struct node *node, struct topology_facts *table, struc
 	if (!was_read(node->pci.devices))
 		return;
 	find_ends(&w);
+	if (w.gpus_count > TOPOLOGY_ENDS_MAX || w.nics_count > TOPOLOGY_ENDS_MAX)
+		return;
 	fill_roles(&w);
 	table->gpus.state = FACT_KNOWN;
 	for (size_t i = 0; i < w.gpus_count; i++)

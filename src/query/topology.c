@@ -26,7 +26,7 @@ static bool same_known(struct fact_u64 a, struct fact_u64 b)
 	return is_known(a) && is_known(b) && a.value == b.value;
 }
 
-/* No bridge is above both: how far apart are their host bridges? */
+/* Returns the distance of two devices without a common bridge: that of their host bridges. */
 static enum path_class class_across(const struct pci_device *a, const struct pci_device *b)
 {
 	if (!is_known(a->root) || !is_known(b->root))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* topology.h - what lies between two PCI functions, from the PCI tree in the facts alone. */
+/* topology.h - the path between two PCI functions, from the PCI tree in the facts. */
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
 
@@ -7,9 +7,9 @@
 
 #define PATH_PORTS_MAX 32
 
-/* What sends a request between two peers up to the root complex instead of across, as Linux has it
- * (drivers/pci/p2pdma.c, pci_bridge_has_acs_redir). Not UpstreamFwd: it passes on what a port further
- * down has redirected, and redirects nothing itself (PCIe 6.0, 6.12.1.1). */
+/* ACS bits that redirect a request between two peers to the root complex, as in Linux (drivers/pci/p2pdma.c,
+ * pci_bridge_has_acs_redir). UpstreamFwd is not among them: it forwards what a port further down has redirected, and
+ * redirects nothing itself (PCIe 6.0, 6.12.1.1). */
 #define ACS_REDIRECT (PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_EC)
 
 struct pci_path {
@@ -71,6 +71,10 @@ const struct iommu_device *topology_iommu(const struct node *node, const struct 
  * Virtual functions whose physical one is on this node are not in the table: they lie where that
  * one lies, and there can be hundreds, idle or passed to virtual machines.
  */
+/* Of either kind. A node has some dozens; a tree can have any number, and the table one entry for each pair. With more
+ * the table is not known. */
+#define TOPOLOGY_ENDS_MAX 256
+
 enum topology_end { END_NONE, END_GPU, END_NIC };
 enum topology_end topology_end(const struct node *node, const struct pci_device *device);
 void topology_table(const struct node *node, struct topology_facts *table, struct arena *arena);

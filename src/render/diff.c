@@ -145,7 +145,7 @@ static int compare_odd(const void *a, const void *b)
 				    : (x->node > y->node) - (x->node < y->node);
 }
 
-/* Those that differ from most, the oddest first; COUNT is how many do. */
+/* Sorts the nodes with differences, most first; COUNT is their number. */
 static struct odd_node *sort_odd(const struct diff *diff, size_t *count)
 {
 	struct odd_node *nodes = memory_need(calloc(diff->nodes + 1, sizeof(*nodes)));

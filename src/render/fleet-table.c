@@ -18,7 +18,7 @@ static uint16_t place_of(const struct rule *rule)
 	return i;
 }
 
-/* One rule can be several problems of a node. */
+/* A rule can be several problems of one node. */
 struct table_item *table_items(const struct report *report, uint32_t *count)
 {
 	const struct problems *problems = problems_find(report);

@@ -6,7 +6,7 @@
 #include "evaluate/problems.h"
 #include "fleet/node-set.h"
 
-/* One problem of one node, as a worker writes it. */
+/* One problem of one node, in the form that a worker writes. */
 struct table_item {
 	uint16_t rule; /* its place in rule_all() */
 	uint8_t severity;

@@ -228,6 +228,9 @@ static void steps(const struct page_view *v)
 		command(steps_command(v->steps, step));
 		if (step->kind != STEP_FIX && step->problems.count)
 			step_problems(v, step);
+		for_each(p, &step->then)
+			html("<p>Only if it still fails after the power cycle: %s</p>\n",
+			     render_where(v->report, *p, LABELS_ALL));
 		html("</li>\n");
 	}
 	html("</ol>\n</section>\n");

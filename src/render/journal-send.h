@@ -5,7 +5,8 @@
 
 #include "evaluate/report.h"
 
-/* One entry for each finding that is not well, and one for the run. 0 or negative errno. */
+/* Writes a journal entry for each finding that fails or is pending, and one for the run. Returns 0 or a negative
+ * errno. */
 int journal_send(const struct report *report, enum exit_status status);
 
 #endif

@@ -36,7 +36,7 @@ struct json_object *render_words(const char *const *list, unsigned int bits)
 	return array;
 }
 
-/* Those that are known to be true, and why. */
+/* Writes the kinds that are known to be true, with the reason. */
 static struct json_object *kinds_json(const struct node *node)
 {
 	struct json_object *array;
@@ -77,7 +77,7 @@ struct json_object *render_node(const struct node *node)
 	return json;
 }
 
-/* As a person counts them: problems.h. */
+/* Writes the counts of problems (problems.h) instead of findings. */
 static struct json_object *problems_json(const struct problems *problems)
 {
 	struct json_object *json = json_object_new_object();
@@ -105,7 +105,7 @@ static struct json_object *summary_json(const struct report *report)
 	return json;
 }
 
-/* When the facts were read, and by which user. */
+/* Writes the time of the facts and the user who read them. */
 static struct json_object *taken_json(const struct report *report)
 {
 	const struct os_facts *os = &report->node->os;
@@ -184,7 +184,7 @@ static struct json_object *cause_json(const struct finding *cause)
 	return json;
 }
 
-/* Where the subject is one: the number and the UUID that other programs know it by. */
+/* For a GPU, writes its number and UUID, by which other programs know it. */
 static void put_gpu(struct json_object *json, const struct node *node, const char *subject)
 {
 	struct json_object *gpu;

@@ -10,7 +10,8 @@
 
 #define LISTED 4
 
-/* The same is said of several subjects, or is missing for several rules: one line for all. */
+/* Returns true if both findings fit one line: the same text about several subjects, or the same gap of several
+ * rules. */
 static bool same_line(const struct finding *a, const struct finding *b)
 {
 	if (a == b)
@@ -79,7 +80,7 @@ const char *render_subjects(const struct report *r, const struct finding *f)
 	return subjects(r, f, false);
 }
 
-/* What is missing comes first; it is what to look at. */
+/* Begins with the missing file, because it is the place to look at. */
 static const char *unknown_reason(const struct report *r, const struct finding *f)
 {
 	const struct gap *gap = f->gap;
@@ -122,7 +123,7 @@ static int rank(const struct finding *f)
 	return verdict && !f->off ? verdict * (SEVERITY_CRIT + 1) - (int)f->severity : 0;
 }
 
-/* Of equal rank those come first that the report has first. */
+/* Findings of equal rank keep the report's order. */
 static bool is_behind(const struct finding *f, const struct finding *other)
 {
 	return rank(f) > rank(other) || (rank(f) == rank(other) && f > other);

@@ -28,7 +28,7 @@ static enum nagios nagios_status(const struct report *r, enum exit_status status
 	return r->any_worst && r->worst >= SEVERITY_WARN ? NAGIOS_WARNING : NAGIOS_OK;
 }
 
-/* What follows a bar is taken for numbers, what follows a new line for another text: a value has neither. */
+/* Nagios takes text after a bar as numbers, and text after a newline as another line: values must have neither. */
 #define plugin(...) escape_printf(stdout, SINK_NAGIOS, __VA_ARGS__)
 
 static bool is_reported(const struct finding *f, enum exit_status status)

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-/* In the order of --format's words. */
+/* Formats in the order of the words of --format. */
 enum format {
 	FORMAT_TEXT,
 	FORMAT_JSON,
@@ -33,7 +33,7 @@ struct render_options {
 	bool quiet;		 /* nothing on standard output */
 	bool journal;		 /* a record in the journal as well */
 	const char *output;	 /* a file instead of standard output, or NULL */
-	/* What the user asked for, for sentences that suggest the next command. */
+	/* Options of the user, for sentences that suggest the next command. */
 	const char *root;
 	const char *from;
 	unsigned int profiles; /* enum profile; 0: not asked for */

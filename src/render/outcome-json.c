@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* outcome-json.c - what a transaction came to, in the document of its plan or in one of its own. */
+/* outcome-json.c - the outcome of a transaction, in the document of its plan or in one of its own. */
 #include <string.h>
 
 #include "base/json.h"

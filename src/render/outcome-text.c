@@ -9,7 +9,7 @@
 
 #define INDENT 4
 
-/* What was not put back as it was, on purpose. */
+/* Returns true if something was deliberately not restored. */
 static bool has_rest(const struct txn_outcome *txn)
 {
 	for_each(item, &txn->items)
@@ -68,7 +68,7 @@ static bool same_end(const struct outcome *o, uint32_t a, uint32_t b)
 	       o->results[a] == o->results[b];
 }
 
-/* How many before and behind INDEX came to the same; of several the first is shown. */
+/* Counts the equal results before and after INDEX; only the first is shown. */
 static void count_alike(const struct outcome *o, uint32_t index, size_t *before, size_t *more)
 {
 	*before = *more = 0;
@@ -96,7 +96,7 @@ static void repairs(const struct page *page, const struct outcome *o)
 	}
 }
 
-/* What went as it should is only counted by the repairs above. */
+/* Successful items are only counted, in the repairs above. */
 static void items(const struct page *page, const struct outcome *o)
 {
 	for_each(item, &o->txn->items) {

@@ -34,6 +34,7 @@ static struct json_object *repair_json(const struct plan_repair *r)
 	json_put_string(json, "refused", r->refused);
 	json_put_string(json, "activation", activation_words[r->activation]);
 	json_put_string(json, "cost", r->cost);
+	json_put_string(json, "then_run", r->then_run);
 	return json;
 }
 

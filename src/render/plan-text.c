@@ -32,7 +32,7 @@ static void label(struct view *v, const char *name, const char *text)
 
 /* ---- findings ---- */
 
-/* What several subjects of one rule get is said once. */
+/* Returns true if both repairs are the same for different subjects of one rule; they are shown once. */
 static bool same_repair(const struct plan_repair *a, const struct plan_repair *b)
 {
 	return a->finding->rule == b->finding->rule && same_text(a->what, b->what) &&
@@ -90,7 +90,9 @@ static void repairs(struct view *v, enum part part)
 		label(v, "found", r->finding->answer.observed);
 		label(v, refused ? "why" : "change", refused ? r->refused : r->what);
 		label(v, "takes effect", refused ? NULL : effect_text(r->activation));
-		label(v, "risk", refused ? NULL : r->cost);
+		label(v, "then run", refused ? NULL : r->then_run);
+		label(v, "note", refused || r->is_risk ? NULL : r->cost);
+		label(v, "risk", refused || !r->is_risk ? NULL : r->cost);
 	}
 }
 
@@ -203,7 +205,8 @@ static bool any_refused(const struct plan *plan)
 	return false;
 }
 
-/* Of the answers that were asked for: what is unknown may need a repair as well. */
+/* Returns the text for an empty plan. It covers only the requested rules, and a rule that is unknown may need a
+ * repair too. */
 static const char *nothing_text(struct view *v, const struct report *report,
 				const struct render_options *options)
 {

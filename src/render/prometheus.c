@@ -17,7 +17,7 @@
 #include "query/topology.h"
 #include "render/render.h"
 
-/* All that is written here: a value is escaped as the format has it. */
+/* Writes metrics. Every value is escaped for the format. */
 #define metric(...) escape_printf(stdout, SINK_PROMETHEUS, __VA_ARGS__)
 
 static void family(const char *name, const char *help)
@@ -84,7 +84,7 @@ static const char *subject(const struct finding *f)
 	return f->answer.subject ? f->answer.subject : "";
 }
 
-/* As it is in the label, where two texts can become the same. */
+/* Returns TEXT as the label has it. Two texts can be equal then. */
 static const char *label(const struct report *r, const char *text)
 {
 	return escape_string(r->arena, SINK_PROMETHEUS, text);

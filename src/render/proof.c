@@ -21,7 +21,7 @@ static void line(struct view *v, const char *label, const char *text)
 	text_wrap(v->page.out, text, LABEL, LABEL, v->page.width);
 }
 
-/* The same behind a word in a colour. */
+/* Writes a line with a coloured word before the text. */
 static void word_line(struct view *v, const char *label, enum style style, const char *word,
 		      const char *text)
 {

@@ -91,12 +91,16 @@ static void change(const struct letter *l, const struct problem *p)
 	}
 }
 
-static const char *safety(const struct letter *l, const struct problem *p)
+static void safety(const struct letter *l, const struct problem *p)
 {
 	const struct plan_repair *r = steps_repair(l->steps, p->first);
 	const char *cost = r && r->cost ? r->cost : p->first->rule->cost;
+	bool is_risk = r && r->cost ? r->is_risk : p->first->rule->is_risk;
 
-	return cost ? cost : "No side effect is known.";
+	if (cost && !is_risk)
+		paragraph("Side effect", cost);
+	else
+		paragraph("Risk", cost ? cost : "None is known.");
 }
 
 static void section(struct letter *l, const struct problem *p)
@@ -109,7 +113,7 @@ static void section(struct letter *l, const struct problem *p)
 	evidence(l, p);
 	change(l, p);
 	paragraph("Takes effect", effect_text(steps_activation(l->steps, p)));
-	paragraph("Risk", safety(l, p));
+	safety(l, p);
 	paragraph("Background", p->first->rule->why);
 }
 

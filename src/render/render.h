@@ -20,10 +20,12 @@ struct outcome;
 struct txn_entries;
 struct why;
 
+/* ---- results: each prints a whole one and returns STATUS or EXIT_CANNOT ---- */
+
 enum exit_status render_report_text(const struct report *report,
 				    const struct render_options *options, enum exit_status status);
 enum exit_status render_report_json(const struct report *report, enum exit_status status);
-/* The same on one line. */
+/* The same document on one line. */
 enum exit_status render_report_jsonl(const struct report *report, enum exit_status status);
 enum exit_status render_report_prometheus(const struct report *report, enum exit_status status);
 /* Markdown to send to the administrator or provider of the node. */
@@ -32,14 +34,14 @@ enum exit_status render_report_provider(const struct report *report,
 					enum exit_status status);
 enum exit_status render_report_html(const struct report *report,
 				    const struct render_options *options, enum exit_status status);
-/* These two end with their consumer's own status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; 0 OK, 1 problem,
- * 2 unknown. */
+/* These two return the status that their consumer defines: Nagios 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; node-
+ * problem-detector 0 OK, 1 problem, 2 unknown. */
 enum exit_status render_report_nagios(const struct report *report, enum exit_status status);
 enum exit_status render_report_npd(const struct report *report, enum exit_status status);
 /* STATUS as such a consumer has it where nothing could be found out. It shows standard output, so what
  * complain() said goes there too. */
 enum exit_status render_failure(const struct render_options *options, enum exit_status status);
-/* By --format, --output, --journal and --quiet; LINES: text is a line for each finding. */
+/* Shows the report as --format, --output, --journal and --quiet ask. LINES: text has one line for each finding. */
 enum exit_status render_report(const struct report *report, const struct render_options *options,
 			       enum exit_status status, bool lines);
 enum exit_status render_report_lines(const struct report *report, enum exit_status status);
@@ -50,7 +52,7 @@ enum exit_status render_rules_text(const struct rule *const *rules, size_t count
 				   const struct render_options *options);
 enum exit_status render_rules_json(const struct rule *const *rules, size_t count);
 enum exit_status render_rules_man(const struct rule *const *rules, size_t count);
-/* One line each: what breaks, and the name to ask for more by. */
+/* Prints a line for each rule: its title and its id. */
 enum exit_status render_rules_titles(const struct rule *const *rules, size_t count,
 				     const struct render_options *options);
 enum exit_status render_rule_text(const struct rule *rule, const struct render_options *options);
@@ -76,15 +78,19 @@ enum exit_status render_undone_json(const struct outcome *outcome, enum exit_sta
 enum exit_status render_entries_text(const struct txn_entries *entries,
 				     const struct render_options *options);
 enum exit_status render_entries_json(const struct txn_entries *entries);
-/* New objects: a plan as a document; what each document says of its node; words by their bits. */
+/* ---- parts of documents, as new objects that the caller owns ---- */
+
+/* A plan as a document, the node and the finding as all documents have them, and the words of a set of bits. */
 struct json_object *render_plan_object(const struct plan *plan, const struct report *report);
 struct json_object *render_node(const struct node *node);
 struct json_object *render_finding(const struct report *report, const struct finding *finding);
 struct json_object *render_words(const char *const *list, unsigned int bits);
-/* Any document, indented. */
+/* Prints a document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);
 
-/* When it takes effect: "at the next boot"; NULL for none. */
+/* ---- sentences that several formats have ---- */
+
+/* Returns the time of activation as text: "at the next boot"; NULL for none. */
 const char *activation_text(enum activation activation);
 
 /* Sentences of the report that several formats have. In the report's arena; NULL: nothing to say. */
@@ -97,7 +103,7 @@ const char *render_verdict(const struct report *report, const struct problems *p
 const char *render_counts(const struct problems *problems, struct arena *arena); /* "1 error" */
 const char *render_profile_verdicts(const struct report *report, const struct problems *problems);
 const char *render_system(const struct report *report);
-/* What an image alone cannot answer; NULL: nothing. */
+/* Returns the sentence about rules that need the machine and not only its image; NULL: there are none. */
 const char *render_not_here(const struct report *report);
 const char *render_gpus(const struct report *report);
 const char *render_nics(const struct report *report);
@@ -115,8 +121,10 @@ struct text_lines render_fixes(const struct steps *steps, const struct problem *
 const char *render_refused(const struct steps *steps, const struct problem *problem);
 /* "RULE, GPU0-GPU3: what was found" of a note; NULL: an earlier one of the rule said it. */
 const char *render_note(const struct report *report, const struct finding *note);
-/* What suggests a profile that was not evaluated, and the option. */
+/* Returns the profiles that were not evaluated although the node suggests them, with the option for each. */
 struct text_lines render_hints(const struct report *report);
+
+/* ---- what was not checked, and lines of findings ---- */
 
 /* unknowns.c: what was not checked, by what would make it known. */
 struct unknown {
@@ -135,7 +143,7 @@ struct unknowns {
 };
 struct unknown render_unknown(const struct report *report, const struct finding *finding);
 struct unknowns render_unknowns(const struct report *report);
-/* The same in one sentence or two, of at most WIDTH columns where that can be. */
+/* The same in one or two sentences of at most WIDTH columns, if possible. */
 const char *render_unknown_line(const struct report *report, int width);
 /* lines.c: what is not well, worst first, the same answer about several subjects once: the first one, or
  * the next AFTER; NULL at the end. */

@@ -22,10 +22,22 @@ const struct plan_repair *steps_repair(const struct steps *steps, const struct f
 	return NULL;
 }
 
-/* The user who starts a job sets its environment. */
+/* The user who starts a job sets its environment, and loads no module. */
 static bool is_of_job(const struct problem *p)
 {
-	return strncmp(p->first->rule->id, "env/", strlen("env/")) == 0;
+	return strncmp(p->first->rule->id, "env/", strlen("env/")) == 0 &&
+	       !p->first->answer.needs_module;
+}
+
+/* The hardware works, and lacks what the profile needs. */
+static bool has_no_repair(const struct problem *p)
+{
+	return finding_action(p->first) == ACTION_NONE;
+}
+
+static bool is_restart_needed(const struct steps *steps)
+{
+	return steps->restart >= ACTIVATION_REBOOT;
 }
 
 static enum step_kind kind_of_mender(const struct steps *steps, const struct problem *p)
@@ -34,7 +46,7 @@ static enum step_kind kind_of_mender(const struct steps *steps, const struct pro
 	case MENDER_FIRMWARE:
 		return STEP_FIRMWARE;
 	case MENDER_HARDWARE:
-		return STEP_HARDWARE;
+		return has_no_repair(p) ? STEP_FINAL : STEP_HARDWARE;
 	case MENDER_HOST:
 		return STEP_HOST;
 	case MENDER_PROVIDER:
@@ -46,7 +58,9 @@ static enum step_kind kind_of_mender(const struct steps *steps, const struct pro
 	if (is_of_job(p))
 		return STEP_JOB;
 	/* A container's kernel, modules and devices are the host's. */
-	return is_known(steps->report->node->os.container) ? STEP_HOST : STEP_HAND;
+	if (is_known(steps->report->node->os.container))
+		return STEP_HOST;
+	return p->first->rule->needs_running && is_restart_needed(steps) ? STEP_AFTER : STEP_HAND;
 }
 
 /* Without a plan the rule's word counts; a plan knows what this node allows. */
@@ -120,7 +134,10 @@ static enum activation restart_of(const struct steps *steps, const struct proble
 {
 	enum activation activation = steps_activation(steps, p);
 
-	if (kind > STEP_RESTART)
+	if (kind > STEP_RESTART || kind == STEP_FINAL)
+		return ACTIVATION_NONE;
+	/* A reset is enough; a boot for other problems does the same. */
+	if (finding_action(p->first) == ACTION_RESET_GPU)
 		return ACTIVATION_NONE;
 	if (finding_action(p->first) == ACTION_POWER_CYCLE)
 		return ACTIVATION_POWER_CYCLE;
@@ -180,6 +197,12 @@ const char *steps_effect(const struct steps *steps, const struct problem *p)
 
 /* ---- the list ---- */
 
+/* It does not respond until the machine is powered off. */
+static bool is_lost(const struct problem *p)
+{
+	return finding_action(p->first) == ACTION_POWER_CYCLE && p->first->answer.subject;
+}
+
 static struct step *find_step(struct steps *steps, enum step_kind kind)
 {
 	struct step *step;
@@ -203,12 +226,34 @@ static void add_kind(struct steps *steps, enum step_kind kind)
 			*LIST_ADD(steps->report->arena, &find_step(steps, kind)->problems) = p;
 }
 
+/* A problem before it is about the same device. */
+static bool is_ticketed(const struct steps *steps, const struct problem *problem)
+{
+	for_each(p, &steps->problems->items) {
+		if (p == problem)
+			return false;
+		if (is_lost(p) &&
+		    same_text(p->first->answer.subject, problem->first->answer.subject))
+			return true;
+	}
+	return false;
+}
+
+/* A device that does not respond after the power cycle either is one for support. */
+static void add_if_still_lost(struct steps *steps)
+{
+	for_each(p, &steps->problems->items)
+		if (is_lost(p) && steps_kind(steps, p) < STEP_HARDWARE && !is_ticketed(steps, p))
+			*LIST_ADD(steps->report->arena, &find_step(steps, STEP_HARDWARE)->then) = p;
+}
+
 static bool ends_jobs(const struct steps *steps, const struct problem *p)
 {
 	enum step_kind kind = steps_kind(steps, p);
 
-	return kind <= STEP_HARDWARE && (finding_action(p->first) == ACTION_RESET_GPU ||
-					 steps_activation(steps, p) >= ACTIVATION_RELOAD);
+	return kind != STEP_FINAL && kind <= STEP_HARDWARE &&
+	       (finding_action(p->first) == ACTION_RESET_GPU ||
+		steps_activation(steps, p) >= ACTIVATION_RELOAD);
 }
 
 static bool needs_drain(const struct steps *steps)
@@ -221,10 +266,11 @@ static bool needs_drain(const struct steps *steps)
 }
 
 /* What keeps the program from a repair is changed first. */
-static bool is_hand_first(const struct steps *steps)
+bool steps_is_hand_first(const struct steps *steps)
 {
 	for_each(p, &steps->problems->items)
-		if (steps_kind(steps, p) == STEP_HAND && render_refused(steps, p))
+		if (steps_kind(steps, p) == STEP_HAND && render_refused(steps, p) &&
+		    !steps_is_blind(steps, p))
 			return true;
 	return false;
 }
@@ -270,11 +316,12 @@ static bool needs_look(const struct steps *steps)
 
 static void add_steps(struct steps *steps)
 {
+	add_kind(steps, STEP_FINAL);
 	if (needs_look(steps))
 		find_step(steps, STEP_LOOK);
 	if (needs_drain(steps))
 		find_step(steps, STEP_DRAIN);
-	if (is_hand_first(steps))
+	if (steps_is_hand_first(steps))
 		add_kind(steps, STEP_HAND);
 	add_kind(steps, STEP_FIX);
 	add_kind(steps, STEP_HAND);
@@ -283,7 +330,9 @@ static void add_steps(struct steps *steps)
 	if (steps->restart)
 		find_step(steps, STEP_RESTART);
 	add_kind(steps, STEP_FIRMWARE);
+	add_kind(steps, STEP_AFTER);
 	add_kind(steps, STEP_HARDWARE);
+	add_if_still_lost(steps);
 	add_kind(steps, STEP_HOST);
 	add_kind(steps, STEP_PROVIDER);
 	if (steps->items.count)
@@ -328,13 +377,25 @@ static void name_command(struct steps *steps, const struct render_options *optio
 	if (options->root)
 		root = arena_printf(arena, " --root %s", command_quote(arena, options->root));
 	steps->check_command = arena_printf(arena, "sudo nvnodecheck doctor%s%s", words, root);
-	steps->letter_command = arena_printf(arena, "sudo nvnodecheck doctor --for provider%s%s",
-					     words, root);
+	steps->letter_command = arena_printf(arena, "%snvnodecheck doctor --for provider%s%s",
+					     is_not_root(steps) ? "" : "sudo ", words, root);
 	words = arena_printf(arena, "%s%s%s", all, words, root);
 	steps->fix_command = arena_printf(arena, "sudo nvnodecheck fix --apply%s", words);
 	steps->show_command = arena_printf(arena, "sudo nvnodecheck fix%s", words);
 	steps->elsewhere = options->root || options->from;
 	steps->where = options->from ? "On the node: " : "";
+}
+
+static enum activation latest_restart(const struct steps *steps)
+{
+	enum activation latest = ACTIVATION_NONE;
+
+	for_each(p, &steps->problems->items) {
+		enum activation restart = restart_of(steps, p, steps_kind(steps, p));
+
+		latest = restart > latest ? restart : latest;
+	}
+	return latest;
 }
 
 const struct steps *steps_find(const struct report *report, const struct plan *plan,
@@ -345,17 +406,19 @@ const struct steps *steps_find(const struct report *report, const struct plan *p
 	steps->report = report;
 	steps->problems = problems_find(report);
 	steps->plan = plan;
-	for_each(p, &steps->problems->items) {
-		enum activation restart = restart_of(steps, p, steps_kind(steps, p));
-
-		steps->restart = restart > steps->restart ? restart : steps->restart;
-	}
+	steps->restart = latest_restart(steps);
+	steps_sort(steps);
 	name_command(steps, options);
 	add_steps(steps);
 	return steps;
 }
 
 /* ---- words ---- */
+
+const char *steps_command_of(const struct steps *steps, const struct problem *p)
+{
+	return steps_is_blind(steps, p) ? NULL : finding_command(p->first);
+}
 
 static const char *restart_word(enum activation activation)
 {
@@ -378,21 +441,15 @@ static const char *hand_word(const struct problem *p)
 		return "reset GPU";
 	case ACTION_UPDATE_FIRMWARE:
 		return "new firmware";
-	case ACTION_POWER_CYCLE:
-		return "power cycle";
-	case ACTION_REBOOT:
-		return "reboot";
-	case ACTION_RELOAD:
-		return "reload";
 	default:
 		return "by hand";
 	}
 }
 
-/* The hardware works, and lacks what the profile needs. */
-static bool has_no_repair(const struct problem *p)
+/* What is done, and the restart with which it takes effect. */
+static const char *with_restart(const struct steps *steps, const char *word, const char *restart)
 {
-	return finding_action(p->first) == ACTION_NONE;
+	return restart ? arena_printf(steps->report->arena, "%s, %s", word, restart) : word;
 }
 
 const char *steps_who(const struct steps *steps, const struct problem *p)
@@ -400,8 +457,10 @@ const char *steps_who(const struct steps *steps, const struct problem *p)
 	switch (steps_kind(steps, p)) {
 	case STEP_JOB:
 		return "you";
+	case STEP_FINAL:
+		return "-";
 	case STEP_HARDWARE:
-		return has_no_repair(p) ? "-" : "support";
+		return "support";
 	case STEP_HOST:
 		return "host";
 	case STEP_PROVIDER:
@@ -427,7 +486,12 @@ unsigned int steps_number(const struct steps *steps, const struct problem *probl
 
 const struct step *steps_first(const struct steps *steps)
 {
-	return steps->items.count ? steps->items.items : NULL;
+	const struct step *first = steps->items.items;
+
+	if (!steps->items.count)
+		return NULL;
+	/* What nothing repairs is no action; a step other than the last check is. */
+	return first->kind == STEP_FINAL && steps->items.count > 2 ? &first[1] : first;
 }
 
 const char *steps_next(const struct steps *steps, const struct problem *p)
@@ -439,17 +503,21 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 		return "run as root";
 	switch (kind) {
 	case STEP_FIX:
-		return restart ? arena_printf(steps->report->arena, "fix, %s", restart) : "fix";
+		return with_restart(steps, "fix", restart);
 	case STEP_HAND:
-		return hand_word(p);
+		return with_restart(steps, hand_word(p), restart);
+	case STEP_AFTER:
+		return "after boot";
 	case STEP_JOB:
 		return "job settings";
 	case STEP_FIRMWARE:
 		return "firmware";
 	case STEP_RESTART:
 		return restart ? restart : "restart";
+	case STEP_FINAL:
+		return "no repair";
 	case STEP_HARDWARE:
-		return has_no_repair(p) ? "no repair" : "open ticket";
+		return "open ticket";
 	case STEP_HOST:
 	case STEP_PROVIDER:
 		return "send request";
@@ -472,7 +540,7 @@ static const char *look_title(const struct steps *steps)
 static const struct problem *find_lost_device(const struct steps *steps)
 {
 	for_each(p, &steps->problems->items)
-		if (finding_action(p->first) == ACTION_POWER_CYCLE && p->first->answer.subject)
+		if (is_lost(p))
 			return p;
 	return NULL;
 }
@@ -514,7 +582,7 @@ static const char *restart_title(const struct steps *steps)
 	case ACTIVATION_RELOAD:
 		return "Load the driver again, or reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return "Save the kernel log (sudo journalctl -k -b > FILE), then power the node off and on";
+		return "Save the kernel log, then power the node off and on";
 	default:
 		return "Reboot the node once";
 	}
@@ -522,16 +590,18 @@ static const char *restart_title(const struct steps *steps)
 
 static const char *hardware_title(const struct step *step)
 {
-	for_each(p, &step->problems)
-		if (!has_no_repair(*p))
-			return "Open a ticket with this machine's hardware support (its vendor, or the data "
-			       "centre), and attach the output of";
-	return "No repair: the hardware cannot do it";
+	return step->problems.count
+		       ? "Open a ticket with this machine's hardware support (its vendor, or the data "
+			 "centre), and attach the output of"
+		       : "If the device does not respond after the power cycle, open a ticket with this "
+			 "machine's hardware support, and attach the output of";
 }
 
 const char *steps_title(const struct steps *steps, const struct step *step)
 {
 	switch (step->kind) {
+	case STEP_FINAL:
+		return "Decide first whether this is the right node. No setting repairs this";
 	case STEP_LOOK:
 		return look_title(steps);
 	case STEP_DRAIN:
@@ -546,6 +616,8 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return "During this boot, in the firmware setup (BIOS)";
 	case STEP_RESTART:
 		return restart_title(steps);
+	case STEP_AFTER:
+		return "By hand on this node, as root, when it has started again";
 	case STEP_HARDWARE:
 		return hardware_title(step);
 	case STEP_HOST:
@@ -581,7 +653,8 @@ static const char *restart_command(const struct steps *steps)
 	case ACTIVATION_REBOOT:
 		return "sudo systemctl reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return "sudo nvnodecheck capture --output /var/tmp/before-power-off.capture\n"
+		return "sudo journalctl -k -b > /var/tmp/before-power-off.log\n"
+		       "sudo nvnodecheck capture --output /var/tmp/before-power-off.capture\n"
 		       "sudo systemctl poweroff";
 	default:
 		return NULL;
@@ -616,7 +689,6 @@ const char *steps_command(const struct steps *steps, const struct step *step)
 	case STEP_CHECK:
 		return steps->check_command;
 	case STEP_HARDWARE:
-		return has_no_repair(step->problems.items[0]) ? NULL : steps->letter_command;
 	case STEP_HOST:
 	case STEP_PROVIDER:
 		return steps->letter_command;

@@ -12,6 +12,7 @@
 #include "txn/plan.h"
 
 enum step_kind {
+	STEP_FINAL,    /* nothing on this node repairs it, which can make the rest pointless */
 	STEP_LOOK,     /* doctor again as root: what decides was not read */
 	STEP_DRAIN,    /* before what ends jobs */
 	STEP_FIX,      /* nvnodecheck fix --apply */
@@ -19,6 +20,7 @@ enum step_kind {
 	STEP_JOB,      /* in the job's own environment */
 	STEP_FIRMWARE, /* in the firmware setup, during the boot of STEP_RESTART */
 	STEP_RESTART,  /* reload, reboot or power cycle: what waits for it takes effect */
+	STEP_AFTER,    /* as root, when the node has restarted: it needs the driver or a link */
 	STEP_HARDWARE,
 	STEP_HOST,
 	STEP_PROVIDER,
@@ -28,12 +30,14 @@ enum step_kind {
 struct step {
 	enum step_kind kind;
 	LIST(const struct problem *) problems;
+	/* STEP_HARDWARE: these too, if the power cycle does not help. */
+	LIST(const struct problem *) then;
 };
 
 struct steps {
 	const struct report *report;
-	const struct problems *problems;
-	const struct plan *plan; /* NULL: none could be made */
+	const struct problems *problems; /* in the order of the steps */
+	const struct plan *plan;	 /* NULL: none could be made */
 	LIST(struct step)
 	items; /* by kind; only STEP_LOOK, STEP_DRAIN, STEP_RESTART and STEP_CHECK can be without problems */
 	enum activation restart;  /* RELOAD, REBOOT, POWER_CYCLE, or NONE */
@@ -52,6 +56,10 @@ const struct steps *steps_find(const struct report *report, const struct plan *p
 enum step_kind steps_kind(const struct steps *steps, const struct problem *problem);
 /* The program's answer for a finding; NULL: it has none. */
 const struct plan_repair *steps_repair(const struct steps *steps, const struct finding *finding);
+/* One instruction is enough for both. */
+bool steps_is_same(const struct steps *steps, const struct problem *a, const struct problem *b);
+/* All there is to do is what STEP_RESTART does. */
+bool steps_is_restart_alone(const struct steps *steps, const struct problem *problem);
 /* What is to be done about it, as a sentence. */
 const char *steps_what(const struct steps *steps, const struct problem *problem);
 enum activation steps_activation(const struct steps *steps, const struct problem *problem);
@@ -60,6 +68,7 @@ enum activation steps_activation(const struct steps *steps, const struct problem
 const char *steps_who(const struct steps *steps, const struct problem *problem);
 const char *steps_next(const struct steps *steps, const struct problem *problem);
 /* A repair was refused to a user without root, who could not read all: no command is given for it. */
+const char *steps_command_of(const struct steps *steps, const struct problem *problem);
 bool steps_is_blind(const struct steps *steps, const struct problem *problem);
 /* A device that does not answer until the machine is powered off, or is replaced; NULL: there is none. */
 const char *steps_lost(const struct steps *steps);
@@ -67,6 +76,10 @@ const char *steps_lost(const struct steps *steps);
 const struct step *steps_first(const struct steps *steps);
 /* 1 for the first of the report's problems; 0: it is the only one. */
 unsigned int steps_number(const struct steps *steps, const struct problem *problem);
+/* What keeps the program from a repair is changed before it repairs the rest. */
+bool steps_is_hand_first(const struct steps *steps);
+/* steps-order.c: the problems in the order of the steps, the gravest of a step first. */
+void steps_sort(struct steps *steps);
 /* "By hand on this node, as root" */
 const char *steps_title(const struct steps *steps, const struct step *step);
 /* What STEP_FIX does. */

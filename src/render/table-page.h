@@ -4,7 +4,7 @@
 #ifndef TABLE_PAGE_H
 #define TABLE_PAGE_H
 
-/* To the inside of <h1>. VERB is no user's. */
+/* Begins the page, up to the inside of <h1>. COMMAND is a constant of this program and is not escaped. */
 void table_page_begin(const char *command);
 void table_page_filter(const char *examples);
 void table_page_end(void);

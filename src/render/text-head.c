@@ -123,30 +123,44 @@ static const char *model_of(const struct node *node, const struct pci_device *d)
 	return strncmp(name, "NVIDIA ", strlen("NVIDIA ")) == 0 ? name + strlen("NVIDIA ") : name;
 }
 
+/* More kinds of GPUs than a node has. */
+#define MODELS_MAX 16
+
+struct models {
+	const char *name[MODELS_MAX];
+	size_t count[MODELS_MAX], kinds, others;
+};
+
+static void count_model(struct models *m, const char *name)
+{
+	size_t i = 0;
+
+	while (i < m->kinds && strcmp(m->name[i], name) != 0)
+		i++;
+	if (i == MODELS_MAX) {
+		m->others++;
+		return;
+	}
+	m->name[i] = name;
+	m->count[i]++;
+	m->kinds += i == m->kinds;
+}
+
 /* "8 x NVIDIA H200" and what else there is. */
 static const char *models_text(const struct report *r)
 {
-	const struct node *node = r->node;
-	const char *text = "";
+	struct arena_text text = { .arena = r->arena };
+	struct models models = { .kinds = 0 };
 
-	for_each(d, &node->pci.devices) {
-		const char *name = model_of(node, d);
-		size_t count = 0;
-		bool seen = false;
-
-		if (!pci_is_gpu(d))
-			continue;
-		for_each(other, &node->pci.devices) {
-			if (!pci_is_gpu(other) || strcmp(model_of(node, other), name) != 0)
-				continue;
-			seen |= other < d;
-			count++;
-		}
-		if (!seen)
-			text = arena_printf(r->arena, "%s%s%zu x NVIDIA %s", text,
-					    *text ? ", " : "", count, name);
-	}
-	return *text ? text : "no NVIDIA GPU";
+	for_each(d, &r->node->pci.devices)
+		if (pci_is_gpu(d))
+			count_model(&models, model_of(r->node, d));
+	for (size_t i = 0; i < models.kinds; i++)
+		arena_add(&text, "%s%zu x NVIDIA %s", i ? ", " : "", models.count[i],
+			  models.name[i]);
+	if (models.others)
+		arena_add(&text, ", %zu others", models.others);
+	return text.n ? arena_added(&text) : "no NVIDIA GPU";
 }
 
 static const char *driver_text(const struct report *r)
@@ -388,28 +402,33 @@ static const char *profiles_line(const struct view *v)
 	return any ? text : NULL;
 }
 
-/* For users who start jobs: whether to, and whom to tell. */
+/* For users who start jobs: whether to. */
 static const char *jobs_text(const struct view *v)
 {
 	unsigned int bad = 0, all = v->report->profiles;
-	const char *who = "", *lost = steps_lost(v->steps);
+	const char *lost = steps_lost(v->steps);
+	bool own = false;
 
+	if (!v->problems->items.count)
+		return NULL;
 	if (lost)
-		return arena_printf(
-			v->report->arena,
-			"do not start here. Take the node out of service: %s needs repair", lost);
-	for_each(p, &v->problems->items)
-		if (p->severity >= SEVERITY_ERR && steps_kind(v->steps, p) != STEP_JOB)
+		return arena_printf(v->report->arena,
+				    "should not start on this node: %s needs repair", lost);
+	for_each(p, &v->problems->items) {
+		if (p->severity < SEVERITY_ERR)
+			continue;
+		if (steps_kind(v->steps, p) == STEP_JOB)
+			own = true;
+		else
 			for_each(member, &p->members)
 				bad |= (*member)->rule->profiles;
+	}
 	if (!bad)
-		return NULL;
-	if (!(bad & PROFILE_BASE))
-		who = arena_printf(v->report->arena, "that need %s ",
-				   profiles_text(v->report->arena, bad & all));
-	return arena_printf(
-		v->report->arena,
-		"%sshould not start. Without root: send nvnodecheck doctor --for provider", who);
+		return own ? "can start after their settings are corrected" : "can start";
+	if (bad & PROFILE_BASE)
+		return "should not start on this node";
+	return arena_printf(v->report->arena, "that need %s should not start on this node",
+			    profiles_text(v->report->arena, bad & all));
 }
 
 int text_head(struct view *v)

@@ -7,7 +7,8 @@
 #include "query/names.h"
 #include "render/text.h"
 
-#define MANY 10 /* problems: with more, the less severe have no more than where it is and the fix */
+#define MANY \
+	10 /* problems: with more, the less severe have no more than where it is and what was found */
 #define FOUND_MOST 3   /* lines of what was found, and one for the others */
 #define WHERE_SHORT 40 /* columns: it has no line of its own */
 
@@ -397,26 +398,14 @@ static void show_remedy(struct view *v, const struct problem *p)
 
 	fields(v, "fix", &fixes);
 	text_field(v, "", render_refused(v->steps, p));
-	if (!v->has_steps) {
-		text_field(v, "in effect", effect_text(steps_activation(v->steps, p)));
-		return;
-	}
-	if (!steps_is_blind(v->steps, p))
-		show_commands(v, finding_command(p->first));
-	text_field(v, "in effect", steps_effect(v->steps, p));
-}
-
-/* nvnodecheck fix shows its changes itself. */
-static bool needs_remedy(const struct view *v, const struct problem *p)
-{
-	return !v->has_steps ||
-	       (v->left_out[p - v->problems->items.items] && steps_kind(v->steps, p) != STEP_FIX);
+	show_commands(v, steps_command_of(v->steps, p));
+	text_field(v, "in effect", effect_text(steps_activation(v->steps, p)));
 }
 
 static bool is_in_brief(const struct view *v, const struct problem *p)
 {
 	return v->has_steps && !v->options->verbose && p->severity < SEVERITY_ERR &&
-	       v->problems->items.count > MANY && needs_remedy(v, p);
+	       v->problems->items.count > MANY;
 }
 
 static void show(struct view *v, const struct problem *p)
@@ -428,13 +417,11 @@ static void show(struct view *v, const struct problem *p)
 	else
 		title_line(v, p);
 	show_found(v, p);
-	if (is_in_brief(v, p)) {
-		show_remedy(v, p);
+	if (is_in_brief(v, p))
 		return;
-	}
 	text_field(v, "source", sources_in_short(v, p));
 	text_field(v, "impact", impact_of(v, p));
-	if (needs_remedy(v, p))
+	if (!v->has_steps)
 		show_remedy(v, p);
 	text_field(v, "reference", f->answer.source);
 	text_field(v, "graded", f->why_graded);

@@ -78,46 +78,67 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 
 /* Notes ask for nothing: with more than these lines of them, some are only counted. */
 #define NOTE_LINES 3
+#define MANY 10 /* problems: beside more, notes are only counted */
 
 static size_t note_lines(const struct view *v, const char *text)
 {
 	return text_split(v->report->arena, text, v->page.width - TEXT_TAG).count;
 }
 
-/* They ask for nothing: beside problems -v alone shows them. */
-static void show_notes(struct view *v)
+/* The rule has a note before it. */
+static bool is_noted(const struct report *r, const struct finding *f)
 {
-	size_t left = 0, lines = 0, most = NOTE_LINES;
+	for_each(other, &r->findings) {
+		if (other == f)
+			return false;
+		if (other->rule == f->rule && !other->off && other->answer.verdict == VERDICT_NOTE)
+			return true;
+	}
+	return false;
+}
 
+/* How many lines of notes the page has room for. */
+static size_t room_for_notes(const struct view *v)
+{
+	size_t lines = 0;
+
+	if (!v->options->verbose && v->problems->items.count > MANY)
+		return 0;
 	for_each(f, &v->report->findings) {
 		const char *text = render_note(v->report, f);
 
 		lines += text ? note_lines(v, text) : 0;
 	}
-	most = v->options->verbose	  ? lines
-	       : v->problems->items.count ? 0
-	       : lines <= NOTE_LINES	  ? lines
-					  : NOTE_LINES - 1;
-	lines = 0;
+	return v->options->verbose || lines <= NOTE_LINES ? lines : NOTE_LINES - 1;
+}
+
+/* One for each rule; -v shows all of them. */
+static void show_notes(struct view *v)
+{
+	size_t left = 0, shown = 0, lines = 0, most = room_for_notes(v);
+
 	for_each(f, &v->report->findings) {
 		const char *text = render_note(v->report, f);
+		size_t own = text ? note_lines(v, text) : 0;
 
 		if (!text)
 			continue;
-		lines += note_lines(v, text);
-		if (lines <= most)
-			show_note(v, f, text);
-		else
+		if (lines + own > most || (!v->options->verbose && is_noted(v->report, f))) {
 			left++;
+			continue;
+		}
+		lines += own;
+		shown++;
+		show_note(v, f, text);
 	}
-	if (left && most)
-		page_printf(&v->page, "%*s%zu more note%s: -v shows %s\n", TEXT_TAG, "", left,
-			    left == 1 ? "" : "s", left == 1 ? "it" : "them");
+	if (left)
+		page_printf(&v->page, "%*s%zu %snote%s: -v shows %s\n", TEXT_TAG, "", left,
+			    shown ? "more " : "", left == 1 ? "" : "s", left == 1 ? "it" : "them");
 }
 
 /* ---- what was not checked ---- */
 
-/* Another profile that is suggested too judges the same and more. */
+/* Another suggested profile includes this one. */
 static bool is_included(const struct report *r, unsigned int profile)
 {
 	for_each(other, &r->not_judged)

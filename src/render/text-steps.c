@@ -7,14 +7,11 @@
 
 #define NUMBER 4 /* width of " 1. " */
 #define COMMAND (2 * NUMBER)
-#define PLAN_LINES 24 /* of all steps: a screen */
 
 /* One thing to do, as lines of the page, and the problems that it is for. */
 struct instruction {
 	struct text_lines lines;
-	struct text_lines brief; /* its first sentence */
 	LIST(const struct problem *) problems;
-	bool shown;
 };
 
 /* A step with its title, its command and its instructions. */
@@ -100,18 +97,16 @@ static const char *prefix_of(struct view *v, const struct instruction *i)
 	return numbered(v, i->problems.items, i->problems.count);
 }
 
-/* All of it, and its first sentence, which ends in "..." if more follows. */
+/* What to do, the lines to paste, and what else it does. */
 static void add_instruction(struct view *v, struct instruction *i, const char *text,
-			    const char *command)
+			    const char *command, const char *risk)
 {
-	size_t n = text_sentence(text);
-
 	add_text(v, &i->lines, prefix_of(v, i), text);
 	if (command)
 		add_command(v, &i->lines, COMMAND, command);
-	add_text(v, &i->brief, prefix_of(v, i),
-		 text[n] || command ? arena_printf(v->report->arena, "%.*s ...", (int)n, text)
-				    : text);
+	if (risk)
+		add_text(v, &i->lines, arena_printf(v->report->arena, "%*sRisk: ", COMMAND, ""),
+			 risk);
 }
 
 /* ---- what the program changes ---- */
@@ -120,7 +115,7 @@ static void add_instruction(struct view *v, struct instruction *i, const char *t
 struct change {
 	const char *what;
 	const char *effect; /* NULL: a step of its own says it */
-	const char *cost;   /* in a sentence, or NULL */
+	const struct plan_repair *repair;
 	LIST(const struct problem *) problems;
 };
 
@@ -151,7 +146,7 @@ static void add_changes(struct view *v, struct changes_list *list, const struct 
 			change = LIST_ADD(v->report->arena, list);
 			*change = (struct change){ .what = r->what,
 						   .effect = steps_effect(v->steps, p),
-						   .cost = r->cost };
+						   .repair = r };
 		}
 		if (!change->problems.count ||
 		    change->problems.items[change->problems.count - 1] != p)
@@ -169,92 +164,29 @@ static const char *joined(struct arena *arena, const char *what)
 	return arena_printf(arena, "%.*s, and %s", (int)(mark - what), what, mark + 2);
 }
 
-/* It weakens something, or is not for every node. */
-static bool is_warning(const char *cost)
-{
-	return strstr(cost, "weaker") || strstr(cost, "not ");
-}
-
-/* The first two sentences: the second one can say where it is not to be done. */
-static const char *caution(struct arena *arena, const char *cost)
-{
-	size_t n = text_sentence(cost);
-
-	n += strspn(cost + n, " ");
-	return arena_strndup(arena, cost, n + text_sentence(cost + n));
-}
-
-#define THEN_RUN "Then run \""
-
-/* The command in `Then run "COMMAND"; ...`, which has a line of its own; NULL: there is none. */
-static const char *command_in(struct arena *arena, const char *cost)
-{
-	const char *begin = cost + strlen(THEN_RUN), *end;
-
-	if (strncmp(cost, THEN_RUN, strlen(THEN_RUN)) != 0 || !(end = strchr(begin, '"')))
-		return NULL;
-	return arena_printf(arena, "sudo %.*s", (int)(end - begin), begin);
-}
-
-/* What stands beside it, with a colon at the end. */
-static const char *around_command(struct arena *arena, const char *cost)
-{
-	const char *rest = strchr(cost + strlen(THEN_RUN), '"') + 1;
-	size_t n = text_sentence(rest);
-
-	while (n && (rest[n - 1] == '.' || rest[n - 1] == ' '))
-		n--;
-	return arena_printf(arena, "Then run this command%.*s:", (int)n, rest);
-}
-
-/* What it does to the node, with the price or else with when it takes effect. */
+/* What it does to the node, and its price or else when it takes effect. */
 static const char *change_text(const struct view *v, const struct change *c)
 {
 	struct arena *arena = v->report->arena;
-	const char *what = joined(arena, c->what);
+	const char *what = joined(arena, c->what),
+		   *cost = c->repair->is_risk ? NULL : c->repair->cost;
 
-	if (c->cost && command_in(arena, c->cost))
-		return arena_printf(arena, "It will %s. %s", what, around_command(arena, c->cost));
-	if (c->cost)
-		return arena_printf(arena, "It will %s. %s%s", what,
-				    is_warning(c->cost) ? "Caution: " : "",
-				    caution(arena, c->cost));
-	return c->effect ? arena_printf(arena, "It will %s. Takes effect %s.", what, c->effect)
-			 : arena_printf(arena, "It will %s.", what);
+	if (c->repair->then_run)
+		return arena_printf(arena, "%s. %s%sThen run:", what, cost ? cost : "",
+				    cost ? " " : "");
+	if (cost)
+		return arena_printf(arena, "%s. %s", what, cost);
+	return c->effect ? arena_printf(arena, "%s. Takes effect %s.", what, c->effect)
+			 : arena_printf(arena, "%s.", what);
+}
+
+static const char *command_after(const struct view *v, const struct change *c)
+{
+	return c->repair->then_run ? arena_printf(v->report->arena, "sudo %s", c->repair->then_run)
+				   : NULL;
 }
 
 /* ---- what people do ---- */
-
-static bool is_one_sentence(const char *text)
-{
-	return !text[text_sentence(text)];
-}
-
-/* The commands of a repair that was refused to a user without root depend on what only root can read. */
-static const char *command_of(const struct view *v, const struct problem *p)
-{
-	return steps_is_blind(v->steps, p) ? NULL : finding_command(p->first);
-}
-
-/* All there is to do is the restart itself. */
-static bool is_restart_alone(const struct view *v, const struct step *step, const struct problem *p)
-{
-	return step->kind == STEP_RESTART && is_one_sentence(steps_what(v->steps, p)) &&
-	       !command_of(v, p);
-}
-
-static bool is_same_advice(const struct view *v, const struct step *step, const struct problem *a,
-			   const struct problem *b)
-{
-	if (a == b)
-		return true;
-	if (is_restart_alone(v, step, a) || is_restart_alone(v, step, b))
-		return is_restart_alone(v, step, a) && is_restart_alone(v, step, b);
-	return step->kind != STEP_HARDWARE &&
-	       same_text(steps_what(v->steps, a), steps_what(v->steps, b)) &&
-	       same_text(finding_command(a->first), finding_command(b->first)) &&
-	       same_text(steps_effect(v->steps, a), steps_effect(v->steps, b));
-}
 
 static bool is_advised_before(const struct view *v, const struct step *step,
 			      const struct problem *problem)
@@ -262,7 +194,7 @@ static bool is_advised_before(const struct view *v, const struct step *step,
 	for_each(p, &step->problems) {
 		if (*p == problem)
 			return false;
-		if (is_same_advice(v, step, *p, problem))
+		if (steps_is_same(v->steps, *p, problem))
 			return true;
 	}
 	return false;
@@ -324,7 +256,7 @@ static const char *advice_text(const struct view *v, const struct step *step,
 	const char *refused = render_refused(v->steps, p), *effect = steps_effect(v->steps, p);
 	const char *text = without_restart(v, steps_what(v->steps, p));
 
-	if (is_restart_alone(v, step, p))
+	if (steps_is_restart_alone(v->steps, p))
 		return "Solved by this step.";
 	if (step->kind == STEP_HARDWARE)
 		return hardware_text(v, p);
@@ -339,14 +271,15 @@ static void add_advice(struct view *v, struct section *section, const struct pro
 {
 	const struct step *step = section->step;
 	struct instruction *i = LIST_ADD(v->report->arena, &section->items);
-	const char *command = command_of(v, problem);
+	const struct rule *rule = problem->first->rule;
 
 	for_each(p, &step->problems)
-		if (is_same_advice(v, step, *p, problem))
+		if (steps_is_same(v->steps, *p, problem))
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
 	/* Of what fix repairs its own command is above. */
 	add_instruction(v, i, advice_text(v, step, problem),
-			step->kind == STEP_FIX ? NULL : command);
+			step->kind == STEP_FIX ? NULL : steps_command_of(v->steps, problem),
+			rule->is_risk && step->kind < STEP_HARDWARE ? rule->cost : NULL);
 }
 
 /* ---- steps ---- */
@@ -361,13 +294,18 @@ static void add_repairs(struct view *v, struct section *section)
 		else if (!is_advised_before(v, section->step, *p))
 			add_advice(v, section, *p);
 	}
+	if (list.count > 1)
+		add_text(v, &section->lines, "    ", "This command will:");
 	for_each(change, &list) {
 		struct instruction *i = LIST_ADD(v->report->arena, &section->items);
+		const char *text = change_text(v, change);
 
 		for_each(p, &change->problems)
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
-		add_instruction(v, i, change_text(v, change),
-				change->cost ? command_in(v->report->arena, change->cost) : NULL);
+		if (list.count == 1)
+			text = arena_printf(v->report->arena, "This command will %s", text);
+		add_instruction(v, i, text, command_after(v, change),
+				change->repair->is_risk ? change->repair->cost : NULL);
 	}
 }
 
@@ -379,7 +317,7 @@ static void add_title(struct view *v, struct section *section, size_t number)
 						   : steps_title(v->steps, step);
 	const char *text = steps_command(v->steps, step);
 	const char *head = arena_printf(arena, "%2zu. ", number);
-	bool more = text || (step->problems.count && step->kind != STEP_FIX);
+	bool more = text || step->then.count || (step->problems.count && step->kind != STEP_FIX);
 	const char *line = arena_printf(arena, "%s: %s", title, text ? text : "");
 
 	/* A short command is beside it. */
@@ -393,6 +331,24 @@ static void add_title(struct view *v, struct section *section, size_t number)
 		add_command(v, &section->lines, COMMAND, text);
 }
 
+/* What may need more than the power cycle. */
+static void add_lost(struct view *v, struct section *section, const struct problem *problem)
+{
+	struct instruction *i = LIST_ADD(v->report->arena, &section->items);
+	const char *where = render_where(v->report, problem, LABELS_ALL);
+
+	*LIST_ADD(v->report->arena, &i->problems) = problem;
+	add_instruction(
+		v, i,
+		section->step->problems.count
+			? arena_printf(v->report->arena,
+				       "For the technician, only if %s still fails after the "
+				       "power cycle: replace or reseat it.",
+				       where)
+			: where,
+		NULL, NULL);
+}
+
 static void add_section(struct view *v, struct sections *sections, const struct step *step)
 {
 	struct section *section = LIST_ADD(v->report->arena, sections);
@@ -403,76 +359,18 @@ static void add_section(struct view *v, struct sections *sections, const struct 
 		add_repairs(v, section);
 		return;
 	}
-	/* What keeps the program from a repair is changed first. */
 	for_each(p, &step->problems)
-		if (!render_refused(v->steps, *p) && !is_advised_before(v, step, *p))
+		if (!is_advised_before(v, step, *p))
 			add_advice(v, section, *p);
-	for_each(p, &step->problems)
-		if (render_refused(v->steps, *p) && !is_advised_before(v, step, *p))
-			add_advice(v, section, *p);
-}
-
-/* ---- the room for instructions ---- */
-
-static uint32_t lines_of(const struct sections *sections)
-{
-	uint32_t lines = 0;
-
-	for_each(section, sections) {
-		lines += section->lines.count;
-		for_each(i, &section->items)
-			lines += i->lines.count;
-	}
-	return lines;
-}
-
-/* All of them; or of each error the first sentence, and the rest is in the details. */
-static void choose(struct view *v, struct sections *sections)
-{
-	bool all = v->options->verbose || v->problems->items.count == 1 ||
-		   lines_of(sections) <= PLAN_LINES;
-
-	for_each_mut(section, sections) {
-		for_each_mut(i, &section->items) {
-			bool part = !all && i->brief.count < i->lines.count;
-
-			i->shown = all || i->problems.items[0]->severity >= SEVERITY_ERR ||
-				   is_restart_alone(v, section->step, i->problems.items[0]);
-			if (part)
-				i->lines = i->brief;
-			for_each(p, &i->problems)
-				v->left_out[*p - v->problems->items.items] |= part || !i->shown;
-		}
-	}
-}
-
-/* The problems of SECTION with an instruction that is left out. */
-static void print_left_out(struct view *v, const struct section *section)
-{
-	LIST(const struct problem *) left = { 0 };
-	struct text_lines lines = { 0 };
-
-	for_each(i, &section->items)
-		for_each(p, &i->problems)
-			if (!i->shown)
-				*LIST_ADD(v->report->arena, &left) = *p;
-	if (!left.count)
-		return;
-	add_text(v, &lines, arena_printf(v->report->arena, "%*s", NUMBER, ""),
-		 arena_printf(v->report->arena, "[%s] %s", number_list(v, left.items, left.count),
-			      section->step->kind == STEP_FIX
-				      ? "Less severe: this command repairs them too."
-				      : "Less severe: see \"fix\" in the details below."));
-	print_lines(v, &lines);
+	for_each(p, &step->then)
+		add_lost(v, section, *p);
 }
 
 static void print_section(struct view *v, const struct section *section)
 {
 	print_lines(v, &section->lines);
 	for_each(i, &section->items)
-		if (i->shown)
-			print_lines(v, &i->lines);
-	print_left_out(v, section);
+		print_lines(v, &i->lines);
 }
 
 /* ---- the whole ---- */
@@ -487,6 +385,47 @@ static void print_refused(struct view *v)
 			  0, 0, v->page.width);
 }
 
+/* The number of the step that a user without root can do; 0: there is none. */
+static size_t own_step(const struct steps *steps)
+{
+	for_each(step, &steps->items)
+		if (step->kind == STEP_JOB)
+			return (size_t)(step - steps->items.items) + 1;
+	return 0;
+}
+
+/* The last step is to check again. */
+static bool are_all_own(const struct steps *steps)
+{
+	for_each(step, &steps->items)
+		if (step->kind != STEP_JOB && step->kind != STEP_CHECK && step->kind != STEP_FINAL)
+			return false;
+	return true;
+}
+
+void text_not_root(struct view *v)
+{
+	struct arena *arena = v->report->arena;
+	size_t own = own_step(v->steps);
+	const char *text = "The repairs need an administrator";
+
+	if (!known_not(v->report->node->os.observed_uid, 0) || are_all_own(v->steps))
+		return;
+	if (own && v->options->brief)
+		text = "You can change the job settings yourself. The repairs need an administrator";
+	else if (own)
+		text = arena_printf(
+			arena,
+			"You can do step %zu yourself. The other repairs need an administrator",
+			own);
+	text_wrap(v->page.out,
+		  arena_printf(
+			  arena,
+			  "You are not root. %s. This writes a request that you can send:", text),
+		  0, 0, v->page.width);
+	page_printf(&v->page, "%*s%s\n", COMMAND, "", v->steps->letter_command);
+}
+
 void text_steps(struct view *v)
 {
 	struct sections sections = { 0 };
@@ -495,12 +434,9 @@ void text_steps(struct view *v)
 		return;
 	text_heading(v, "What to do, in this order");
 	print_refused(v);
+	text_not_root(v);
 	for_each(step, &v->steps->items)
 		add_section(v, &sections, step);
-	choose(v, &sections);
 	for_each(section, &sections)
 		print_section(v, section);
-	if (known_not(v->report->node->os.observed_uid, 0))
-		fputs("No root? Send your administrator the output of nvnodecheck doctor --for provider\n",
-		      v->page.out);
 }

@@ -39,19 +39,6 @@ static size_t bytes_of(const char *text, int n)
 	return (size_t)(p - text);
 }
 
-const char *text_cut(struct arena *arena, const char *text, int width)
-{
-	int columns;
-
-	text = escape_string(arena, SINK_TERMINAL, text);
-	columns = text_columns(text);
-	if (columns <= width)
-		return text;
-	if (*text == '/' && !strchr(text, ' '))
-		return arena_printf(arena, "...%s", text + bytes_of(text, columns - width + 3));
-	return arena_printf(arena, "%.*s...", (int)bytes_of(text, width - 3), text);
-}
-
 /* The byte at which a line of WIDTH columns ends. */
 static size_t line_end(const char *text, int width)
 {
@@ -130,15 +117,33 @@ static int wider(int width, const char *text)
 	return text_columns(text) > width ? text_columns(text) : width;
 }
 
-static void add_rows(struct table *t)
+/* How many problems are graver than P, or as grave and before it. */
+static int count_graver(const struct view *v, const struct problem *p)
+{
+	int count = 0;
+
+	for_each(other, &v->problems->items)
+		if (other->waits != p->waits)
+			count += p->waits;
+		else
+			count += other->severity > p->severity ||
+				 (other->severity == p->severity && other < p);
+	return count;
+}
+
+/* MOST problems: the gravest, in the order of all. */
+static void add_rows(struct table *t, int most)
 {
 	const struct steps *steps = t->v->steps;
 
 	t->who = wider(0, WHO);
 	t->next = wider(0, NEXT);
 	for_each(p, &t->v->problems->items) {
-		struct row *row = LIST_ADD(t->v->report->arena, &t->rows);
+		struct row *row;
 
+		if (count_graver(t->v, p) >= most)
+			continue;
+		row = LIST_ADD(t->v->report->arena, &t->rows);
 		row->problem = p;
 		row->where = where_text(t->v, p);
 		row->who = steps_who(steps, p);
@@ -206,31 +211,19 @@ static void print_row(const struct table *t, const struct row *row)
 		page_printf(page, "%*s%s\n", t->left, "", row->lines.items[i]);
 }
 
-/* How many rows LINES have room for. */
-static uint32_t rows_that_fit(const struct table *t, int lines)
+static void print_head(const struct table *t)
 {
-	uint32_t count = 0;
-
-	for_each(row, &t->rows) {
-		lines -= (int)row->lines.count;
-		if (lines < 0)
-			break;
-		count++;
-	}
-	return count;
-}
-
-static void print_head(const struct table *t, uint32_t shown)
-{
+	uint32_t all = t->v->problems->items.count;
 	const struct page *page = &t->v->page;
 	const char *text = PROBLEM;
 
-	if (t->rows.count == 1)
+	if (all == 1)
 		text = arena_printf(t->v->report->arena, PROBLEM " (%s)",
 				    t->rows.items[0].problem->first->rule->id);
-	if (shown < t->rows.count)
-		text = arena_printf(t->v->report->arena, PROBLEM " (%u of %u; all follow below)",
-				    shown, t->rows.count);
+	if (t->rows.count < all)
+		text = arena_printf(t->v->report->arena,
+				    PROBLEM " (the gravest %u of %u; all follow)", t->rows.count,
+				    all);
 	page_printf(page, "\n%s%*s%-*s%-*s%s%s\n", page_style(page, STYLE_DIM), t->left, "",
 		    t->title + GAP, text, t->who + GAP, WHO, NEXT, page_style(page, STYLE_PLAIN));
 }
@@ -263,7 +256,7 @@ static const char *next_text(struct view *v, const struct step *first)
 	const char *text = step_sentence(v, first), *both;
 	int verb = (int)strcspn(text, ":.");
 
-	if (first->kind != STEP_DRAIN || v->steps->items.count < 2)
+	if (first->kind != STEP_DRAIN || first == &v->steps->items.items[v->steps->items.count - 1])
 		return text;
 	both = arena_printf(v->report->arena, "%.*s. Then: %s", verb, text,
 			    step_sentence(v, &first[1]));
@@ -308,25 +301,26 @@ void text_table(struct view *v, int lines)
 {
 	struct table t = { .v = v };
 	const struct step *first = steps_first(v->steps);
-	uint32_t shown, printed = 0;
+	int most = (int)v->problems->items.count;
 
 	if (v->problems->items.count == 1 && !v->options->brief) {
 		print_only(v, v->problems->items.items);
 		return;
 	}
-	add_rows(&t);
 	/* An empty line, the heads of the columns, and what follows. */
 	lines -= 2 + PLAN_BEGIN;
+	if (!v->options->brief && lines < most)
+		most = lines;
+	add_rows(&t, most);
 	fill_rows(&t, lines);
-	shown = v->options->brief ? t.rows.count : rows_that_fit(&t, lines);
-	print_head(&t, shown);
+	print_head(&t);
 	for_each(row, &t.rows) {
-		if (printed == shown)
-			break;
-		v->rows[printed++] = row->text;
+		v->rows[row->problem - v->problems->items.items] = row->text;
 		print_row(&t, row);
 	}
 	/* Without the steps below it. */
-	if (first && v->options->brief)
+	if (first && v->options->brief) {
 		print_next(v, first, next_text(v, first));
+		text_not_root(v);
+	}
 }

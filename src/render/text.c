@@ -49,8 +49,6 @@ enum exit_status render_report_text(const struct report *report,
 
 	page_begin(&v.page, options->color, options->pager);
 	v.rows = arena_alloc(report->arena, (v.problems->items.count + 1) * sizeof(*v.rows));
-	v.left_out = arena_alloc(report->arena,
-				 (v.problems->items.count + 1) * sizeof(*v.left_out));
 	lines = text_verdict(&v);
 	if (!v.problems->items.count)
 		text_unknown(&v);

@@ -20,7 +20,6 @@ struct view {
 	bool is_only; /* fields are those of the only problem: they have no heading */
 	/* By the problem's place: */
 	const char **rows; /* what the table says of it; NULL: it is not in the table */
-	bool *left_out;	   /* the steps do not say how it is repaired */
 };
 
 /* A label and a text beside it; nothing without a text. */
@@ -38,6 +37,8 @@ int text_head(struct view *v);
 void text_table(struct view *v, int lines);
 /* text-steps.c: what is to be done, in order. */
 void text_steps(struct view *v);
+/* Which of it a user without root can do, and what to send for the rest. */
+void text_not_root(struct view *v);
 /* text-problem.c: of each problem what the table and the steps do not say. */
 void text_problems(struct view *v);
 /* text-rest.c: what was not checked, in a line or two; then notes, what was not checked, what is
@@ -47,8 +48,6 @@ void text_rest(struct view *v);
 
 /* TEXT in lines of WIDTH columns. */
 struct text_lines text_split(struct arena *arena, const char *text, int width);
-/* TEXT in WIDTH columns: its beginning, or the end of a path, with "..." for what is left out. */
-const char *text_cut(struct arena *arena, const char *text, int width);
 /* Bytes of its first sentence. */
 size_t text_sentence(const char *text);
 /* Columns that TEXT takes on a terminal. */

@@ -80,7 +80,7 @@ static bool is_listed(const struct pairs *pairs, const struct pair *pair)
 	return false;
 }
 
-/* Each NIC once, as FORMAT names device and port. */
+/* Lists each NIC once; WITH_PORT adds the port to the device. */
 static const char *list(const struct pairs *pairs, bool with_port)
 {
 	const char *text = "";
@@ -97,7 +97,7 @@ static const char *list(const struct pairs *pairs, bool with_port)
 	return text;
 }
 
-/* Its place in the list of RDMA devices, which libibverbs has in the order of their numbers. */
+/* Returns true if the pairs are in the order of libibverbs, which is that of the RDMA devices' numbers. */
 static bool is_in_order(const struct pairs *pairs)
 {
 	for (uint32_t i = 1; i < pairs->items.count; i++)

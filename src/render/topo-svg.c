@@ -76,7 +76,7 @@ static const char style_sheet[] =
 
 /* ---- writing ---- */
 
-/* All that is written here: a value is text, in an element or an attribute. */
+/* Writes SVG. Every value is escaped as text of an element or attribute. */
 #define draw(...) escape_printf(stdout, SINK_XML, __VA_ARGS__)
 
 static void write_text(int x, int y, const char *class, const char *s)
@@ -272,7 +272,7 @@ static int middle_of(const struct panel *panel, const struct place *place)
 	return panel->y + place->y + place->height / 2;
 }
 
-/* What is wrong, in words and not in a colour alone. Returns the line below. */
+/* Draws the state as words, because a colour alone is not enough. Returns the next line's position. */
 static int draw_marks(const struct svg *svg, int x, int y, const struct topo_item *item)
 {
 	const char *state = topo_state_text(svg->topo, item);
@@ -362,7 +362,7 @@ static void draw_box(const struct svg *svg, const struct panel *panel, const str
 		write_text(x + width_of(place) - 34, y + 18 + LINE, "s bad", "▲ACS");
 }
 
-/* From a box to one below it, with the link's speed above the line and its port under it. */
+/* Draws a line from a box to one below it, with the link's speed above the line and its port below. */
 static void draw_line(const struct svg *svg, const struct panel *panel, const struct place *from,
 		      const struct place *to)
 {
@@ -557,6 +557,8 @@ void topo_draw(const struct topo *topo)
 		draw_panel(&svg, &svg.panels[i]);
 	if (topo_has_matrix(topo))
 		draw_matrix(&svg);
+	else if (topo->not_drawn)
+		write_text(MARGIN, HEADER - 4, "", topo_not_drawn(topo));
 	draw("</svg>\n");
 }
 

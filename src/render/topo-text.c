@@ -122,7 +122,7 @@ static void add_state(struct drawing *d, const struct topo_item *item, const cha
 			arena_printf(d->topo->arena, "%*s! %s", name_column(text), "", state));
 }
 
-/* What a NIC's ports are at, below its line and under its name. */
+/* Adds the state of a NIC's ports below its line. */
 static void add_ports(struct drawing *d, const struct topo_item *item, const char *prefix,
 		      const char *text)
 {
@@ -368,6 +368,8 @@ void render_topo_part(struct page *page, const struct topo *topo)
 		print_matrix(&d, true);
 	if (topo_has_matrix(topo))
 		print_legend(&d);
+	else if (topo->not_drawn)
+		page_printf(page, "%s\n", topo_not_drawn(topo));
 	if (table->gpus.count && table->nics.count) {
 		print_ties(&d);
 		print_settings(&d);

@@ -184,7 +184,7 @@ static void add_end(struct topo *topo, const struct pci_device *device)
 	describe_end(topo, at, device);
 }
 
-/* By number; the one whose number is not known last. */
+/* Sorts by number; a node with an unknown number is last. */
 static void sort_numa(struct topo_item *root)
 {
 	struct topo_item *sorted = NULL;
@@ -203,17 +203,26 @@ static void sort_numa(struct topo_item *root)
 	root->first = sorted;
 }
 
+/* Drawn are so many devices, and whatever is above them. */
+#define DRAWN_MAX (2 * TOPOLOGY_ENDS_MAX)
+
 void topo_make(struct topo *topo, const struct node *node, struct arena *arena)
 {
 	struct topology_facts *table = arena_alloc(arena, sizeof(*table));
+	size_t drawn = 0;
 
-	/* Not node->topology: facts of an earlier version have none, and edited ones another tree's. */
+	/* The table is computed again: facts of an earlier version have none, and edited facts have that of another
+	 * tree. */
 	topology_table(node, table, arena);
 	*topo = (struct topo){ .node = node, .arena = arena, .table = table };
 	topo->root = add(topo, NULL, TOPO_NODE, NULL);
 	for_each(d, &node->pci.devices)
-		if (is_known(d->bdf) && is_drawn(node, d))
+		if (!is_known(d->bdf) || !is_drawn(node, d))
+			continue;
+		else if (drawn++ < DRAWN_MAX)
 			add_end(topo, d);
+		else
+			topo->not_drawn++;
 	sort_numa(topo->root);
 }
 
@@ -546,6 +555,17 @@ void topo_look(const struct topo *topo, struct topo_seen *seen)
 	}
 }
 
+const char *topo_not_drawn(const struct topo *topo)
+{
+	bool one = topo->not_drawn == 1;
+
+	return topo->not_drawn
+		       ? arena_printf(topo->arena,
+				      "%zu more device%s not drawn, and no paths are known.",
+				      topo->not_drawn, one ? " is" : "s are")
+		       : NULL;
+}
+
 void topo_notes(const struct topo *topo, struct topo_lines *lines)
 {
 	bool data_direct = false, unnumbered = false;
@@ -556,6 +576,8 @@ void topo_notes(const struct topo *topo, struct topo_lines *lines)
 		data_direct |= is_data_direct(d);
 	lines->count = 0;
 	topo_look(topo, &seen);
+	if (topo->not_drawn)
+		lines->text[lines->count++] = topo_not_drawn(topo);
 	lines->text[lines->count++] =
 		seen.nvlink
 			? "NV and a number: so many NVLinks carry the copies. Other paths are those of "

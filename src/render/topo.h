@@ -35,7 +35,7 @@ struct topo_item {
 	struct topo_item *parent, *next, *first, *last;
 };
 
-/* What is wrong with a device, as far as the facts alone tell; the later ones are worse. */
+/* The state of a device according to the facts. Later values are worse. */
 enum topo_state {
 	TOPO_WELL,
 	TOPO_DEGRADED, /* fewer lanes than it has, or a port that is not active */
@@ -48,7 +48,7 @@ struct topo_lines {
 	size_t count;
 };
 
-/* What the matrix has, for its legend. */
+/* The kinds of path in the matrix, for its legend. */
 struct topo_seen {
 	bool class[PATH_UNKNOWN];
 	bool redirected;
@@ -56,7 +56,7 @@ struct topo_seen {
 	bool refused; /* peer-to-peer, between two GPUs */
 };
 
-/* Which way the driver copies from one GPU to another. */
+/* The route of the driver's copies from one GPU to another. */
 #define TOPO_REFUSED "the driver refuses peer-to-peer: copies go through host memory"
 enum topo_way { TOPO_WAY_UNKNOWN, TOPO_WAY_NVLINK, TOPO_WAY_PCIE, TOPO_WAY_HOST };
 
@@ -66,6 +66,7 @@ struct topo {
 	const struct topology_facts *table; /* GPUs and NICs are named in its order */
 	const struct problems *problems;    /* of a report, to be marked as well; or NULL */
 	struct topo_item *root;
+	size_t not_drawn; /* devices */
 };
 
 /* A variable for jobs that use all GPUs, and why it has that value. */
@@ -102,14 +103,16 @@ const char *topo_driver(const struct pci_device *device);
 /* "mlx5_0 InfiniBand 400 Gb/s ACTIVE", a line for each port of a NIC's RDMA devices. */
 void topo_ports(const struct topo *topo, const struct pci_device *device, struct topo_lines *lines);
 const char *topo_role(const struct topo *topo, const char *bdf); /* compute, ...; "" unknown */
-/* From GPU to another GPU or a NIC; NULL to itself. */
+/* Returns the path from GPU to another GPU or a NIC; NULL to itself. */
 const struct topology_path *topo_path(const struct topology_gpu *gpu, const char *bdf);
 /* NVLinks that lead from one GPU to another, directly or through NVSwitches, as the driver says; 0: none, or not known. */
 uint64_t topo_nvlinks(const struct topo *topo, const char *from, const char *to);
 enum topo_way topo_way(const struct topo *topo, const char *from, const char *to);
 void topo_look(const struct topo *topo, struct topo_seen *seen);
 extern const char *const topo_class_help[]; /* by enum path_class */
-/* What has to be known to read the matrix, a sentence each. */
+/* Says how many devices are not drawn; NULL if all are. */
+const char *topo_not_drawn(const struct topo *topo);
+/* Fills LINES with the sentences that explain the matrix. */
 void topo_notes(const struct topo *topo, struct topo_lines *lines);
 enum topo_state topo_state(const struct topo *topo, const struct topo_item *item);
 /* "does not answer", "vfio-pci has it"; NULL: no problem */

@@ -163,8 +163,8 @@ const char *render_unknown_line(const struct report *r, int width)
 				 : arena_printf(r->arena, " For %s: %s.", all == 1 ? "it" : "them",
 						how);
 	room = width - text_columns(head) - text_columns(tail) - 3;
-	if (*tail && text_columns(reason_text(r, u)) > room)
+	/* Without a way to know them the reason is all there is to say: it takes a second line. */
+	if (text_columns(reason_text(r, u)) > (*tail ? room : 2 * width))
 		return arena_printf(r->arena, "%s.%s", head, tail);
-	return arena_printf(r->arena, "%s: %s.%s", head,
-			    text_cut(r->arena, without_stop(r, reason_text(r, u)), room), tail);
+	return arena_printf(r->arena, "%s: %s.%s", head, without_stop(r, reason_text(r, u)), tail);
 }

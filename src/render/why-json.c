@@ -43,6 +43,7 @@ static struct json_object *event_json(const struct job *job, const struct job_ev
 	json_put_string(json, "component", m->component);
 	json_put_string(json, "kind", message_kind_words[m->kind]);
 	json_put_string(json, "pattern", m->pattern);
+	json_put(json, "by_words", json_object_new_boolean(m->when != TOPIC_NEVER));
 	json_put_string(json, "since", m->since);
 	json_put_string(json, "until", m->until);
 	json_put_string(json, "meaning", m->meaning);
@@ -95,7 +96,7 @@ static struct json_object *hosts_json(const struct why *why)
 	return array;
 }
 
-/* Those that failed. */
+/* Writes the ranks that failed. */
 static struct json_object *ranks_json(const struct job *job)
 {
 	struct json_object *array = json_object_new_array();

@@ -76,6 +76,9 @@ static void show_decisive(struct why_view *w)
 	field(w, is_failure ? "First failure" : "First sign", place_text(w, &e->first));
 	field(w, "", e->first.text ? e->first.text : e->message->pattern);
 	field(w, "It means", e->message->meaning);
+	if (e->message->when)
+		field(w, "",
+		      "The table does not have this message: the names in the line say this.");
 	if (!is_failure)
 		field(w, "", "It follows from an earlier failure, which the log does not show.");
 	field(w, "Seen", times_text(w, e));

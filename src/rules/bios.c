@@ -71,7 +71,7 @@ static void check_nps(struct rule_context *ctx)
 
 	if (skip_without_gpu(ctx))
 		return;
-	/* It concerns copies between GPUs over PCIe as well as transfers of NICs. */
+	/* Concerns copies between GPUs over PCIe as well as transfers of NICs. */
 	if (!(is_asked_for(ctx, PROFILE_P2P) && topology_gpus(node) > 1) && skip_without_rdma(ctx))
 		return;
 	if (skip_without_epyc(ctx))

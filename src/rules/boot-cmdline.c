@@ -80,7 +80,7 @@ static bool in_sources(const struct node *node, const struct kparam *arg)
 	return false;
 }
 
-/* In the configuration, but the entries were not written since. */
+/* The argument is in the configuration, but the entries were not written since. */
 static void fail_not_written(struct rule_context *ctx, const struct cmdline_text *source,
 			     const char *argument)
 {
@@ -125,7 +125,7 @@ static bool feeds_another(const struct node *node, const struct cmdline_text *so
 	       is_last_of_variable(&node->cmdline, source);
 }
 
-/* In a file that the loader of this node does not read. */
+/* The argument is in a file that the boot loader of this node does not read. */
 static void check_other_sources(struct rule_context *ctx, const char *staged)
 {
 	const struct cmdline_facts *cmdline = &ctx->node->cmdline;
@@ -146,9 +146,9 @@ static void check_other_sources(struct rule_context *ctx, const char *staged)
 						"in the configuration of the loader that boots this node",
 					.remedy =
 						known_is(ctx->node->boot.loader, BOOT_GRUB)
-							? "Move it to /etc/default/grub, write the entries again, "
+							? "Move it to /etc/default/grub and write the entries again, "
 							  "then reboot."
-							: "Move it to /etc/kernel/cmdline, write the entries again, "
+							: "Move it to /etc/kernel/cmdline and write the entries again, "
 							  "then reboot.",
 					.command = command_write_entries(ctx->node),
 					.evidence = {
@@ -229,7 +229,7 @@ static bool same_value(const char *a, const char *b)
 	return strcmp(a, b) == 0;
 }
 
-/* What A's parameter is now, or NULL when that is not known or its module not loaded. */
+/* Returns the running value of A's parameter, or NULL if it is unknown or its module is not loaded. */
 static const char *running_value(struct rule_context *ctx, const struct modprobe_assignment *a)
 {
 	const struct module *module = node_module(ctx->node, a->module.value);

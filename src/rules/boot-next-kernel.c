@@ -47,7 +47,7 @@ static void fail_missing(struct rule_context *ctx, const char *release, const ch
 	     .evidence = { "boot.next_kernel", "modules.files", "os.kernel" });
 }
 
-/* Nothing of it is installed: neither the driver nor the kernel's own modules. */
+/* Returns true if neither the driver nor the kernel's own modules are installed. */
 static bool has_no_modules(const struct node *node, const char *release)
 {
 	return is_known(node->modules.kernels) && !LIST_FIND(&node->modules.kernels, release);

@@ -112,7 +112,7 @@ static void check_overridden(struct rule_context *ctx)
 				.impact = "The argument of the earlier file has no effect.",
 				.remedy =
 					"Add the argument in a file of /etc/default/grub.d that is "
-					"read last, write the entries again, then reboot.",
+					"read last and write the entries again, then reboot.",
 				.command = command_add_argument(
 					ctx->arena, ctx->node,
 					text_printf(ctx, "%.*s%s%.*s", SPAN_FMT(arg.name),

@@ -3,6 +3,7 @@
  * was repaired is evaluated again. */
 #include <string.h>
 
+#include "base/command.h"
 #include "evaluate/rule.h"
 #include "facts/own-files.h"
 
@@ -155,6 +156,9 @@ static void answer(struct rule_context *ctx, const struct transaction *t, const 
 		FAIL(ctx, .subject = subject, .observed = describe_reason(ctx, t, why),
 		     .expected = text_printf(ctx, "in effect (transaction %s): %s", t->id.value,
 					     r->what.value),
+		     .command = command_printf(ctx->arena, "sudo nvnodecheck fix --apply %s",
+					       r->rule.value),
+		     .follows = r->rule.value, .follows_subject = why->answer.subject,
 		     .evidence = { what, why->answer.evidence[0], why->answer.evidence[1],
 				   why->answer.evidence[2] });
 		break;
@@ -209,7 +213,7 @@ static const struct rule boot_repairs_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_repairs,
 		.impact = "Jobs meet the same problem as before the repair.",
-		.remedy = "Run 'nvnodecheck fix' again, then reboot.",
+		.remedy = "Make the repair again, then reboot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The records of fix --apply in " OWN_TRANSACTIONS
 			 ", the files that it wrote, and the present finding of the repaired rule.",

@@ -35,7 +35,8 @@ static void check_unloaded(struct rule_context *ctx, const char *why, const char
 		FAIL(ctx,
 		     .observed = text_printf(ctx, "nvidia.ko is not signed, and %s is in force",
 					     why),
-		     .expected = "nvidia.ko signed by an enrolled key",
+		     .remedy = signature_cure(ctx->arena, ctx->node),
+		     .expected = "nvidia.ko signed by a key that the kernel has",
 		     .evidence = { signer, fact });
 	else if (is_taken(ctx->node))
 		UNKNOWN(ctx,
@@ -50,7 +51,8 @@ static void check_unloaded(struct rule_context *ctx, const char *why, const char
 					    "nvidia is not loaded, %s is in force, and its signer "
 					    "\"%s\" may not be enrolled",
 					    why, file->signer.value),
-			.expected = "nvidia.ko signed by an enrolled key",
+			.remedy = signature_cure(ctx->arena, ctx->node),
+			.expected = "nvidia.ko signed by a key that the kernel has",
 			.evidence = { signer, fact });
 }
 
@@ -64,8 +66,8 @@ static void check_signature(struct rule_context *ctx)
 	if (skip_without_gpu(ctx))
 		return;
 	if (line && !loaded)
-		FAIL(ctx, .observed = line->last.value,
-		     .expected = "modules signed by an enrolled key",
+		FAIL(ctx, .observed = line->last.value, .remedy = signature_cure(ctx->arena, node),
+		     .expected = "modules signed by a key that the kernel has",
 		     .evidence = { "log.lines[module-rejected].last",
 				   why ? fact : "os.secure_boot" });
 	else if (line)
@@ -73,7 +75,8 @@ static void check_signature(struct rule_context *ctx)
 			.observed = text_printf(ctx,
 						"%s. nvidia is loaded: this was another module",
 						line->last.value),
-			.expected = "modules signed by an enrolled key",
+			.remedy = signature_cure(ctx->arena, node),
+			.expected = "modules signed by a key that the kernel has",
 			.evidence = { "log.lines[module-rejected].last" });
 	else if (loaded)
 		PASS(ctx, .evidence = { "driver.loaded" });
@@ -92,7 +95,7 @@ static void check_signature(struct rule_context *ctx)
 static const struct rule boot_signature_rules[] = {
 	{
 		.id = "boot/module-signature-rejected",
-		.title = "The kernel refuses a module: it has no signature by an enrolled key",
+		.title = "The kernel refuses a module for its signature",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_signature,
@@ -105,12 +108,15 @@ static const struct rule boot_signature_rules[] = {
 			"\"Loading of ... is rejected\" in the kernel log, Secure Boot, lockdown, module.sig_enforce, and the "
 			"signer of nvidia.ko.",
 		.why = "With Secure Boot, lockdown or module.sig_enforce the kernel loads only modules that a key in its keyring "
-		       "signed. The enrolled keys are not read. A signed driver that is not loaded, without another reason, is "
+		       "signed. Keys that the machine's owner has enrolled are read with Secure Boot only, and trusted by kernels "
+		       "with a machine keyring (Linux 5.18, CONFIG_INTEGRITY_MACHINE_KEYRING). They are not read here. A signed driver that is not loaded, without another reason, is "
 		       "therefore a warning.",
 		.check =
 			"mokutil --sb-state; modinfo -F signer nvidia; dmesg | grep -E 'rejected|Lockdown'",
 		.sources =
 			"Linux 6.1.192: Documentation/admin-guide/module-signing.rst, kernel/module/signing.c\n"
+			"Linux: security/integrity/Kconfig (INTEGRITY_MACHINE_KEYRING, 5.18), "
+			"security/integrity/platform_certs/load_uefi.c (load_uefi_certs), security/lockdown/lockdown.c\n"
 			"github.com/secureblue/secureblue issue 1043",
 	},
 };

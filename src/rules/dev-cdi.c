@@ -232,6 +232,7 @@ static const struct rule dev_cdi_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_devices,
+		.needs_running = true,
 		.impact =
 			"A container that asks for all GPUs gets only those of the specification.",
 		.remedy = "Generate the specification again, and keep one file for each device.",
@@ -255,6 +256,7 @@ static const struct rule dev_cdi_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_specification,
+		.needs_running = true,
 		.impact = "Containers that request a device of this specification do not start.",
 		.remedy = "Generate the specification again after each driver change.",
 		.command = "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",

@@ -346,6 +346,7 @@ static const struct rule dev_containers_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_char_links,
+		.needs_running = true,
 		.impact =
 			"After systemctl daemon-reload, running containers report \"Failed to initialize NVML:"
 			" Unknown Error\".",

@@ -245,7 +245,7 @@ static void check_cgroups(struct rule_context *ctx, const char *file)
 
 /* ---- devices by CDI ---- */
 
-/* What gives pods their GPUs by CDI here; or NULL. */
+/* Returns the component that gives pods their GPUs by CDI; or NULL. */
 static const char *cdi_user(struct rule_context *ctx, const char **fact)
 {
 	struct kind_answer dra = kind_of(ctx->node, KIND_DRA, ctx->arena);
@@ -263,7 +263,7 @@ static const char *cdi_user(struct rule_context *ctx, const char **fact)
 	return NULL;
 }
 
-/* internal/cri/config/config.go: off in 1.7, on from 2.0 on; 1.6 does not know the key. */
+/* EnableCDI in config_unix.go: off in 1.7, on from 2.0 on; 1.6 does not know the key. */
 static void check_cdi(struct rule_context *ctx, const char *file)
 {
 	const struct node *node = ctx->node;
@@ -350,7 +350,7 @@ static bool check_generated(struct rule_context *ctx, const struct engine_config
 
 /* ---- all of it ---- */
 
-/* Which fact decides about the file, and was not read; or NULL. */
+/* Returns the fact that decides about the file and was not read; or NULL. */
 static const char *find_unread(struct rule_context *ctx, const char *path)
 {
 	const struct node *node = ctx->node;
@@ -433,7 +433,9 @@ static const struct rule dev_engines_rules[] = {
 			"its control plane for seconds.",
 		.sources =
 			"containerd 2.3: cmd/containerd/server/config/config.go, plugins/cri/runtime/plugin.go, "
-			"RELEASES.md (Daemon configuration)\n"
+			"RELEASES.md (Daemon Configuration)\n"
+			"containerd 1.7.0, 1.7.30: pkg/cri/config/config_unix.go (EnableCDI); 2.0.0, 2.3.4: "
+			"internal/cri/config/config_unix.go\n"
 			"k3s master (2026): pkg/agent/containerd/config.go, runtimes.go\n"
 			"NVIDIA Container Toolkit 1.20.0: pkg/config/engine/containerd/config_drop_in.go",
 	},

@@ -28,6 +28,7 @@ static const struct rule dev_lxc_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_devices,
+		.needs_running = true,
 		.impact =
 			"nvidia-smi works in the container, and CUDA finds no device if nvidia-uvm is the one that is not allowed.",
 		.remedy =

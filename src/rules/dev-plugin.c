@@ -114,6 +114,7 @@ static const struct rule dev_plugin_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_plugin,
+		.needs_running = true,
 		.impact =
 			"Kubernetes knows of no GPU on this node. Pods that request nvidia.com/gpu stay pending "
 			"(\"Insufficient nvidia.com/gpu\").",

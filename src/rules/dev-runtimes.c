@@ -271,6 +271,7 @@ static const struct rule dev_runtimes_rules[] = {
 			"docker info --format '{{.DefaultRuntime}}'; tr '\\0' ' ' < /proc/$(pgrep -o "
 			"kubelet)/cmdline",
 		.cost = "Restarting Docker stops the containers, unless live-restore is on.",
+		.is_risk = true,
 		.sources = "NVIDIA k8s-device-plugin v0.20.0: README.md (Configure docker)",
 	},
 };

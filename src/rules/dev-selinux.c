@@ -84,6 +84,7 @@ static const struct rule dev_selinux_rules[] = {
 		       "containerd label containers only if they are configured to: without Podman or CRI-O this is a note.",
 		.check = "getenforce; getsebool container_use_devices; ausearch -m avc -ts recent",
 		.cost = "With the boolean every container may open the devices that it is given.",
+		.is_risk = true,
 		.sources =
 			"github.com/NVIDIA/cloud-native-docs 52dcb7b8: edge/nvidia-gpu-with-device-edge.rst\n"
 			"github.com/mudler/LocalAI pull 5252",

@@ -219,7 +219,7 @@ static void check_values(struct rule_context *ctx)
 
 /* ---- a specification for those who use one ---- */
 
-/* What uses specifications, or writes them at each boot; NULL: nothing that was read. */
+/* Returns the component that uses specifications, or writes them at each boot; NULL if none was read. */
 static const char *uses_cdi(struct rule_context *ctx, const char **fact, enum severity *severity)
 {
 	const struct node *node = ctx->node;
@@ -302,6 +302,7 @@ static const struct rule dev_toolkit_rules[] = {
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
 		.evaluate = check_missing,
+		.needs_running = true,
 		.impact =
 			"Containers do not start: \"unresolvable CDI devices nvidia.com/gpu=all\".",
 		.remedy =

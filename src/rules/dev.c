@@ -44,7 +44,7 @@ static const struct device_major *nvidia_major(const struct node *node)
 
 /* ---- in a container ---- */
 
-/* What has to be given to a container, by path. */
+/* Device nodes and files that a container needs, by path. */
 static const struct {
 	const char *path, *remedy;
 	const char *in_pod; /* NULL: the same */
@@ -672,6 +672,7 @@ static const struct rule dev_rules[] = {
 		       " domain.",
 		.check = "grep imex /proc/devices; ls -l /dev/nvidia-caps-imex-channels",
 		.cost = "Users who may open one channel can share memory with each other.",
+		.is_risk = true,
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (ImexChannelCount, "
 			"CreateImexChannel0)\n"
@@ -702,7 +703,7 @@ static const struct rule dev_rules[] = {
 		       "cgroup that refuses an existing node is not visible here.",
 		.check = "ls -l /dev/infiniband; ibv_devices",
 		.sources =
-			"Linux 6.12: drivers/infiniband/core/uverbs_main.c (uverbs_devnode)\n"
+			"Linux 6.12.117: drivers/infiniband/core/uverbs_main.c (uverbs_devnode)\n"
 			"rdma-core 61: kernel-boot/rdma-umad.rules, Documentation/udev.md\n"
 			"github.com/NVIDIA/nccl issue 451, github.com/sgl-project/sglang issue 12533",
 	},

@@ -165,8 +165,8 @@ static const struct rule driver_loader_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_libraries,
 		.impact =
-			"CUDA programs report \"no CUDA-capable device\" or \"libcuda.so.1: cannot open shared object "
-			"file\". nvidia-smi, NCCL and containers fail without libnvidia-ml.so.1.",
+			"CUDA programs report \"CUDA driver version is insufficient for CUDA runtime version\" (error 35) or "
+			"\"libcuda.so.1: cannot open shared object file\". nvidia-smi, NCCL and containers fail without libnvidia-ml.so.1.",
 		.remedy =
 			"Install the driver's compute libraries in the version of the loaded driver.",
 		.activation = ACTIVATION_NEW_JOBS,
@@ -180,6 +180,7 @@ static const struct rule driver_loader_rules[] = {
 		.check = "ldconfig -p | grep -E 'libcuda.so.1|libnvidia-ml.so.1'",
 		.sources =
 			"NVIDIA Driver Installation Guide r590: Compute-only and Desktop Installation\n"
+			"CUDA 9.0: cuda_runtime_api.h, cudaGetDeviceCount()\n"
 			"ld.so(8) of man-pages 6.9\n"
 			"github.com/NVIDIA/libnvidia-container issue 8",
 	},

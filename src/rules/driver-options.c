@@ -459,7 +459,7 @@ static const struct rule driver_options_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (EnableMSI), "
 			"kernel-open/nvidia/nv.c\n"
-			"Linux 6.12: drivers/pci/pci.c (pci_setup)",
+			"Linux 6.12.117: drivers/pci/pci.c (pci_setup)",
 	},
 	{
 		.id = "driver/register-pci-driver",

@@ -58,7 +58,7 @@ static const char *step_found(const struct setting_outcome *o)
 	return "";
 }
 
-/* One answer for each step that is missing. */
+/* Answers for each step that is missing. */
 static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 			      const struct setting_outcome *o)
 {
@@ -254,7 +254,7 @@ static const char *given_value(struct rule_context *ctx, const char *name,
 	return own->value;
 }
 
-/* One assignment hides another: that is then what is to be mended. */
+/* Returns the rule about hidden assignments if one hides another: that one is corrected first. */
 static const char *masked_by(struct rule_context *ctx, const struct setting *s)
 {
 	return strcmp(s->name, "NVreg_RegistryDwords") == 0 &&
@@ -565,6 +565,34 @@ static bool check_static_bar1(struct rule_context *ctx, const struct registry_en
 	return true;
 }
 
+#define RENUMBERED "575"
+
+/* The path over PCIe was 2 (BAR1) before driver 575, and is 1 since; 1 was the mailbox, 2 is NVLink. */
+static void check_p2p_type(struct rule_context *ctx, const struct registry_entry *entry)
+{
+	const struct fact_str *version = &ctx->node->driver.version;
+	const char *text = text_printf(ctx, "%.*s is set", SPAN_FMT(entry->text));
+	bool since = is_known(*version) && version_compare(version->value, RENUMBERED) >= 0;
+	uint64_t value;
+
+	if (!is_known(*version))
+		UNKNOWN(ctx, .subject = "RMForceP2PType", .observed = text,
+			.evidence = { "driver.version" });
+	else if (span_u64(entry->value, 0, &value) == 0 && value == (since ? 1 : 2))
+		NOTE(ctx, .subject = "RMForceP2PType",
+		     .observed = text_printf(ctx, "%s: the path over PCIe in driver %s", text,
+					     version->value),
+		     .evidence = { "driver.params[RegistryDwords].value", "driver.version" });
+	else
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = "RMForceP2PType",
+			.observed = text_printf(
+				ctx,
+				"%s; in driver %s the path over PCIe is %d (575 changed the numbers)",
+				text, version->value, since ? 1 : 2),
+			.expected = "no RMForceP2PType, or the number for this driver",
+			.evidence = { "driver.params[RegistryDwords].value", "driver.version" });
+}
+
 static void check_p2p_keys(struct rule_context *ctx)
 {
 	static const char *const keys[] = { "ForceP2P", "RMForceP2PType", "RMPcieP2PType",
@@ -575,21 +603,11 @@ static void check_p2p_keys(struct rule_context *ctx)
 	if (skip_without_params(ctx))
 		return;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		/* Renumbered with 575: the same number means another path before and after. */
-		bool renumbered = strcmp(keys[i], "RMForceP2PType") == 0;
-
 		if (!find_key(ctx->node, keys[i], &entry) ||
 		    (strcmp(keys[i], "RMForceStaticBar1") == 0 && check_static_bar1(ctx, &entry)))
 			continue;
-		if (renumbered)
-			FAIL_AS(ctx, SEVERITY_WARN, .subject = keys[i],
-				.observed = text_printf(
-					ctx,
-					"%.*s is set; driver 575 changed what its numbers mean",
-					SPAN_FMT(entry.text)),
-				.expected = "no RMForceP2PType, or the number for this driver",
-				.evidence = { "driver.params[RegistryDwords].value",
-					      "driver.version" });
+		if (strcmp(keys[i], "RMForceP2PType") == 0)
+			check_p2p_type(ctx, &entry);
 		else
 			NOTE(ctx, .subject = keys[i],
 			     .observed = text_printf(ctx, "%.*s is set", SPAN_FMT(entry.text)),
@@ -625,6 +643,7 @@ static const struct rule driver_params_rules[] = {
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
 		.cost = "Unprivileged GPU users can then map any MMIO through the GPU that they can already map with mmap. "
 			"Consider this on nodes with several tenants.",
+		.is_risk = true,
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c, "
 			"kernel-open/common/inc/nv-linux.h (NV_IS_SUSER)\n"
@@ -689,12 +708,17 @@ static const struct rule driver_params_rules[] = {
 		       "copy of modprobe.d counts. A later option replaces an earlier one. A key in RegistryDwords that "
 		       "names a parameter overrides that parameter.",
 		.check = "modprobe -c | grep '^options nvidia'; cat /proc/driver/nvidia/params",
-		.sources = "kmod 30: libkmod/libkmod-module.c (options are joined in file order)\n"
-			   "open-gpu-kernel-modules 595.45.04: osapi.c, rm_parse_option_string\n"
-			   "github.com/gpudirect/libgdsync issue 58",
+		.sources =
+			"kmod 30: libkmod/libkmod-module.c (options are joined in file order)\n"
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (rm_parse_option_string)\n"
+			"github.com/gpudirect/libgdsync issue 58",
 	},
 	{
 		.id = "driver/params-live-not-persistent",
+		/* A value that is wrong is not to be kept. */
+		.follows = { "driver/dma-remap-peer-mmio", "driver/msi-disabled",
+			     "driver/nvlink-disabled-regkey", "driver/gpu-firmware-off",
+			     "driver/grdma-topo-override", "driver/register-pci-driver" },
 		.title = "The next boot loses a driver parameter: no file sets it",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
@@ -727,7 +751,7 @@ static const struct rule driver_params_rules[] = {
 		       "parameter. It does not merge values.",
 		.check = "modprobe -c | grep RegistryDwords",
 		.sources =
-			"kmod 30: libkmod/libkmod-module.c\nLinux 6.12: kernel/params.c, param_set_charp",
+			"kmod 30: libkmod/libkmod-module.c\nLinux 6.12.117: kernel/params.c, param_set_charp",
 	},
 	{
 		.id = "driver/registrydwords-syntax",
@@ -746,11 +770,12 @@ static const struct rule driver_params_rules[] = {
 		.why = "The driver removes blanks, splits the string at semicolons and each entry at its equals sign. "
 		       "Single quotes become part of the key.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
-		.sources = "open-gpu-kernel-modules 595.45.04: osapi.c, rm_parse_option_string",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (rm_parse_option_string)",
 	},
 	{
 		.id = "driver/force-p2p-keys",
-		.title = "Registry keys force a path for peer-to-peer copies",
+		.title = "A registry key forces a path for peer-to-peer copies",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_INFO,
 		.gravest = SEVERITY_ERR,

@@ -15,7 +15,7 @@ static const struct module_file *file_with_parameters(const struct node *node)
 	return file && file->parameters.count ? file : NULL;
 }
 
-/* By the file of the driver on disk; without it by the parameters of the running driver. */
+/* Looks in the driver's file on disk; without it, in the parameters of the running driver. */
 static bool is_parameter(const struct node *node, const struct module_file *file,
 			 const char *option)
 {
@@ -133,7 +133,7 @@ static const struct rule driver_unknown_parameter_rules[] = {
 		       "disappear: NVreg_UsePageAttributeTable exists in 595.45.04, and 610.43.03 ignores "
 		       "it. A parameter that a later driver has, and that peer-to-peer and RDMA do not depend on, is a note.",
 		.check = "modinfo -p nvidia; dmesg | grep 'unknown parameter'",
-		.sources = "Linux 6.12: kernel/module/main.c (unknown_module_param_cb)\n"
+		.sources = "Linux 6.12.117: kernel/module/main.c (unknown_module_param_cb)\n"
 			   "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h\n"
 			   "github.com/CachyOS/CachyOS-Settings issues 233 and 247 (2026)",
 	},

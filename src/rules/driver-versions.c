@@ -321,6 +321,7 @@ static const struct rule driver_versions_rules[] = {
 		.title = "No GPU starts: the firmware of the loaded driver version is missing",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
+		.follows = { "driver/library-mismatch" },
 		.evaluate = check_gsp_firmware,
 		.impact =
 			"\"No firmware image found\" or \"GSP firmware image version mismatch\", then "
@@ -367,8 +368,7 @@ static const struct rule driver_versions_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (API "
 			"mismatch)\n"
-			"NVIDIA Fabric Manager User Guide r580: the driver's version and the fabric manager's"
-			" must be the same",
+			"NVIDIA Fabric Manager User Guide 2.3 (March 2025): Other NVIDIA Software Packages",
 	},
 	{
 		.id = "driver/persistence",

@@ -9,6 +9,7 @@
 #include "query/driver-files.h"
 #include "query/gpus.h"
 #include "query/guests.h"
+#include "query/mmio-window.h"
 #include "query/module-block.h"
 #include "query/peermem.h"
 #include "query/ports.h"
@@ -18,7 +19,7 @@
 /* NCCL 2.30.7, deviceapi.rst: the oldest driver for the device API. */
 #define VERSION_FLOOR "510.40.3"
 
-/* No GPU of this node has a driver in the branch of the module on disk. */
+/* Returns true if no GPU of this node has a driver in the branch of the module on disk. */
 static bool is_wrong_branch(struct rule_context *ctx, struct refusal *refusal)
 {
 	const struct node *node = ctx->node;
@@ -49,12 +50,70 @@ static bool has_no_module_file(const struct node *node)
 	       !driver_file(node, node->os.kernel.value);
 }
 
-/* What keeps the driver from being loaded, as far as it is known. */
+/* The known reason why the driver cannot be loaded. */
 struct obstacle {
 	const char *text;
 	const char *remedy;
 	const char *fact;
+	bool blocked; /* by a setting, which modprobe with the module's own name may pass */
 };
+
+/* Another driver of the kernel has every GPU: nvidia finds none that it may take. */
+static bool find_holder(struct rule_context *ctx, struct obstacle *obstacle)
+{
+	const struct pci_device *held = NULL;
+
+	for_each(d, &ctx->node->pci.devices) {
+		if (!pci_is_gpu(d))
+			continue;
+		if (!is_known(d->driver) || pci_is_for_guest(d) || str_is(d->driver, "nvidia"))
+			return false;
+		held = d;
+	}
+	if (!held)
+		return false;
+	*obstacle = (struct obstacle){
+		.text = text_printf(ctx, "%s has %s", held->driver.value, held->bdf.value),
+		.remedy = text_printf(
+			ctx,
+			"Blacklist %s and rebuild the initramfs. After the reboot load the NVIDIA driver; "
+			"where it is not installed, install it first.",
+			held->driver.value),
+		.fact = fact_path(ctx->arena, "pci.devices", held->bdf.value, "driver"),
+	};
+	return true;
+}
+
+/* nv_pci_probe() refuses a GPU whose BARs have no address: loading the driver changes nothing. */
+static bool find_no_address(struct rule_context *ctx, struct obstacle *obstacle)
+{
+	const struct pci_device *without = NULL;
+	const char *remedy = mmio_window_remedy(ctx->node);
+
+	for_each(d, &ctx->node->pci.devices) {
+		const struct pci_bar *bar = pci_is_gpu(d) ? gpu_bar1(d) : NULL;
+
+		if (!pci_is_gpu(d))
+			continue;
+		if (!is_known(d->bars) ||
+		    (bar && !known_is(bar->start, 0) && !known_is(bar->size_bytes, 0)))
+			return false;
+		without = d;
+	}
+	if (!without)
+		return false;
+	*obstacle = (struct obstacle){
+		.text = text_printf(ctx,
+				    "BAR1 of %s has no address, and the driver refuses such a GPU",
+				    without->bdf.value),
+		.remedy =
+			remedy ? remedy
+			       : "Give BAR1 an address first: see pci/bar1-unassigned. Loading the driver does "
+				 "not help before that.",
+		.fact = fact_path(ctx->arena, "pci.devices", without->bdf.value, "bars"),
+	};
+	return true;
+}
 
 static struct obstacle find_obstacle(struct rule_context *ctx)
 {
@@ -64,12 +123,15 @@ static struct obstacle find_obstacle(struct rule_context *ctx)
 	struct refusal refusal;
 
 	o.text = module_block_find(ctx->arena, node, "nvidia", &o.fact);
+	o.blocked = o.text != NULL;
 	if (o.text) {
 		o.remedy =
 			"Remove that line or argument. Rebuild the initramfs if it holds a copy. "
 			"Then load the driver.";
 		return o;
 	}
+	if (find_holder(ctx, &o) || find_no_address(ctx, &o))
+		return o;
 	if (is_wrong_branch(ctx, &refusal) || refusal_of_driver(ctx->arena, node, &refusal))
 		return (struct obstacle){ .text = refusal.text,
 					  .remedy = refusal.remedy,
@@ -98,7 +160,8 @@ static void fail_loaded(struct rule_context *ctx)
 				     gpus == 1 ? "" : "s", o.text ? ": " : "",
 				     o.text ? o.text : ""),
 	     .expected = "the nvidia kernel module loaded", .remedy = o.remedy,
-	     .evidence = { "driver.loaded", o.fact });
+	     /* modprobe would fail, or the driver would refuse the GPU again. */
+	     .has_fix = o.text && !o.blocked, .evidence = { "driver.loaded", o.fact });
 }
 
 /* A host that keeps no GPU for itself needs no driver for them. */
@@ -588,7 +651,7 @@ static const struct rule driver_rules[] = {
 	},
 	{
 		.id = "driver/library-mismatch",
-		.title = "CUDA fails: libcuda and the loaded kernel module have different versions",
+		.title = "CUDA fails: libcuda does not match the loaded kernel module",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_library_mismatch,
@@ -630,8 +693,8 @@ static const struct rule driver_rules[] = {
 		       "module. Neither describes the file on disk.",
 		.check = "modinfo -F version nvidia; cat /sys/module/nvidia/version",
 		.sources =
-			"Linux 6.12: Documentation/ABI/stable/sysfs-module, kernel/module/sysfs.c "
-			"(srcversion)",
+			"Linux 6.12.117: Documentation/ABI/stable/sysfs-module, kernel/module/main.c "
+			"(MODINFO_ATTR)",
 	},
 	{
 		.id = "driver/proprietary-no-dmabuf",

@@ -169,7 +169,7 @@ static const struct net_interface *bond_of(const struct node *node,
 	return NULL;
 }
 
-static void judge_bond(struct rule_context *ctx, const struct rdma_device *device)
+static void check_bonded_device(struct rule_context *ctx, const struct rdma_device *device)
 {
 	const struct software_item *deepep = node_software(ctx->node, "deepep");
 	bool unread = false;
@@ -211,7 +211,7 @@ static void check_bond(struct rule_context *ctx)
 	else if (!is_known(ctx->node->net.interfaces))
 		UNKNOWN(ctx, .evidence = { "net.interfaces" });
 	else
-		judge_bond(ctx, device);
+		check_bonded_device(ctx, device);
 }
 
 /* ---- env/qp-depth-small ---- */

@@ -125,9 +125,10 @@ static const char *fault_of_gid(struct rule_context *ctx, const struct rdma_gid 
 	return NULL;
 }
 
-static const char *better_gid(struct rule_context *ctx, const struct rdma_port *p)
+static const char *better_gid(struct rule_context *ctx, const struct rdma_device *d,
+			      const struct rdma_port *p)
 {
-	const struct rdma_gid *good = port_usable_gid(p);
+	const struct rdma_gid *good = port_job_gid(ctx->node, d, p);
 	char text[GID_TEXT];
 	struct gid address;
 
@@ -135,7 +136,10 @@ static const char *better_gid(struct rule_context *ctx, const struct rdma_port *
 		return "a RoCE v2 GID that routes (this port has none)";
 	gid_parse(span_of(good->gid.value), &address);
 	gid_format(text, &address);
-	return text_printf(ctx, "index %" PRIu64 " (RoCE v2, %s)", good->index.value, text);
+	return text_printf(ctx, "index %" PRIu64 " (RoCE v2, %s)%s", good->index.value, text,
+			   gid_is_stale(ctx->node, d, good)
+				   ? ", when the interface has this address again"
+				   : "");
 }
 
 /* An active Ethernet port that the job's list takes; without a list one that jobs use. */
@@ -165,13 +169,14 @@ static const char *port_without(struct rule_context *ctx, const struct rdma_port
 	return NULL;
 }
 
-static const char *setting_text(struct rule_context *ctx, const struct rdma_port *p,
-				const struct job_value *set)
+static const char *setting_text(struct rule_context *ctx, const struct rdma_device *d,
+				const struct rdma_port *p, const struct job_value *set)
 {
-	const struct rdma_gid *good = port_usable_gid(p);
+	const struct rdma_gid *good = port_job_gid(ctx->node, d, p);
 	const char *bad = good ? port_without(ctx, p, set, good->index.value) : NULL;
 
-	if (!good)
+	/* Its address comes first: rdma/gid-stale-address. */
+	if (!good || gid_is_stale(ctx->node, d, good))
 		return NULL;
 	return bad ? text_printf(ctx,
 				 "no index is right for all ports (GID %" PRIu64
@@ -181,10 +186,10 @@ static const char *setting_text(struct rule_context *ctx, const struct rdma_port
 }
 
 /* Without the index these libraries look for the GID themselves; others have only the index. */
-static const char *remedy_index(struct rule_context *ctx, const struct rdma_port *p,
-				const struct job_value *set)
+static const char *remedy_index(struct rule_context *ctx, const struct rdma_device *d,
+				const struct rdma_port *p, const struct job_value *set)
 {
-	const char *text = setting_text(ctx, p, set);
+	const char *text = setting_text(ctx, d, p, set);
 
 	if (strncmp(set->name, "NCCL_", strlen("NCCL_")) == 0)
 		return text_printf(ctx,
@@ -207,7 +212,7 @@ static void fail_gid(struct rule_context *ctx, const struct rdma_device *d,
 	FAIL(ctx, .subject = port_name(ctx->arena, d, p),
 	     .observed = text_printf(ctx, "%s: entry %" PRIu64 " %s", who, index,
 				     fault_of_gid(ctx, g)),
-	     .expected = better_gid(ctx, p), .remedy = set ? remedy_index(ctx, p, set) : NULL,
+	     .expected = better_gid(ctx, d, p), .remedy = set ? remedy_index(ctx, d, p, set) : NULL,
 	     .evidence = { fact,
 			   g ? gid_fact(ctx->arena, d, p, g, "gid")
 			     : port_fact(ctx->arena, d, p, "gids"),
@@ -400,7 +405,7 @@ static const struct rule env_gid_rules[] = {
 		       "another GID on the next node or the next day. The right one is a RoCE v2 GID of an address that "
 		       "is not link-local. If no index is set, the search of NCCL and NVSHMEM is repeated here. Older "
 		       "releases use index 0; the highest version on disk counts, and the job may load another. "
-		       "InfiniBand ports do not use the index. Without an RDMA profile only an index that is set is judged.",
+		       "InfiniBand ports do not use the index. Without an RDMA profile only an index that is set is checked.",
 		.check = "show_gids; NCCL_DEBUG=INFO shows \"GID\"",
 		.sources = "NCCL 2.30.7: src/transport/net_ib/connect.cc, ncclIbGetGidIndex(); "
 			   "docs/userguide/source/env.rst\n"

@@ -41,7 +41,7 @@ static const char *without_gin(struct rule_context *ctx)
 	return NULL;
 }
 
-static void judge_cross_nic(struct rule_context *ctx, const struct job_value *v)
+static void answer_cross_nic(struct rule_context *ctx, const struct job_value *v)
 {
 	const struct software_item *nccl = node_software(ctx->node, "nccl");
 	const char *text = job_value_text(ctx->arena, ctx->node, v);
@@ -82,7 +82,7 @@ static void check_cross_nic(struct rule_context *ctx)
 	else if (without)
 		NOT_APPLICABLE(ctx, .observed = without, .evidence = { "env.variables" });
 	else
-		judge_cross_nic(ctx, &v);
+		answer_cross_nic(ctx, &v);
 }
 
 /* ---- env/nccl-features-off ---- */

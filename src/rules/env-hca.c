@@ -103,7 +103,7 @@ static const char *cause_subject(struct rule_context *ctx, const struct entry_an
 		       : NULL;
 }
 
-/* What is wrong with an entry that takes no port of use. */
+/* Answers for an entry that selects no usable port. */
 static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 		       const struct hca_entry *entry, const struct entry_answer *a)
 {

@@ -184,7 +184,7 @@ static const struct rule env_off_rules[] = {
 			"GPUs.",
 		.why = "These variables are often left over from the search for a hang. With data-centre GPUs, for which "
 		       "NCCL uses NVLink or PCIe, the finding is a warning. With other GPUs it is a note, because most "
-		       "have no peer access. In the deepep profile NVSHMEM_DISABLE_P2P is not judged: DeepEP sets it "
+		       "have no peer access. In the deepep profile NVSHMEM_DISABLE_P2P is not checked: DeepEP sets it "
 		       "itself.",
 		.check =
 			"env | grep -E 'NCCL_P2P|NVSHMEM_DISABLE_P2P'; grep P2P /etc/nccl.conf ~/.nccl.conf",

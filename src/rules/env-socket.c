@@ -332,10 +332,10 @@ static const struct rule env_socket_rules[] = {
 		.why = "NCCL takes every interface that is up, has an address and matches. If none is left, that is an "
 		       "error. If one is left that reaches no other node, that is a warning: loopback, link-local "
 		       "addresses only, the bridge or link of a container, or a /31 link without a route. Without the "
-		       "variable NCCL's own choice is judged: a warning if such an interface has IPv4, else a note. On a "
+		       "variable NCCL's own choice is checked: a warning if such an interface has IPv4, else a note. On a "
 		       "Kubernetes node it is a note, because jobs there have their own interfaces. NCCL's own choice leaves "
 		       "lo out; a list replaces that choice, so ^docker0 takes lo. Without an RDMA profile only variables "
-		       "that are set are judged.",
+		       "that are set are checked.",
 		.check =
 			"ip -br addr; NCCL_SOCKET_IFNAME=bond0 is a prefix, =bond0 as a value the whole name, "
 			"^docker,veth excludes; GLOO_SOCKET_IFNAME takes whole names only; NCCL_DEBUG=INFO shows \"Bootstrap: Using\"",

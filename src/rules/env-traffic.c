@@ -59,8 +59,8 @@ static bool uses_gin(const struct rule_context *ctx)
 	return deepep && version_compare(deepep->version.value, DEEPEP_ON_NCCL) >= 0;
 }
 
-static void judge(struct rule_context *ctx, const struct rdma_device *d, const struct rdma_port *p,
-		  const struct user *u)
+static void check_user(struct rule_context *ctx, const struct rdma_device *d,
+		       const struct rdma_port *p, const struct user *u)
 {
 	const char *fact = port_fact(ctx->arena, d, p, "traffic_class");
 	const char *name = port_name(ctx->arena, d, p);
@@ -99,7 +99,7 @@ static void check_port(struct rule_context *ctx, const struct rdma_device *d,
 		users[n++] = nccl_user(ctx);
 	if (is_known(p->traffic_class) && p->traffic_class.value)
 		for (size_t i = 0; i < n; i++)
-			judge(ctx, d, p, &users[i]);
+			check_user(ctx, d, p, &users[i]);
 	else if (was_read(p->traffic_class))
 		PASS(ctx, .subject = port_name(ctx->arena, d, p),
 		     .evidence = { port_fact(ctx->arena, d, p, "traffic_class") });

@@ -134,7 +134,7 @@ static const struct rule gpu_deepep_rules[] = {
 		.sources =
 			"github.com/deepseek-ai/DeepEP dd758ca (July 2026): README.md (Requirements), "
 			"deep_ep/utils/envs.py (check_nvlink_connections)\n"
-			"NVIDIA Fabric Manager User Guide r580: HGX baseboards with NVSwitch",
+			"NVIDIA Fabric Manager User Guide 2.3 (March 2025): NVSwitch-Based Systems",
 	},
 	{
 		.id = "gpu/arch-below-sm90",

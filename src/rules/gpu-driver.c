@@ -422,6 +422,7 @@ static const struct rule gpu_driver_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_power,
+		.needs_running = true,
 		.impact = "The GPU computes more slowly than others of its model.",
 		.remedy = "If no one wants the limit, set it to the default.",
 		.command = "sudo nvidia-smi -i INDEX -pl WATTS",
@@ -490,6 +491,7 @@ static const struct rule gpu_driver_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_compute,
+		.needs_running = true,
 		.impact =
 			"A second process on the GPU fails with \"device busy or unavailable\"; in the mode "
 			"prohibited every process does.",

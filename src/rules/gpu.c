@@ -38,7 +38,7 @@ static const struct log_line *logged(const struct node *node, const char *const 
 	return NULL;
 }
 
-/* The same, of lines after which the GPU was not reset, nor the driver loaded again. */
+/* Like the function above, for lines after which the GPU was not reset, nor the driver loaded again. */
 static const struct log_line *still_so(struct rule_context *ctx, const char *const *patterns,
 				       const char *bdf)
 {
@@ -560,7 +560,7 @@ static const struct rule gpu_rules[] = {
 			"nvnodecheck doctor --nvml; nvidia-smi nvlink -s; nvidia-smi -q | grep -A3 Fabric",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h\n"
-			"NVIDIA Fabric Manager User Guide r580: SXid errors\n"
+			"NVIDIA Fabric Manager User Guide 2.3 (March 2025): NVSwitch SXid Errors\n"
 			"github.com/Azure/azhpc-diagnostics issue 73",
 	},
 	{
@@ -570,6 +570,7 @@ static const struct rule gpu_rules[] = {
 		.profiles = PROFILE_P2P | PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mig,
+		.needs_running = true,
 		.impact =
 			"No peer-to-peer between GPUs over PCIe or NVLink, and no NVLS. NCCL copies through "
 			"host memory.",
@@ -584,6 +585,7 @@ static const struct rule gpu_rules[] = {
 		       "knows the mode.",
 		.check = "nvidia-smi mig -lgi",
 		.cost = "Jobs that use the instances end.",
+		.is_risk = true,
 		.sources = "NVIDIA MIG User Guide r580: Application Considerations\n"
 			   "github.com/NVIDIA/nccl issue 1716",
 	},
@@ -629,8 +631,9 @@ static const struct rule gpu_rules[] = {
 		       "NVSwitches has eight GPUs; fewer are an error. Without [expect] gpu-count an odd "
 		       "number of GPUs in another server is a warning.",
 		.check = "lspci -d 10de: | grep -c -E '3D|VGA'",
-		.sources = "NVIDIA Fabric Manager User Guide r580: HGX baseboards\n"
-			   "azurehpc-health-checks: customTests/azure_gpu_count.nhc (2024)",
+		.sources =
+			"NVIDIA Fabric Manager User Guide 2.3 (March 2025): GPU Baseboard Topologies\n"
+			"azurehpc-health-checks: customTests/azure_gpu_count.nhc (2024)",
 	},
 };
 

@@ -157,7 +157,7 @@ static const char *domain_of(const struct iommu_device *i)
 static void fail_mixed(struct rule_context *ctx, const struct types *types)
 {
 	const struct node *node = ctx->node;
-	/* There the right type is translation, or not for this rule to say. */
+	/* On these nodes the right type is translation, or this rule cannot decide it. */
 	bool keeps = node_may_be(node, KIND_GRACE) || node_may_be(node, KIND_GB10) ||
 		     node_may_be(node, KIND_VFIO_HOST);
 

@@ -96,7 +96,7 @@ static const struct rule iommu_refused_rules[] = {
 		.check =
 			"dmesg | grep -E 'RMRR|1:1 IOMMU|IOTLB_INV_TIMEOUT|Completion-Wait|Invalidation Time-out|giving up'",
 		.sources =
-			"Linux 6.1: drivers/iommu/intel/iommu.c, drivers/iommu/intel/dmar.c, drivers/iommu/amd/iommu.c, "
+			"Linux 6.1.192: drivers/iommu/intel/iommu.c, drivers/iommu/intel/dmar.c, drivers/iommu/amd/iommu.c, "
 			"drivers/pci/pci.c (pci_dev_wait)\n"
 			"data/iommu-words.tsv names the source of each line",
 	},

@@ -115,7 +115,7 @@ static void check_ats(struct rule_context *ctx, const struct pci_device *d, cons
 		     .evidence = { type_fact });
 }
 
-/* What is right on this node: a GPU that walks the processor's page tables works with translation. */
+/* The right type on this node. A GPU that walks the processor's page tables works with translation. */
 enum translation { TRANSLATION_WRONG, TRANSLATION_GRACE, TRANSLATION_GB10 };
 
 static enum translation find_translation(const struct node *node)
@@ -363,7 +363,7 @@ static const struct rule iommu_rules[] = {
 			"GPUDirect RDMA is slow or fails.",
 		.remedy = "Add iommu=pt to the kernel command line, then reboot.",
 		.fix = { "iommu-passthrough" },
-		.follows = { "driver/geforce-no-gpudirect" },
+		.follows = { "driver/geforce-no-gpudirect", "iommu/cmdline-ineffective" },
 		.activation = ACTIVATION_REBOOT,
 		.trial = TRIAL_PEER_COPIES,
 		.reads =
@@ -376,6 +376,7 @@ static const struct rule iommu_rules[] = {
 		.check =
 			"for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
 		.cost = "Isolation is weaker: a faulty device, or one of a virtual machine, can then write anywhere in memory.",
+		.is_risk = true,
 		.sources =
 			"docs.nvidia.com/maxine/triton: PCIe Multi-GPU Systems\n"
 			"Linux 6.1.192: Documentation/ABI/testing/sysfs-kernel-iommu_groups, drivers/pci/ats.c, "

@@ -56,7 +56,7 @@ static const struct rule limits_rdma_rules[] = {
 		       "file says max, or is missing. Run this in the job or with --pid.",
 		.check = "cat /sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup)/rdma.max",
 		.sources =
-			"Linux 6.12: Documentation/admin-guide/cgroup-v2.rst, RDMA; kernel/cgroup/rdma.c, "
+			"Linux 6.12.117: Documentation/admin-guide/cgroup-v2.rst, RDMA; kernel/cgroup/rdma.c, "
 			"rdmacg_try_charge()",
 	},
 };

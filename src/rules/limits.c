@@ -7,7 +7,7 @@
 #include "evaluate/rule.h"
 #include "query/kind.h"
 
-/* At or below this too little can be registered; systemd's and Docker's defaults are below it. */
+/* With this limit or less, too little memory can be registered; systemd's and Docker's defaults are lower. */
 #define MEMLOCK_FAIL_BYTES (UINT64_C(64) << 20)
 /* systemd-system.conf(5), DefaultLimitMEMLOCK= */
 #define MEMLOCK_SYSTEMD_BYTES (UINT64_C(8) << 20)
@@ -105,7 +105,7 @@ static bool is_root_login(const struct env_facts *env)
 	       (!is_known(env->login_uid) && !known_not(env->uid, 0));
 }
 
-/* This is a login session, and has less than limits.conf says. */
+/* Returns true in a login session that has less than limits.conf allows. */
 static bool contradicts(const struct node *node)
 {
 	const struct process_limits *self = &node->limits.self;
@@ -279,7 +279,7 @@ static bool check_docker(struct rule_context *ctx, const struct process_limits *
 	return true;
 }
 
-/* How the limit of this launcher is raised. */
+/* Returns how to raise the limit of this launcher. */
 static const char *remedy_memlock(struct rule_context *ctx, const struct process_limits *p,
 				  bool own)
 {
@@ -431,7 +431,7 @@ static void check_nofile(struct rule_context *ctx)
 #define SHM_FAIL_BYTES (UINT64_C(64) << 20)
 #define SHM_WANTED_BYTES (UINT64_C(1) << 30)
 
-/* Of this container's engine, or of the host. */
+/* Returns the remedy for this container's engine, or for the host. */
 static const char *remedy_shm(const struct node *node)
 {
 	if (!is_known(node->os.container))
@@ -492,8 +492,9 @@ static const struct rule limits_rules[] = {
 		       "CAP_IPC_LOCK, which most pods with RDMA have.",
 		.check = "grep -i 'locked memory' /proc/$(pgrep -o slurmd)/limits",
 		.cost = "Users can then lock all memory.",
+		.is_risk = true,
 		.sources =
-			"Linux 6.1: drivers/infiniband/core/umem.c, ib_umem_get()\n"
+			"Linux 6.1.192: drivers/infiniband/core/umem.c, ib_umem_get()\n"
 			"NCCL 2.30.7: docs/userguide/source/troubleshooting\n"
 			"systemd.exec(5) of systemd 252: LimitMEMLOCK=\nlimits.conf(5); dockerd(8), default-ulimits",
 	},

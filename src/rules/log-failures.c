@@ -39,7 +39,7 @@ static void check_failures(struct rule_context *ctx, failure_counts *counts, con
 		if (state != FAILURE_STANDS)
 			continue;
 		FAIL_AS(ctx, severity, .subject = f->subject.value, .observed = say_failure(ctx, f),
-			.expected = expected, .remedy = failure_cure(ctx->arena, f),
+			.expected = expected, .remedy = failure_cure(ctx->arena, ctx->node, f),
 			.evidence = { failure_fact(ctx->arena, node, f),
 				      failure_state_fact(ctx->arena, node, f) });
 	}
@@ -171,6 +171,7 @@ static const struct rule log_failures_rules[] = {
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
 		.evaluate = check_modules,
+		.needs_running = true,
 		.impact = "What needs the module does not work.",
 		.remedy = "Correct what the line names, then load the module.",
 		.activation = ACTIVATION_NOW,
@@ -194,6 +195,7 @@ static const struct rule log_failures_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_devices,
+		.needs_running = true,
 		.impact = "The device is there and no job can use it.",
 		.remedy =
 			"Read the lines before it in the kernel log: the driver says there what the "
@@ -210,7 +212,7 @@ static const struct rule log_failures_rules[] = {
 			"dmesg | grep -E 'probe .*failed|failed with error code|aborting|firmware load'; "
 			"lspci -k",
 		.sources = "Linux 6.16: drivers/base/dd.c, drivers/base/firmware_loader/main.c\n"
-			   "Linux 6.12: drivers/net/ethernet/mellanox/mlx5/core/main.c "
+			   "Linux 6.12.117: drivers/net/ethernet/mellanox/mlx5/core/main.c "
 			   "(mlx5_function_enable)",
 	},
 	{
@@ -230,7 +232,7 @@ static const struct rule log_failures_rules[] = {
 		       "means that the module was built without indirect branch tracking: ibt=off lets it run.",
 		.check = "dmesg | grep -A20 -E 'BUG:|Oops|Missing ENDBR'",
 		.sources =
-			"Linux 6.12: arch/x86/kernel/cet.c, arch/x86/kernel/dumpstack.c (show_ip)",
+			"Linux 6.12.117: arch/x86/kernel/cet.c, arch/x86/kernel/dumpstack.c (show_ip)",
 	},
 	{
 		.id = "log/kernel-argument-unknown",
@@ -249,7 +251,7 @@ static const struct rule log_failures_rules[] = {
 		.check =
 			"dmesg | grep -E 'Unknown kernel command line|unsupported|Unknown option|Malformed early'",
 		.sources =
-			"Linux 6.12: init/main.c (print_unknown_bootoptions, do_early_param), mm/hugetlb.c "
+			"Linux 6.12.117: init/main.c (print_unknown_bootoptions, do_early_param), mm/hugetlb.c "
 			"(hugepagesz_setup), drivers/pci/pci.c (pci_setup)\n"
 			"github.com/NVIDIA/nodewright-packages pull 127 (sizes of arm64)",
 	},

@@ -74,7 +74,7 @@ static const struct rule log_unexplained_rules[] = {
 		.why = "What the program does not understand it shows. Messages that differ in numbers alone are "
 		       "listed once. Messages that are known to mean no fault are left out.",
 		.check = "dmesg --level=emerg,alert,crit,err",
-		.sources = "Linux 6.12: Documentation/ABI/testing/dev-kmsg\n"
+		.sources = "Linux 6.12.117: Documentation/ABI/testing/dev-kmsg\n"
 			   "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/os-interface.c "
 			   "(nv_printf)",
 	},

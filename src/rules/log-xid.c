@@ -20,7 +20,7 @@ enum xid_action {
 	XID_SUPPORT,
 };
 
-/* By what has to be done, worst last. */
+/* Recovery actions in the order of their effort, the greatest last. */
 static const struct {
 	const char *words;
 	enum severity severity;
@@ -274,6 +274,7 @@ static const struct rule log_xid_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_xid,
+		.follows = { "pci/device-off-bus" },
 		.impact = "Work on this GPU failed or will fail.",
 		.remedy = "Look the number up in NVIDIA's Xid catalog.",
 		.mender = MENDER_ADMIN,
@@ -292,7 +293,7 @@ static const struct rule log_xid_rules[] = {
 			"Immediate Action\n"
 			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h, "
 			"kernel-open/nvidia/nvlink_linux.c, src/nvidia/src/kernel/gpu/gpu.c (Xid 154)\n"
-			"Linux 6.12: drivers/pci/probe.c (pci_setup_device), drivers/pci/pci.c (pci_dev_restore)\n"
+			"Linux 6.12.117: drivers/pci/probe.c (pci_setup_device), drivers/pci/pci.c (pci_dev_restore)\n"
 			"github.com/leptonai/gpud v0.13.0-rc.0: "
 			"components/accelerator/nvidia/xid/catalog_generated.go",
 	},

@@ -9,6 +9,7 @@
 #include "query/init-cause.h"
 #include "query/kind.h"
 #include "query/log-age.h"
+#include "query/refusal.h"
 #include "query/topology.h"
 
 #define US_PER_S UINT64_C(1000000)
@@ -60,7 +61,7 @@ static void check_allow_peermapping(struct rule_context *ctx)
 
 /* ---- RmInitAdapter ---- */
 
-/* Its firmware left BAR1 at the smallest size although the card has Resizable BAR. */
+/* Returns true if firmware left BAR1 at the smallest size although the card has Resizable BAR. */
 static bool has_small_bar1(const struct node *node, const char *bdf)
 {
 	const struct pci_device *d = bdf ? node_pci(node, bdf) : NULL;
@@ -96,9 +97,11 @@ static const char *init_text(struct rule_context *ctx, const char *line,
 
 	if (stage)
 		line = text_printf(ctx, "%s (failed %s)", line, stage);
-	return cause->meaning ? text_printf(ctx, "%s. Before that: %s: %s", line, cause->line,
-					    cause->meaning)
-			      : line;
+	if (!cause->meaning)
+		return line;
+	return cause->line ? text_printf(ctx, "%s. Before that: %s: %s", line, cause->line,
+					 cause->meaning)
+			   : text_printf(ctx, "%s: %s", line, cause->meaning);
 }
 
 static enum mender mender_of(const struct init_cause *cause)
@@ -113,6 +116,38 @@ static enum mender mender_of(const struct init_cause *cause)
 	return menders[cause->mender];
 }
 
+/* What the driver wrote before it; else, that it is no driver for the GPU. False: neither. */
+static bool find_init_cause(struct rule_context *ctx, const char *bdf, struct fact_u64 failed_us,
+			    struct init_cause *cause)
+{
+	const struct node *node = ctx->node;
+	const struct pci_device *gpu = bdf ? node_pci(node, bdf) : NULL;
+	struct refusal refusal;
+
+	if (init_cause_find(ctx->arena, node, bdf, failed_us, cause))
+		return true;
+	if (!gpu || !(refusal_by_flavour(node, gpu, &refusal) ||
+		      (is_known(node->driver.version) &&
+		       refusal_by_branch(ctx->arena, gpu, node->driver.version.value,
+					 "driver.version", &refusal))))
+		return false;
+	*cause = (struct init_cause){ .meaning = refusal.text,
+				      .remedy = refusal.remedy,
+				      .mender = INIT_ADMIN,
+				      .fact = refusal.fact };
+	return true;
+}
+
+/* What a setting or another driver ends is no defect of the GPU. */
+static bool is_configuration(const struct node *node, const char *bdf, bool known,
+			     const struct init_cause *cause)
+{
+	if (known)
+		return (cause->mender == INIT_ADMIN || cause->mender == INIT_FIRMWARE) &&
+		       !strstr(cause->remedy, "ower the node off");
+	return init_remedy(node, bdf) != NULL;
+}
+
 /* GPU NULL: the lines name none. An attempt that failed says nothing of a driver that was loaded since. */
 static void fail_rm_init(struct rule_context *ctx, const struct log_line *line,
 			 const struct log_subject *gpu)
@@ -124,7 +159,8 @@ static void fail_rm_init(struct rule_context *ctx, const struct log_line *line,
 	struct fact_u64 last_us = gpu ? gpu->last_us : line->last_us;
 	const char *since = log_new_life(ctx->arena, ctx->node, name, last_us);
 	struct init_cause cause = { 0 };
-	bool known = init_cause_find(ctx->arena, ctx->node, name, last_us, &cause);
+	bool known = find_init_cause(ctx, name, last_us, &cause);
+	bool configuration = is_configuration(ctx->node, name, known, &cause);
 
 	if (since)
 		NOTE(ctx, .subject = name,
@@ -135,7 +171,10 @@ static void fail_rm_init(struct rule_context *ctx, const struct log_line *line,
 		     .expected = "the driver initialises every GPU",
 		     .remedy = known ? cause.remedy : init_remedy(ctx->node, name),
 		     .has_mender = known, .mender = mender_of(&cause),
-		     .action = cause.mender == INIT_HOST ? ACTION_HOST_SIDE : ACTION_DERIVED,
+		     .action = cause.mender == INIT_HOST ? ACTION_HOST_SIDE
+			       : configuration		 ? ACTION_CONFIGURE
+							 : ACTION_DERIVED,
+		     .activation = configuration ? ACTIVATION_REBOOT : ACTIVATION_NONE,
 		     .evidence = { fact,
 				   gpu ? log_device_fact(ctx->arena, line, name, "count") : NULL,
 				   cause.fact,
@@ -438,7 +477,7 @@ static const struct rule log_rules[] = {
 		       " power is a note.",
 		.check = "dmesg | grep -E 'mlx5.*(module event|temperature|power)'",
 		.sources =
-			"Linux 6.12: drivers/net/ethernet/mellanox/mlx5/core/events.c\n"
+			"Linux 6.12.117: drivers/net/ethernet/mellanox/mlx5/core/events.c\n"
 			"github.com/NVIDIA/gpu-operator issue 2511 (slots that advertise nothing)",
 	},
 	{
@@ -517,6 +556,7 @@ static const struct rule log_rules[] = {
 			"nvidia-smi; dmesg | grep devmem_alloc_pagemap",
 		.cost = "Programs that let the GPU read memory of malloc() need HMM. Memory of CUDA's own "
 			"functions does not.",
+		.is_risk = true,
 		.sources =
 			"CUDA 13.2.1: cuda-features-archive, Known Issues (CUDA initialization with KASLR)\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm_pmm_gpu.c, uvm_hmm.c\n"
@@ -578,7 +618,7 @@ static const struct rule log_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dmabuf.c "
 			"(nv_dma_buf_attach), kernel-open/nvidia/nv-pci.c (nv_grdma_pci_topology_supported)\n"
-			"Linux 6.12: drivers/pci/p2pdma.c",
+			"Linux 6.12.117: drivers/pci/p2pdma.c",
 	},
 	{
 		.id = "log/peermem-invalid-context",

@@ -65,7 +65,7 @@ static const struct reference *named_for_boot(const struct node *node, const cha
 	return NULL;
 }
 
-/* What shows that jobs need RDMA of this NIC. */
+/* Finds the fact that shows that jobs need RDMA of this NIC. */
 static void find_wish(struct rule_context *ctx, struct lacking *l, const struct pci_device *nic)
 {
 	const struct node *node = ctx->node;
@@ -259,9 +259,10 @@ static const struct rule modules_nic_rules[] = {
 		       "others have one, offers no RDMA.",
 		.check =
 			"lspci -nnk | grep -A3 Ethernet; ls /sys/class/infiniband /sys/bus/auxiliary/devices",
-		.sources = "Linux 6.12: drivers/infiniband/hw (Kconfig, auxiliary device tables)\n"
-			   "rdma-core 64: kernel-boot/rdma-description.rules, providers\n"
-			   "github.com/siderolabs/pkgs issue 1557 (bnxt_re)",
+		.sources =
+			"Linux 6.12.117: drivers/infiniband/hw (Kconfig, auxiliary device tables)\n"
+			"rdma-core 64: kernel-boot/rdma-description.rules, providers\n"
+			"github.com/siderolabs/pkgs issue 1557 (bnxt_re)",
 	},
 };
 

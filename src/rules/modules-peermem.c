@@ -7,7 +7,7 @@
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/dkms.h"
-#include "query/load-chain.h"
+#include "query/modprobe-also-loads.h"
 #include "query/module-find.h"
 #include "query/module-load.h"
 #include "query/peermem.h"
@@ -425,7 +425,7 @@ static bool loaded_at_boot(const struct node *node, const char *name)
 		if ((strstr(s->unit.value, "peermem") || strstr(s->unit.value, name)) &&
 		    str_is(s->enabled, "enabled"))
 			return true;
-	return load_chain_has(node, name);
+	return modprobe_also_loads(node, name);
 }
 
 /* The module is installed, needed and not loaded: most often since the last boot. */
@@ -515,7 +515,7 @@ static void check_not_persistent(struct rule_context *ctx)
 static const struct rule modules_peermem_rules[] = {
 	{
 		.id = "modules/peermem-not-loaded",
-		.title = "GPUDirect RDMA can fail: nvidia_peermem is not loaded",
+		.title = "GPUDirect RDMA does not work: nvidia_peermem is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.needs_module = "nvidia_peermem",
@@ -559,7 +559,8 @@ static const struct rule modules_peermem_rules[] = {
 	},
 	{
 		.id = "modules/peermem-not-built-for-kernel",
-		.title = "GPUDirect RDMA can fail: no peer-memory module exists for this kernel",
+		.title =
+			"GPUDirect RDMA does not work: no peer-memory module exists for this kernel",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_not_built,

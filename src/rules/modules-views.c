@@ -62,7 +62,7 @@ static const struct rule modules_views_rules[] = {
 		.check = "lsmod | grep -E 'nvidia|mlx5|ib_'; cat /sys/module/nvidia/initstate",
 		.sources = "kmod 34: libkmod/libkmod-module.c, kmod_module_get_initstate() and "
 			   "kmod_module_new_from_loaded()\n"
-			   "Linux 6.12: kernel/module/procfs.c (m_show)",
+			   "Linux 6.12.117: kernel/module/procfs.c (m_show)",
 	},
 };
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
+#include "query/modprobe-dry-run.h"
 #include "query/module-find.h"
-#include "query/will-load.h"
 
 static bool is_loaded(const struct node *node, const char *name)
 {
@@ -50,7 +50,7 @@ static void check_one(struct rule_context *ctx, const char *name, const char **u
 		      const char **fact)
 {
 	const struct node *node = ctx->node;
-	struct load_verdict verdict = will_load(ctx->arena, node, name);
+	struct load_verdict verdict = modprobe_dry_run(ctx->arena, node, name);
 	bool loaded = is_loaded(node, name);
 
 	/* One that is not installed is other rules' matter; a container may have brought the one that is loaded. */

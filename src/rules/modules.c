@@ -66,27 +66,37 @@ static void check_nouveau(struct rule_context *ctx)
 		     .evidence = { "modules.loaded[nouveau].state" });
 }
 
+/* nouveau and those of virtual machines have rules of their own; nvgpu is NVIDIA's for Tegra. */
 static bool is_wrong_driver(const char *driver)
 {
-	static const char *const wrong[] = { "nova_core", "nova-core",		"nova_drm",
-					     "simpledrm", "simple-framebuffer", "nvidiafb" };
+	static const char *const others[] = { "nvidia", "nouveau", "nvgpu" };
 
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		if (strcmp(wrong[i], driver) == 0)
-			return true;
-	return false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(others[i], driver) == 0)
+			return false;
+	return !strstr(driver, "vfio") && strcmp(driver, "pciback") != 0;
+}
+
+/* nova-core registers itself under another name, and nova_drm loads it (drivers/gpu/nova-core/nova_core.rs). */
+static const char *module_of_driver(const char *driver)
+{
+	return strcmp(driver, "NovaCore") == 0 ? "nova_core" : driver;
 }
 
 static void fail_other_driver(struct rule_context *ctx, const struct pci_device *d,
 			      const char *fact)
 {
-	const char *lines = command_printf(ctx->arena, "blacklist %s\\n", d->driver.value);
+	const char *module = module_of_driver(d->driver.value);
+	bool nova = strncmp(module, "nova", 4) == 0;
+	const char *lines = command_printf(
+		ctx->arena, nova ? "blacklist %s\\nblacklist nova_drm\\n" : "blacklist %s\\n",
+		module);
 
 	FAIL(ctx, .subject = d->bdf.value,
 	     .observed = text_printf(ctx, "bound to %s", d->driver.value),
 	     .expected = "bound to nvidia",
-	     .remedy = text_printf(ctx, "Blacklist %s and rebuild the initramfs, then reboot.",
-				   d->driver.value),
+	     .remedy = text_printf(ctx, "Blacklist %s%s and rebuild the initramfs, then reboot. ",
+				   module, nova ? " and nova_drm" : ""),
 	     .command = lines ? command_block(ctx, "blacklist-gpu.conf", lines) : NULL,
 	     .evidence = { fact });
 }
@@ -489,6 +499,7 @@ static const struct rule modules_rules[] = {
 		       "line about the BAR of a GPU. The remedy is known from one report.",
 		.check = "dmesg | grep 'conflicting memory types'; lsmod | grep nvidia_drm",
 		.cost = "No console or desktop on the GPU.",
+		.is_risk = true,
 		.sources =
 			"github.com/nicexlab/phoenix issue 4\nLinux 6.1.192: arch/x86/mm/pat/memtype_interval.c",
 	},

@@ -336,8 +336,9 @@ static const struct rule net_rules[] = {
 			 "-br addr",
 		.cost = "Services that need addresses answered on other interfaces change, for example some load "
 			"balancers.",
+		.is_risk = true,
 		.sources =
-			"Linux 6.1: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
+			"Linux 6.1.192: Documentation/networking/ip-sysctl.rst, arp_ignore, arp_announce",
 	},
 };
 

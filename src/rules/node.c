@@ -97,6 +97,18 @@ static void check_expectation(struct rule_context *ctx)
 
 /* ---- probes ---- */
 
+/* The probe crashed or a library ended it: the node need not be at fault. */
+static void fail_ended(struct rule_context *ctx, const char *probe)
+{
+	FAIL(ctx, .subject = probe, .observed = "the program that reads it ended early",
+	     .expected = "an answer", .impact = "What this part of the node would show is unknown.",
+	     .remedy =
+		     "Run nvnodecheck again. If it ends early again, look for its name in the kernel "
+		     "log, and report the defect.",
+	     .action = ACTION_CONFIGURE,
+	     .evidence = { fact_path(ctx->arena, "probes", probe, "state") });
+}
+
 static void check_timed_out(struct rule_context *ctx)
 {
 	size_t bad = 0;
@@ -107,13 +119,17 @@ static void check_timed_out(struct rule_context *ctx)
 		if (!timed_out && !known_is(p->state, PROBE_FAILED))
 			continue;
 		bad++;
-		FAIL(ctx, .subject = p->name.value,
-		     .observed = !timed_out ? "the probe ended early"
-				 : is_known(p->stuck_at)
-					 ? text_printf(ctx, "no answer from %s", p->stuck_at.value)
-					 : "no answer in time",
-		     .expected = "an answer within the probe's deadline",
-		     .evidence = { fact_path(ctx->arena, "probes", p->name.value, "state") });
+		if (!timed_out)
+			fail_ended(ctx, p->name.value);
+		else
+			FAIL(ctx, .subject = p->name.value,
+			     .observed = is_known(p->stuck_at)
+						 ? text_printf(ctx, "no answer from %s",
+							       p->stuck_at.value)
+						 : "no answer in time",
+			     .expected = "an answer within the probe's deadline",
+			     .evidence = {
+				     fact_path(ctx->arena, "probes", p->name.value, "state") });
 	}
 	if (!bad)
 		PASS(ctx, .evidence = { "probes" });
@@ -126,6 +142,7 @@ static const struct rule node_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_expectation,
+		.needs_running = true,
 		.impact =
 			"A part is missing, was replaced, or has another version than on other nodes.",
 		.remedy = "Repair the node, or correct the [expect] section.",
@@ -140,7 +157,7 @@ static const struct rule node_rules[] = {
 	},
 	{
 		.id = "node/probe-timed-out",
-		.title = "A GPU or driver may be stuck: reading a file of this node hung",
+		.title = "A part of this node could not be read: a GPU or driver may be stuck",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_timed_out,

@@ -23,7 +23,7 @@ static const struct bits nic_side = { COUNTED, PCI_ACS_SV | PCI_ACS_CR | PCI_ACS
 static const struct bits gpu_side = { COUNTED, PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_UF, "xx101x1" };
 /* Without source validation the whole segment is one IOMMU group. */
 static const struct bits root_above = { COUNTED, PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF, "xx111x0" };
-/* What the kernel sets where the IOMMU translates. */
+/* The bits that the kernel sets where the IOMMU translates. */
 static const struct bits kernel_default = { COUNTED, COUNTED, "xx111x1" };
 
 struct port {
@@ -69,7 +69,7 @@ static void add_pair(struct ports *ports, const struct pci_chain *dma, const str
 }
 
 /* Root ports of Grace, and the bridges of ConnectX and BlueField-3 (rdma_topo, pci_device_types). */
-static bool is_judged(const struct pci_device *d)
+static bool is_checked(const struct pci_device *d)
 {
 	static const struct {
 		uint16_t vendor, device;
@@ -108,7 +108,7 @@ static void collect(const struct rule_context *ctx, struct ports *ports)
 		}
 	}
 	for_each(d, &ctx->node->pci.devices)
-		if (is_judged(d))
+		if (is_checked(d))
 			add_port(ports, d, &kernel_default);
 }
 

@@ -96,7 +96,7 @@ static const char *control_fact(struct rule_context *ctx, const struct pci_devic
 	return fact_path(ctx->arena, "pci.devices", port->bdf.value, "acs.control");
 }
 
-/* As lspci writes them. */
+/* Formats the bits like lspci. */
 static const char *format_bits(struct rule_context *ctx, uint64_t control)
 {
 	static const char *const names[] = { "SrcValid+",   "TransBlk+",    "ReqRedir+",
@@ -336,6 +336,7 @@ static const struct rule pci_acs_rules[] = {
 		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
 		.cost = "Isolation is weaker: devices below the switch can then reach each other. Do not do this on a host that gives "
 			"single devices to virtual machines.",
+		.is_risk = true,
 		.sources = SOURCES_ACS,
 	},
 	{
@@ -356,6 +357,7 @@ static const struct rule pci_acs_rules[] = {
 		       "the sign of such a host. Inside a virtual machine the real ports are not visible.",
 		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl|ATSCtl'",
 		.cost = "Devices below the switch trust each other's translations.",
+		.is_risk = true,
 		.sources = SOURCES_ACS "\ngithub.com/NVIDIA/nccl issue 949",
 	},
 	{

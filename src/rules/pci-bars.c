@@ -192,7 +192,7 @@ static const struct rule pci_bars_rules[] = {
 		.why = "The firmware reserves the addresses of virtual functions at boot. If it does not know of them, the "
 		       "window of the bridge above is too small.",
 		.check = "dmesg | grep 'MMIO resources'; cat /sys/bus/pci/devices/BDF/sriov_numvfs",
-		.sources = "Linux 6.12: drivers/pci/iov.c (sriov_enable)",
+		.sources = "Linux 6.12.117: drivers/pci/iov.c (sriov_enable)",
 	},
 };
 

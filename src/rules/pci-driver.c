@@ -163,7 +163,7 @@ static void check_driver(struct rule_context *ctx)
 
 /* ---- its BARs ---- */
 
-/* What the kernel draws on before a GPU's own driver is there, as /proc/iomem names it. */
+/* Holders of a frame buffer before the GPU's own driver is loaded, with their names in /proc/iomem. */
 static const struct frame_buffer {
 	const char *holder, *remedy;
 } frame_buffers[] = {
@@ -216,7 +216,7 @@ static void check_held(struct rule_context *ctx, const struct pci_device *d)
 				   said ? log_device_fact(ctx->arena, line, d->bdf.value, "last")
 					: NULL });
 	else if (said && !was_read(node->pci.claims))
-		/* It may have been released since. */
+		/* The range may have been released since. */
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = d->bdf.value, .observed = said->last.value,
 			.expected = "BARs that nothing else holds",
 			.evidence = { log_device_fact(ctx->arena, line, d->bdf.value, "last"),
@@ -299,7 +299,7 @@ static const struct rule pci_driver_rules[] = {
 		       "part of the BAR is reserved, vfio-pci cannot give the BAR to a virtual machine.",
 		.check = "grep -A2 -i BDF /proc/iomem; dmesg | grep \"can't reserve\"",
 		.sources =
-			"Linux 6.12: drivers/pci/pci.c (__pci_request_region), kernel/resource.c (r_show)\n"
+			"Linux 6.12.117: drivers/pci/pci.c (__pci_request_region), kernel/resource.c (r_show)\n"
 			"github.com/siderolabs/talos issue 14356\n"
 			"github.com/cosminmocan/vfio-single-amdgpu-passthrough issue 3",
 	},

@@ -65,7 +65,8 @@ static bool is_unassigned(const struct pci_bar *bar)
 /* NVreg_EnableResizableBar is in kernel-open/nvidia/nv-reg.h from 530.30.02 on, and not in 525.147.05. */
 #define RESIZES_SINCE "530.30.02"
 
-/* What makes BAR1 larger: a setting of the driver, of this node's firmware, of the host's, or of the card. */
+/* Answers with the setting that makes BAR1 larger: of the driver, of this node's firmware, of the host's, or of the
+ * card. */
 /* CARD: the remedy where the card offers no larger BAR1; else NULL. */
 static void fail_small(struct rule_context *ctx, const struct answer *base, const char *card)
 {

@@ -291,7 +291,7 @@ static const struct rule platform_rules[] = {
 		       " on, which is a note. DOCA brings it to older kernels. Whether a board has the "
 		       "second path is not known here.",
 		.check = "uname -r; lspci -nnkd 15b3:2100; rdma_topo topology",
-		.sources = "Linux 6.12: drivers/infiniband/hw/mlx5/data_direct.c\n"
+		.sources = "Linux 6.12.117: drivers/infiniband/hw/mlx5/data_direct.c\n"
 			   "rdma-core 61: kernel-boot/rdma_topo\n"
 			   "NVIDIA GB200 NVL Multi-Node Tuning Guide (2025): kernel",
 	},

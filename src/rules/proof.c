@@ -352,6 +352,7 @@ static const struct rule proof_rules[] = {
 		.profiles = PROFILE_P2P | PROFILE_RDMA | PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_speed,
+		.needs_running = true,
 		.impact = "Collective operations run at the speed of the slowest pair.",
 		.remedy =
 			"Compare the links of the two GPUs, and end other processes that use them.",

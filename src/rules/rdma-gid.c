@@ -62,7 +62,7 @@ static bool any_usable_gid(const struct rule_context *ctx)
 	return false;
 }
 
-/* What the port has instead. */
+/* Lists the GIDs that the port has instead. */
 static const char *gids_found(const struct rdma_device *d, const struct rdma_port *p)
 {
 	bool local = false, old = false;
@@ -293,7 +293,7 @@ static const char *stale_remedy(struct rule_context *ctx, const char *interface,
 }
 
 static void check_address(struct rule_context *ctx, const struct rdma_device *d,
-			  const struct rdma_port *p, size_t *judged)
+			  const struct rdma_port *p, size_t *checked)
 {
 	for_each(g, &p->gids) {
 		const struct net_interface *interface =
@@ -304,7 +304,7 @@ static void check_address(struct rule_context *ctx, const struct rdma_device *d,
 		if (!gid_needs_address(ctx->node, d, g) ||
 		    !gid_parse(span_of(g->gid.value), &address))
 			continue;
-		(*judged)++;
+		(*checked)++;
 		if (!is_known(interface->addresses)) {
 			UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
 				.evidence = { fact_path(ctx->arena, "net.interfaces",
@@ -329,7 +329,7 @@ static void check_address(struct rule_context *ctx, const struct rdma_device *d,
 
 static void check_stale(struct rule_context *ctx)
 {
-	size_t judged = 0, unread = 0, before;
+	size_t checked = 0, unread = 0, before;
 
 	if (skip_without_roce(ctx))
 		return;
@@ -342,13 +342,13 @@ static void check_stale(struct rule_context *ctx)
 		if (!has_addresses(ctx, d, p))
 			continue;
 		unread += is_unknown(p->gids) || !gids_are_known(p);
-		check_address(ctx, d, p, &judged);
+		check_address(ctx, d, p, &checked);
 	}
 	if (ctx->findings->count > before)
 		return;
-	if (!judged && unread)
+	if (!checked && unread)
 		UNKNOWN(ctx, .evidence = { "rdma.devices" });
-	else if (judged)
+	else if (checked)
 		PASS(ctx, .evidence = { "rdma.devices", "net.interfaces" });
 	else
 		NOT_APPLICABLE(ctx, .observed = "no GID of an IP address",
@@ -362,6 +362,7 @@ static const struct rule rdma_gid_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_rocev2,
+		.needs_running = true,
 		.impact = "Connections over this port fail or time out: NCCL \"completion with "
 			  "error 12\", ibv_modify_qp errors 22, 19 or 110.",
 		.remedy =
@@ -381,7 +382,7 @@ static const struct rule rdma_gid_rules[] = {
 		.check = "show_gids; or grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/* "
 			 "2>/dev/null",
 		.sources =
-			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband; "
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband; "
 			"drivers/infiniband/core/roce_gid_mgmt.c; Documentation/networking/devlink/devlink-params.rst and mlx5.rst\n"
 			"NCCL 2.30.7: src/transport/net_ib/connect.cc, ncclIbGetGidIndex()\n"
 			"github.com/NVIDIA/nccl issue 622",
@@ -392,6 +393,7 @@ static const struct rule rdma_gid_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_netdev,
+		.needs_running = true,
 		.impact = "ibv_modify_qp fails with \"No such device\" (errno 19).",
 		.remedy =
 			"Bring the interface up. In a container, give the container the interface too: "
@@ -403,10 +405,10 @@ static const struct rule rdma_gid_rules[] = {
 		.why = "The kernel takes route and MAC address from the GID's interface, in the network namespace of "
 		       "the process. A container that shares RDMA devices but not the interface has GIDs without an "
 		       "interface. If another GID of the port has an interface that is up, the finding is a note. "
-		       "Ports that are not active, and ports that the job's list leaves out, are not judged.",
+		       "Ports that are not active, and ports that the job's list leaves out, are not checked.",
 		.check = "grep . /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null; "
 			 "ip -br link",
-		.sources = "Linux 6.1: drivers/infiniband/core/sysfs.c, cma.c, addr.c\n"
+		.sources = "Linux 6.1.192: drivers/infiniband/core/sysfs.c, cma.c, addr.c\n"
 			   "github.com/NVIDIA/nccl issues 799, 925; github.com/microsoft/mscclpp "
 			   "issue 431",
 	},
@@ -417,6 +419,7 @@ static const struct rule rdma_gid_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_stale,
+		.needs_running = true,
 		.impact =
 			"Connections from this GID get no answer, because nothing routes back to the address.",
 		.remedy =
@@ -429,7 +432,7 @@ static const struct rule rdma_gid_rules[] = {
 		       "and need no such address on the interface; those of soft RoCE need it. If several interfaces "
 		       "share a subnet, only a live host shows which address is whose.",
 		.check = "show_gids; ip -br addr",
-		.sources = "Linux 6.1: drivers/infiniband/core/cache.c, roce_gid_mgmt.c\n"
+		.sources = "Linux 6.1.192: drivers/infiniband/core/cache.c, roce_gid_mgmt.c\n"
 			   "github.com/SoftRoCE/rxe-dev issue 79",
 	},
 };

@@ -128,7 +128,7 @@ static void check_nic(struct rule_context *ctx, const struct pci_device *nic, si
 		FAIL(ctx, .subject = nic->bdf.value,
 		     .observed = "it has no driver; NICs of the same model have RDMA devices",
 		     .expected = "mlx5_core", .evidence = { fact });
-	/* Else it belongs to another driver: vfio-pci, or an old mlx4. */
+	/* A NIC without such a module belongs to another driver: vfio-pci, or an old mlx4. */
 }
 
 static void check_missing(struct rule_context *ctx)
@@ -259,7 +259,8 @@ static void check_firmware(struct rule_context *ctx)
 
 /* ---- rdma/vf-present ---- */
 
-/* It was given none: "ip link set PF vf N node_guid", or a plug-in of the container engine. */
+/* Returns true if the virtual function was given no GUID: "ip link set PF vf N node_guid", or a plug-in of the
+ * container engine. */
 static bool has_no_guid(const struct rdma_device *d)
 {
 	return is_known(d->node_guid) &&
@@ -449,6 +450,7 @@ static const struct rule rdma_nics_rules[] = {
 		.severity = SEVERITY_ERR,
 		.needs_driver = true,
 		.evaluate = check_missing,
+		.needs_running = true,
 		.impact = "GPUs next to it use another NIC. Jobs that name it do not start.",
 		.remedy =
 			"Look in the kernel log for mlx5_core at this address. Then unbind and bind the function, "
@@ -463,7 +465,7 @@ static const struct rule rdma_nics_rules[] = {
 		       "functions with another driver are no fault. A function that has left the PCI bus is not "
 		       "visible here: set nic-count in the section [expect].",
 		.check = "ls -l /sys/class/infiniband; lspci -d 15b3: -k",
-		.sources = "Linux 6.1: drivers/infiniband/hw/mlx5/main.c; "
+		.sources = "Linux 6.1.192: drivers/infiniband/hw/mlx5/main.c; "
 			   "Documentation/networking/devlink/mlx5.rst\n"
 			   "github.com/leptonai/gpud pull 752",
 	},
@@ -486,7 +488,7 @@ static const struct rule rdma_nics_rules[] = {
 		.check = "grep . /sys/class/infiniband/*/{hca_type,board_id,fw_ver}",
 		.cost = "An update of firmware, and a reset of the NIC.",
 		.sources =
-			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (fw_ver, board_id)\n"
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (fw_ver, board_id)\n"
 			"NVIDIA Firmware Tools (MFT) documentation: mlxup, flint",
 	},
 	{
@@ -582,9 +584,10 @@ static const struct rule rdma_nics_rules[] = {
 		       "for shared devices. The intention is not visible here. Without a container runtime it is a "
 		       "note.",
 		.check = "rdma system show; cat /sys/module/ib_core/parameters/netns_mode",
-		.sources = "rdma-system(8)\n"
-			   "Linux 6.1: drivers/infiniband/core/device.c, ib_devices_shared_netns\n"
-			   "github.com/Mellanox/k8s-rdma-shared-dev-plugin issue 87",
+		.sources =
+			"rdma-system(8)\n"
+			"Linux 6.1.192: drivers/infiniband/core/device.c, ib_devices_shared_netns\n"
+			"github.com/Mellanox/k8s-rdma-shared-dev-plugin issue 87",
 	},
 };
 

@@ -148,7 +148,7 @@ struct layers {
 	size_t infiniband, ethernet, unknown;
 };
 
-/* Of the ports that are in use; with JOBS of those that jobs run over. */
+/* Counts the link layers of the ports that are in use; with JOBS, of those that jobs use. */
 static struct layers count_layers(const struct rule_context *ctx, bool jobs)
 {
 	struct layers n = { 0 };
@@ -287,7 +287,7 @@ static int membership(const struct rdma_port *p, uint64_t wanted)
 	return found;
 }
 
-/* What the job sets. NCCL_IB_PKEY and NVSHMEM_IB_PKEY_INDEX are indexes; the others are keys. */
+/* Gets the key that the job sets. NCCL_IB_PKEY and NVSHMEM_IB_PKEY_INDEX are indexes; the others are keys. */
 static bool wanted_pkey(struct rule_context *ctx, uint64_t *pkey, const char **name)
 {
 	static const char *const names[] = { "UCX_IB_PKEY", "NCCL_IB_PKEY_VALUE" };
@@ -375,6 +375,7 @@ static const struct rule rdma_ports_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_sm,
+		.needs_running = true,
 		.impact = "The port carries no traffic: it has no LID and no routes.",
 		.remedy =
 			"Ask the fabric's administrator why its subnet manager does not reach or accept this port. "
@@ -386,7 +387,7 @@ static const struct rule rdma_ports_rules[] = {
 		.check = "ibstat; sminfo",
 		.sources =
 			"InfiniBand Architecture Specification volume 1, 14.3 (PortState)\n"
-			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (state, sm_lid)",
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (state, sm_lid)",
 	},
 	{
 		.id = "rdma/link-flapping",
@@ -408,7 +409,7 @@ static const struct rule rdma_ports_rules[] = {
 		.check = "perfquery -x; or grep . "
 			 "/sys/class/infiniband/*/ports/*/counters/link_downed",
 		.sources =
-			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (counters)\n"
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (counters)\n"
 			"InfiniBand Architecture Specification volume 1, 16.1.3.5 (PortCounters)",
 	},
 	{
@@ -453,7 +454,7 @@ static const struct rule rdma_ports_rules[] = {
 		.cost = "A change of firmware settings, and a reset of the NIC.",
 		.sources =
 			"NVIDIA Firmware Tools (MFT) 4.34.1: Using mlxconfig (LINK_TYPE_P1)\n"
-			"Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband (link_layer)",
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (link_layer)",
 	},
 	{
 		.id = "rdma/pkey-missing",
@@ -461,6 +462,7 @@ static const struct rule rdma_ports_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_pkey,
+		.needs_running = true,
 		.impact = "Queue pairs cannot be made, or packets are dropped silently.",
 		.remedy =
 			"Make the port a member in the subnet manager's partitions.conf. Or set NCCL_IB_PKEY (an "

@@ -33,7 +33,7 @@ static bool core_release(const char *version, uint64_t *release)
 	return span_u64(part, 10, release) == 0;
 }
 
-static void check_version(struct rule_context *ctx)
+static void check_too_old(struct rule_context *ctx)
 {
 	const struct software_item *core = node_software(ctx->node, "libibverbs");
 	const struct software_item *nccl = node_software(ctx->node, "nccl");
@@ -45,12 +45,17 @@ static void check_version(struct rule_context *ctx)
 		core ? fact_path(ctx->arena, "software.items", core->path.value, "version") : NULL;
 	uint64_t release;
 
-	if (!core && skip_unless_software_whole(ctx))
+	if (skip_without_rdma_device(ctx) || (!core && skip_unless_software_whole(ctx)))
 		return;
-	if (!core || !core_release(core->version.value, &release))
-		PASS(ctx,
-		     .observed = "the providers are installed; rdma-core's version is not known",
-		     .evidence = { "rdma.providers" });
+	if (!core)
+		NOT_APPLICABLE(ctx, .observed = "no libibverbs was found on this node",
+			       .evidence = { "software.items" });
+	else if (!core_release(core->version.value, &release))
+		UNKNOWN(ctx,
+			.observed = text_printf(ctx,
+						"libibverbs %s: rdma-core's release is not known",
+						core->version.value),
+			.evidence = { evidence });
 	else if (release < CORE_DMABUF && !was_read(ctx->node->modules.loaded))
 		UNKNOWN(ctx, .evidence = { "modules.loaded" });
 	else if (release < CORE_DMABUF && peermem)
@@ -77,7 +82,7 @@ static void check_version(struct rule_context *ctx)
 			.evidence = { evidence, fact_path(ctx->arena, "software.items",
 							  nccl->path.value, "version") });
 	else
-		PASS(ctx, .evidence = { "rdma.providers", evidence });
+		PASS(ctx, .evidence = { evidence });
 }
 
 /* The libibverbs that programs get reads PREFIX/etc/libibverbs.d: "", or that of a build below /usr/local or /opt. */
@@ -91,27 +96,38 @@ static const char *prefix_of_verbs(struct rule_context *ctx)
 		       : "";
 }
 
+/* The library beside libibverbs: nothing in libibverbs.d names it. */
+static const char *unnamed_library(struct rule_context *ctx, const char *provider)
+{
+	for_each(f, &ctx->node->libraries.verbs_providers)
+		if (str_is(f->name, provider))
+			return text_printf(ctx,
+					   "; %s is there, and no file in libibverbs.d names it",
+					   f->path.value);
+	return "";
+}
+
 static void check_missing(struct rule_context *ctx, const struct rdma_device *d,
 			  const char *provider)
 {
 	static const struct package_names package = { "ibverbs-providers", "libibverbs",
 						      "rdma-core", "rdma-core" };
 	const char *runtime = NULL, *prefix = prefix_of_verbs(ctx);
+	const char *unnamed = unnamed_library(ctx, provider);
 	bool containers = node_runs_containers(ctx->node, &runtime);
 
 	FAIL_AS(ctx, containers ? SEVERITY_WARN : SEVERITY_ERR, .subject = d->name.value,
 		.observed =
 			is_absent(ctx->node->rdma.providers)
-				? text_printf(
-					  ctx,
-					  "%s/etc/libibverbs.d does not exist: no provider is installed%s",
-					  prefix, *prefix ? " there" : "")
+				? text_printf(ctx, "%s/etc/libibverbs.d does not exist%s", prefix,
+					      *unnamed ? unnamed : ": no provider is installed")
 				: text_printf(
 					  ctx,
-					  "no provider \"%s\" for a device with the driver %s%s%s",
+					  "no provider \"%s\" for a device with the driver %s%s%s%s",
 					  provider, d->driver.value, *prefix ? ", in " : "",
 					  *prefix ? text_printf(ctx, "%s/etc/libibverbs.d", prefix)
-						  : ""),
+						  : "",
+					  unnamed),
 		.expected =
 			containers
 				? text_printf(
@@ -172,7 +188,7 @@ static void check_provider(struct rule_context *ctx)
 		UNKNOWN(ctx, .observed = "the provider that the devices need is not known",
 			.evidence = { "rdma.devices" });
 	else
-		check_version(ctx);
+		PASS(ctx, .evidence = { "rdma.providers" });
 }
 
 static const struct verbs_provider_file *find_file(const struct node *node, const char *name,
@@ -276,32 +292,46 @@ static const struct rule rdma_providers_rules[] = {
 	},
 	{
 		.id = "rdma/userspace-provider-missing",
-		.title = "Programs find no RDMA device: libibverbs lacks a driver or is too old",
+		.title = "Programs find no RDMA device: libibverbs has no driver for it",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_provider,
-		.impact =
-			"Programs find no RDMA device (\"No IB devices found\"), or cannot register GPU memory "
-			"by DMA-BUF.",
+		.impact = "Programs find no RDMA device (\"No IB devices found\").",
 		.remedy =
 			"Install the user-space RDMA drivers where the job runs: on the host, or in its container.",
 		.activation = ACTIVATION_NOW,
 		.follows = { "rdma/provider-other-release" },
 		.reads =
 			"/etc/libibverbs.d and the libraries that it names; on a live host the devices that "
-			"libibverbs offers; its version; NCCL on disk.",
+			"libibverbs offers.",
 		.why = "A device of the kernel can be used only with its maker's library. A host whose jobs all run in "
-		       "containers does not need it, so the finding is a warning if a container runtime runs. "
-		       "rdma-core 34 has ibv_reg_dmabuf_mr. NCCL " NCCL_GIN
-		       " and later needs rdma-core 44 for GIN, which is judged in the profiles deepep and nccl-gin. A library of "
+		       "containers does not need it, so the finding is a warning if a container runtime runs. A library of "
 		       "another release than the kernel's driver (\"does not support the kernel ABI\") offers no "
 		       "device. Only a live host shows that.",
-		.check = "ibv_devices; ls /etc/libibverbs.d /usr/lib/*/libibverbs",
+		.check =
+			"ibv_devices; ls /etc/libibverbs.d /usr/lib64/libibverbs /usr/lib/*/libibverbs",
 		.sources =
-			"rdma-core 64: libibverbs/dynamic_driver.c, libibverbs/init.c (match_device), "
-			"debian/libibverbs1.symbols\n"
-			"github.com/k8snetworkplumbingwg/sriov-cni issue 348\n"
-			"NCCL 2.30.7: docs/userguide/source/usage/deviceapi.rst, Requirements",
+			"rdma-core 64: libibverbs/dynamic_driver.c (load_driver), libibverbs/init.c (match_device)\n"
+			"github.com/k8snetworkplumbingwg/sriov-cni issue 348",
+	},
+	{
+		.id = "rdma/userspace-too-old",
+		.title = "RDMA programs cannot use what they ask for: libibverbs is too old",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_too_old,
+		.impact =
+			"Programs find the RDMA devices, and cannot register GPU memory by DMA-BUF. NCCL's "
+			"GPU-initiated networking (GIN) does not start with rdma-core before 44.",
+		.remedy = "Upgrade rdma-core where the job runs: on the host, or in its container.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads = "The version of libibverbs; NCCL on disk; the loaded modules.",
+		.why = "rdma-core 34 has ibv_reg_dmabuf_mr. With nvidia_peermem loaded, programs do not need it. NCCL " NCCL_GIN
+		       " and later needs rdma-core 44 for GIN, which is checked in the profiles deepep and "
+		       "nccl-gin.",
+		.check = "ls /usr/lib64/libibverbs.so.1.* /usr/lib/*/libibverbs.so.1.*",
+		.sources = "rdma-core 64: debian/libibverbs1.symbols\n"
+			   "NCCL 2.30.7: docs/userguide/source/usage/deviceapi.rst, Requirements",
 	},
 };
 

@@ -122,6 +122,7 @@ static const struct rule rdma_rate_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_rates,
+		.needs_running = true,
 		.impact =
 			"NCCL takes the rate of the RDMA device for that of the NIC, and chooses rings, channels and "
 			"NICs by it. The NIC is used less than it could be.",
@@ -139,9 +140,9 @@ static const struct rule rdma_rate_rules[] = {
 		       "functions are left out.",
 		.check = "cat /sys/class/infiniband/*/ports/*/rate; cat /sys/class/net/*/speed",
 		.sources =
-			"Linux 6.12: drivers/infiniband/core/verbs.c (ib_get_eth_speed), net/core/net-sysfs.c "
+			"Linux 6.12.117: drivers/infiniband/core/verbs.c (ib_get_eth_speed), net/core/net-sysfs.c "
 			"(speed_show)\n"
-			"NCCL 2.30.7: src/transport/net_ib/init.cc (ncclIbSpeed, ncclIbWidth)",
+			"NCCL 2.30.7: src/transport/net_ib/init.cc (ibvSpeeds, ibvWidths, wrap_ibv_query_port_speed)",
 	},
 };
 

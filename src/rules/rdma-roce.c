@@ -211,7 +211,7 @@ static const struct rule rdma_roce_rules[] = {
 		.check = "ibv_devinfo | grep active_mtu; ip link",
 		.cost = "Switches and peers must accept frames of that size.",
 		.sources =
-			"Linux 6.1: include/rdma/ib_addr.h, iboe_get_mtu()\n"
+			"Linux 6.1.192: include/rdma/ib_addr.h, iboe_get_mtu()\n"
 			"NCCL 2.30.7: src/transport/net_ib/gdaki/gin_host_gdaki.cc, gdakiConnectQp()\n"
 			"github.com/NVIDIA/nccl issues 1957, 2255",
 	},
@@ -236,7 +236,7 @@ static const struct rule rdma_roce_rules[] = {
 		       "only the NIC is visible here. ConnectX can also live with loss. So this is a note. A copy of a "
 		       "node does not have these settings.",
 		.check = "dcb pfc show dev IFACE; mlnx_qos -i IFACE; ethtool -a IFACE",
-		.sources = "Linux 6.1: include/uapi/linux/dcbnl.h, net/dcb/dcbnl.c\n"
+		.sources = "Linux 6.1.192: include/uapi/linux/dcbnl.h, net/dcb/dcbnl.c\n"
 			   "github.com/openucx/ucx issue 6000",
 	},
 };

@@ -99,7 +99,7 @@ static const struct rule rdma_verbs_rules[] = {
 		.check = "ibv_devinfo; grep . /sys/class/infiniband/*/ports/*/state",
 		.sources =
 			"rdma-core 64: libibverbs/device.c (ibv_open_device), libibverbs/man/ibv_query_port.3\n"
-			"Linux 6.12: drivers/infiniband/core/sysfs.c (state_show)",
+			"Linux 6.12.117: drivers/infiniband/core/sysfs.c (state_show)",
 	},
 };
 

@@ -654,7 +654,7 @@ static const struct rule rdma_rules[] = {
 		       "bnxt_re for it, and Intel's need irdma.",
 		.check = "ls /sys/class/infiniband; lsmod | grep mlx5_ib",
 		.sources =
-			"Linux 6.1: drivers/infiniband/hw (mlx5, bnxt_re, irdma, qedr, cxgb4, hns), Kconfig\n"
+			"Linux 6.1.192: drivers/infiniband/hw (mlx5, bnxt_re, irdma, qedr, cxgb4, hns), Kconfig\n"
 			"github.com/NVIDIA/nccl issue 958",
 	},
 	{
@@ -663,6 +663,7 @@ static const struct rule rdma_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_ports,
+		.needs_running = true,
 		.impact =
 			"Jobs that use this port fail or hang. If no port is active, there is no RDMA.",
 		.remedy =
@@ -678,7 +679,7 @@ static const struct rule rdma_rules[] = {
 		       "ACTIVE with one of them.",
 		.check = "ibv_devinfo | grep -E 'hca_id|state'",
 		.sources = "InfiniBand Architecture Specification volume 1, 14.2.5.6 (PortState)\n"
-			   "Linux 6.1: Documentation/ABI/stable/sysfs-class-infiniband\n"
+			   "Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband\n"
 			   "github.com/NVIDIA/nccl issue 1935; github.com/openucx/ucx pull 5401",
 	},
 	{

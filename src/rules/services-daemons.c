@@ -211,6 +211,7 @@ static const struct rule services_daemons_rules[] = {
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
 		.evaluate = check_daemons,
+		.needs_running = true,
 		.impact = "Jobs do not reach the node, or lack what the service provides.",
 		.remedy =
 			"Find the reason in journalctl -b -u UNIT and correct it, then systemctl restart UNIT.",

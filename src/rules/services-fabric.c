@@ -20,7 +20,7 @@ static bool keeps_switches(const struct node *node)
 	return true;
 }
 
-/* What the mode must be, and why; the answer is known only where the kinds are. */
+/* Returns the mode that is needed, and why. It is unknown if the kinds are unknown. */
 static struct fact_u64 wanted_mode(struct rule_context *ctx, const char **why, const char **fact)
 {
 	struct kind_answer vgpu = kind_of(ctx->node, KIND_VGPU_HOST, ctx->arena);
@@ -96,6 +96,7 @@ static const struct rule services_fabric_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_fabric_mode,
+		.needs_running = true,
 		.impact =
 			"cuInit fails with error 802 in virtual machines with more than one GPU, or on this host.",
 		.remedy = "Set FABRIC_MODE in fabricmanager.cfg, then restart fabric manager.",
@@ -104,13 +105,13 @@ static const struct rule services_fabric_rules[] = {
 			"FABRIC_MODE in fabricmanager.cfg, the NVSwitches and their driver, and whether this host gives "
 			"GPUs to virtual machines, whole or as vGPUs.",
 		.why = "0, the default, sets up the whole board for one system: bare metal, or a virtual machine that gets "
-		       "the NVSwitches too. 1 keeps the switches on the host and waits for partitions to be activated. 2 "
+		       "the NVSwitches too. 1 keeps the switches with the host or a service machine and waits for partitions to be activated. 2 "
 		       "is for vGPUs. Fabric manager reads the mode when it starts.",
 		.check =
 			"grep FABRIC_MODE /usr/share/nvidia/nvswitch/fabricmanager.cfg; nvidia-smi -q | grep -A4 Fabric",
 		.sources =
-			"NVIDIA Fabric Manager User Guide 2.3 (May 2025): contents, Fabric Manager Config Options, "
-			"Virtualization Models\n"
+			"NVIDIA Fabric Manager User Guide 2.3 (March 2025): Fabric Manager Config Options, Supported "
+			"Virtualization Models, Fabric Manager Config File Modifications\n"
 			"github.com/NVIDIA/gpu-operator pull 2602 (the values of FABRIC_MODE)\n"
 			"github.com/NVIDIA/nccl-tests issue 260",
 	},

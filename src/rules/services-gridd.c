@@ -43,6 +43,7 @@ static const struct rule services_gridd_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_gridd,
+		.needs_running = true,
 		.impact =
 			"Without a licence the vGPU loses performance after some minutes, and CUDA can be refused.",
 		.remedy =

@@ -113,6 +113,7 @@ static const struct rule services_imex_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_configuration,
+		.needs_running = true,
 		.impact =
 			"nvidia-imex does not start, or the domain waits for this node. Memory of other trays cannot be "
 			"mapped.",

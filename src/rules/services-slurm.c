@@ -274,6 +274,7 @@ static const struct rule services_slurm_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gres,
+		.needs_running = true,
 		.impact = "slurmd does not start, or the node is drained.",
 		.remedy = "Correct gres.conf, then run systemctl restart slurmd.",
 		.activation = ACTIVATION_RESTART,

@@ -208,7 +208,7 @@ static void check_down(struct rule_context *ctx)
 
 /* ---- is it the driver's? ---- */
 
-/* With its version if there are several, else any. */
+/* Returns the item with a version if there is one, else any. */
 static const struct software_item *find_program(const struct node *node)
 {
 	const struct software_item *found = node_software(node, "fabricmanager");
@@ -401,8 +401,8 @@ static const struct rule services_rules[] = {
 			"NCCL fails on more than two GPUs: \"nvls.cc: Cuda failure 'invalid argument'\" "
 			"or CUDA error 401.",
 		.remedy =
-			"Stop all processes that have GPUs open (jobs, nvidia-persistenced, DCGM), reset all GPUs "
-			"(nvidia-smi -r), start fabric manager, then the rest. Or reboot. Until then set "
+			"Stop all processes that have GPUs open (jobs, DCGM, nvidia-persistenced) and fabric manager, reset all "
+			"GPUs (nvidia-smi -r), start fabric manager, then the rest. Or reboot. Until then set "
 			"NCCL_NVLS_ENABLE=0.",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
@@ -410,13 +410,14 @@ static const struct rule services_rules[] = {
 			"When nv-fabricmanager was started, and when the oldest process that has a GPU "
 			"open (/proc/PID/stat and fd); in a copy without those, nvidia-persistenced.",
 		.why = "The GPUs register with the fabric once. A fabric manager that is started again makes a new fabric. "
-		       "GPUs that were in use meanwhile keep the old state until they are reset. Processes that were "
+		       "GPUs that were in use meanwhile keep the old state until they are reset. nvidia-persistenced may run "
+		       "during such a reset, which is not visible here: start it again afterwards. Processes that were "
 		       "started within ten minutes of it count as started with it.",
 		.check =
 			"ps -o lstart,comm -C nv-fabricmanager,nvidia-persiste; fuser -v /dev/nvidia0",
 		.sources = "github.com/NVIDIA/nccl: issues 976 (2023-08-29) and 1488 (2024-10-21)\n"
 			   "github.com/NVIDIA/nvshmem issue 40\n" FM_GUIDE
-			   "r560: Fabric Manager Restart Mode",
+			   "2.3 (March 2025): Initializing NVSwitch and NVLink",
 	},
 	{
 		.id = "services/fabricmanager-down",
@@ -425,6 +426,7 @@ static const struct rule services_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_down,
+		.needs_running = true,
 		.impact = "CUDA does not start: error 802, system not yet initialized.",
 		.remedy =
 			"Install nvidia-fabricmanager in the driver's version (on HGX B200 and B300 also nvlsm), then "
@@ -443,7 +445,7 @@ static const struct rule services_rules[] = {
 		       "NV_WARN_NOTHING_TO_DO. In a container it is not visible. In a virtual machine it runs where the "
 		       "switches are. B200 and B300 are recognized by their PCI id.",
 		.check = "lspci -d 10de::0680; systemctl status nvidia-fabricmanager",
-		.sources = FM_GUIDE "r580: HGX baseboards with NVSwitch\n"
+		.sources = FM_GUIDE "2.3 (March 2025): NVSwitch-Based Systems\n"
 				    "github.com/NVIDIA/NVSentinel: issue 883 (2026-02)\n"
 				    "github.com/leptonai/gpud pull 1151\n"
 				    "github.com/NVIDIA/gpu-operator issue 610",
@@ -464,7 +466,7 @@ static const struct rule services_rules[] = {
 		       "without the switches do not.",
 		.check = "lspci -d 10de::0680; systemctl status nvidia-fabricmanager",
 		.sources = FM_GUIDE
-		"r580: HGX baseboards with NVSwitch\n"
+		"2.3 (March 2025): NVSwitch-Based Systems\n"
 		"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nvstatuscodes.h\n"
 		"github.com/data-infra/cube-studio issue 29",
 	},
@@ -484,7 +486,7 @@ static const struct rule services_rules[] = {
 		.why = "Fabric manager compares its version with the driver's when it starts, to the last number. After an "
 		       "upgrade of the driver without a reboot the old driver is still loaded.",
 		.check = "nv-fabricmanager --version; cat /sys/module/nvidia/version",
-		.sources = FM_GUIDE "r580: the driver's version and the fabric manager's\n"
+		.sources = FM_GUIDE "2.3 (March 2025): Other NVIDIA Software Packages\n"
 				    "github.com/NVIDIA/gpu-driver-container issue 735\n"
 				    "github.com/NVIDIA/nvtrust issue 55",
 	},
@@ -515,7 +517,7 @@ static const struct rule services_rules[] = {
 		.sources = "github.com/NVIDIA/nvshmem issue 40\n"
 			   "open-gpu-kernel-modules 595.45.04: "
 			   "src/nvidia/src/kernel/mem_mgr/mem_multicast_fabric.c\n" FM_GUIDE
-			   "r580: SXid errors",
+			   "2.3 (March 2025): NVSwitch SXid Errors",
 	},
 };
 

@@ -4,7 +4,7 @@
 
 #define IDS_SHOWN 5
 
-/* When an upgrade of the component is in use. */
+/* Returns when an upgrade of the component takes effect. */
 static enum activation activation_of(enum component component)
 {
 	switch (component) {

@@ -127,6 +127,7 @@ static const struct rule sysctl_namespaces_rules[] = {
 		.check =
 			"sysctl user.max_user_namespaces; sysctl -a | grep userns; ls /etc/apparmor.d; unshare -U true",
 		.cost = "User namespaces let every user reach parts of the kernel that have had security defects.",
+		.is_risk = true,
 		.sources =
 			"github.com/NVIDIA/enroot 8ea147d (April 2026): doc/requirements.md, conf/apparmor.profile\n"
 			"Linux 6.1.192: Documentation/admin-guide/sysctl/user.rst",

@@ -224,6 +224,7 @@ static const struct rule sysctl_rules[] = {
 		       "process for it, and libfabric's EFA provider switches shared memory off.",
 		.check = "sysctl kernel.yama.ptrace_scope; grep CapEff /proc/self/status",
 		.cost = "With 0 each process can read the memory of all other processes of its user.",
+		.is_risk = true,
 		.sources =
 			"Linux 6.1.192: Documentation/admin-guide/LSM/Yama.rst\nman-pages 6.03: pidfd_getfd(2)\n"
 			"DeepEP dd758ca (2026-07-14): csrc/kernels/backend/symmetric.hpp\n"

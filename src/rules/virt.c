@@ -264,7 +264,7 @@ static bool has_switches(const struct node *node)
 	return false;
 }
 
-/* What shows that no NVLink partition is active, or NULL. */
+/* Returns the fact that shows that no NVLink partition is active, or NULL. */
 static const char *partition_missing(struct rule_context *ctx, const char **fact)
 {
 	const struct node *node = ctx->node;
@@ -370,8 +370,8 @@ static const struct rule virt_rules[] = {
 		       "machine with one GPU needs no partition.",
 		.check = "lspci -d 10de::0680; nvidia-smi -q | grep -A4 Fabric",
 		.sources =
-			"NVIDIA Fabric Manager User Guide 2.3 (May 2025): contents, Full Passthrough and Shared NVSwitch "
-			"Virtualization Model\n"
+			"NVIDIA Fabric Manager User Guide 2.3 (March 2025): Supported Virtualization Models, Initializing "
+			"NVSwitch and NVLink\n"
 			"github.com/NVIDIA/kubevirt-gpu-device-plugin issue 133, github.com/NVIDIA/nccl-tests issue 260\n"
 			"github.com/NVIDIA/nvrc issue 159",
 	},
@@ -473,7 +473,7 @@ static const struct rule virt_rules[] = {
 			"(kbusEnableStaticBar1Mapping), src/nvidia/interface/nvrm_registry.h "
 			"(RmConfidentialCompute)\n"
 			"nvml.h of NVML 13 (github.com/NVIDIA/go-nvml): nvmlSystemGetConfComputeState\n"
-			"Linux 6.12: arch/x86/mm/mem_encrypt.c",
+			"Linux 6.12.117: arch/x86/mm/mem_encrypt.c",
 	},
 	{
 		.id = "virt/privileged-context",

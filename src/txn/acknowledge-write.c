@@ -3,10 +3,15 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "facts/own-files.h"
 #include "txn/write.h"
+
+#define LOCK_TRIES 300 /* of a tenth of a second: others look at the node first, too */
 
 static void put_fact(struct json_object *json, const char *key, struct fact_str fact)
 {
@@ -55,6 +60,27 @@ static int put(struct writer *w, const char *text)
 	if (rc == 0 && seen.there)
 		request.meta = &seen.meta;
 	return rc ? rc : write_put(w, &request);
+}
+
+/* The lock is the folder's, and goes with the descriptor, which stays open. */
+int acknowledge_lock(const struct root *root, struct arena *arena)
+{
+	const struct timespec pause = { 0, 100000000 };
+	char name[NAME_MAX + 1];
+	struct writer w;
+	int folder = -1;
+
+	if (writer_open(&w, root, arena) == 0 && make_folders(&w) == 0)
+		folder = write_open_folder(&w, OWN_ACKNOWLEDGED, name);
+	writer_close(&w);
+	for (unsigned int i = 0; folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) < 0; i++) {
+		if (errno != EWOULDBLOCK || i == LOCK_TRIES) {
+			close_fd(&folder);
+			return -EWOULDBLOCK;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return 0;
 }
 
 int acknowledge_write(const struct root *root, const struct acknowledged_facts *facts,

@@ -46,7 +46,7 @@ static void check_process(void *user, uint64_t pid, const char *comm)
 	char target[PATH_MAX];
 	int rc = host_list(s->host, &names, "/proc/%" PRIu64 "/%s", pid, s->folder);
 
-	/* It may have ended since it was listed. */
+	/* The process may have ended since it was listed. */
 	if (rc && rc != -ENOENT && rc != -ESRCH)
 		s->error = rc;
 	for (size_t i = 0; i < names.count; i++) {
@@ -126,7 +126,7 @@ static void check_module(struct search *s, const char *module)
 				      module, unexplained));
 }
 
-/* Its console holds no reference, and would disappear under its reader. */
+/* The driver's console holds no reference, so unloading would take the screen away. */
 static void check_console(struct search *s)
 {
 	_cleanup_text_ struct text text = { 0 };

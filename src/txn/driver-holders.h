@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* driver-holders.h - who keeps the NVIDIA driver from being unloaded. */
+/* driver-holders.h - the processes and modules that keep the NVIDIA driver from being unloaded. */
 #ifndef DRIVER_HOLDERS_H
 #define DRIVER_HOLDERS_H
 

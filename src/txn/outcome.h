@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* outcome.h - what became of each finding that a transaction was about. */
+/* outcome.h - the outcome of a transaction: for each of its findings, whether it is repaired. */
 #ifndef OUTCOME_H
 #define OUTCOME_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan.h - what would be changed on a node, and why. Fixes (src/fixes) make it from findings, it is
- * shown as a unified diff or JSON, and a transaction (src/txn/txn.h) carries it out. Data only:
- * making a plan changes nothing.
+ * plan.h - a plan: the changes of a node, and why. Fixes (src/fixes) make it from findings, it is shown as a unified
+ * diff or JSON, and a transaction (src/txn/txn.h) carries it out. Data only: making a plan changes nothing.
  *
  * Order of a transaction: files, then steps, each in the order of its list.
  */
@@ -13,8 +12,8 @@
 #include "evaluate/rule.h"
 #include "facts/fact.h"
 
-/* One file, whole. What is in BEFORE was read when the plan was made: if the file differs by then,
- * the plan is void. */
+/* The change of one whole file. BEFORE was read when the plan was made: if the file differs when the plan is
+ * applied, the plan is void. */
 struct plan_file {
 	const char *path;   /* on the node */
 	struct span before; /* p NULL: it was not there */
@@ -48,20 +47,21 @@ struct plan_step {
 	const char *const *argv; /* what is run, for those who read the plan; the transaction makes
 				    the command itself, of kind, tool, subject and path. NULL: a
 				    system call, or links in a folder */
-	/* What must be in the result when it is read back, NULL-terminated; or NULL.
-	 * PLAN_INITRAMFS: "nvidia NVreg_X=1", "blacklist nouveau". PLAN_BOOT_LOADER: kernel
-	 * arguments. */
+	/* Texts that the result must have when it is read back, NULL-terminated; or NULL. PLAN_INITRAMFS: "nvidia
+	 * NVreg_X=1", "blacklist nouveau". PLAN_BOOT_LOADER: kernel arguments. */
 	const char *const *must_hold;
 };
 
-/* What a finding gets: a repair, or the reason why there is none. */
+/* The answer for a finding: a repair, or the reason why there is none. */
 struct plan_repair {
 	const struct finding *finding;
 	const char *what;    /* one line; NULL: refused */
 	const char *refused; /* why software does not repair it, and who can */
 	/* when refused: all is there already, and waits for that; or NONE */
 	enum activation activation;
-	const char *cost; /* or NULL */
+	const char *cost;     /* or NULL */
+	bool is_risk;	      /* of the cost: rule.h */
+	const char *then_run; /* what a person has to run after it, for a shell; or NULL */
 };
 
 struct plan {

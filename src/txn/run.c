@@ -23,7 +23,7 @@
 #define TERM_GRACE_MS 5000
 #define POLL_MS 50
 
-/* Where distributions put them; /sbin and /bin only on those that did not merge them into /usr. */
+/* Paths of the programs in distributions; /sbin and /bin only where they are not merged into /usr. */
 static const struct tool {
 	const char *name;
 	const char *paths[4];
@@ -69,8 +69,7 @@ bool run_may(const char *path)
 
 /* ---- signals ---- */
 
-/* What says something of a call, and the call says it too; by default they would end the process.
- */
+/* Signals for a failure that the call reports as well; by default they end the process. */
 static const int told_by_calls[] = { SIGPIPE, SIGXFSZ, SIGIO };
 static struct sigaction before_hold[sizeof(told_by_calls) / sizeof(told_by_calls[0])];
 
@@ -88,8 +87,8 @@ static bool ends_process(int signal)
 	return true;
 }
 
-/* Not the signals that its parent set to be ignored, as nohup does: held back, an ignored signal
- * would be pending like any other. */
+/* Fills SET with the signals that end the process, without those that its parent has ignored, as nohup does: a
+ * blocked ignored signal would be pending like any other. */
 static void ending_signals(sigset_t *set)
 {
 	struct sigaction now;
@@ -116,7 +115,7 @@ void run_hold_signals(bool hold)
 
 	ignore_told_by_calls(hold);
 	ending_signals(&set);
-	/* Those that came have been answered: who called still has to say what became of it. */
+	/* Drop the signals that came: the transaction has answered them, and the caller still has to report. */
 	while (!hold && sigtimedwait(&set, NULL, &at_once) > 0)
 		;
 	sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
@@ -138,8 +137,7 @@ bool run_interrupted(void)
 
 /* ---- the child ---- */
 
-/* Nothing but standard input and output, and the lock, is left open: not what the caller of this
- * program had open either. */
+/* Closes everything but standard input and output, and the lock: also descriptors of this program's caller. */
 static void close_rest(int lock)
 {
 	/* Linux 5.11 */
@@ -160,8 +158,8 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* What builds an image or a menu of a tree has no business with the kernel that runs here, or with
- * its processes: capabilities(7). */
+/* Drops capabilities (capabilities(7)) for programs that build an image or a menu of a tree: they need neither the
+ * running kernel nor its processes. */
 static void drop_capabilities(void)
 {
 	static const int needless[] = { CAP_SYS_MODULE, CAP_SYS_BOOT,	    CAP_SYS_RAWIO,
@@ -173,7 +171,7 @@ static void drop_capabilities(void)
 		prctl(PR_CAPBSET_DROP, needless[i], 0, 0, 0);
 }
 
-/* By descriptor: the name that it had may lead elsewhere by now. */
+/* Changes the root by descriptor, because its name may lead elsewhere now. */
 static int enter(int root)
 {
 	drop_capabilities();
@@ -182,7 +180,7 @@ static int enter(int root)
 
 static int prepare_child(const struct run *run, int out)
 {
-	/* Of this host: another root may not have one. */
+	/* This host's /dev/null: another root may have none. */
 	int null = open("/dev/null", O_RDONLY);
 
 	if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
@@ -299,7 +297,7 @@ static int wait_for(struct watch *w)
 		listen(w, POLL_MS);
 		hurry(w);
 	}
-	/* What it left running in its group goes with it when it was stopped. */
+	/* Processes that the program left in its group are killed with it if it was stopped. */
 	if (w->verdict)
 		kill(-w->pid, SIGKILL);
 	fcntl(w->fd, F_SETFL, O_NONBLOCK);

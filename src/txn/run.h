@@ -44,8 +44,8 @@ bool run_may(const char *path);
 
 /* Has a signal arrived that would end the process and that is held back? */
 bool run_interrupted(void);
-/* Every signal that would end this process by default waits, but for those of its own faults. What
- * a closed pipe, a limit on file sizes or a lease says is an error of the call that meets it. */
+/* Blocks every signal that would end this process by default, except those of its own faults. The signals of a
+ * closed pipe, a file size limit or a lease are ignored: the call that meets them fails. */
 void run_hold_signals(bool hold);
 
 #endif

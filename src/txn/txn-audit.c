@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/library.h"
 
-/* All entries of this program's transactions: journalctl MESSAGE_ID=... */
+/* Identifies the journal entries of this program's transactions: journalctl MESSAGE_ID=... */
 #define MESSAGE_ID "8c0f2e6f4b7d4b0fb6a8d5b6b0a1c3e9"
 #define FIELDS_MAX 64
 

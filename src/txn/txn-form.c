@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-form.c - what a step may look like, field by field. A plan is held against it before anything
- * is prepared, and a record before anything of it is believed: it may be damaged, or forged by the
- * creator of the tree.
+ * txn-form.c - the valid values of each field of a step. A plan is held against it before anything is prepared, and
+ * a record before anything of it is believed: it may be damaged, or forged by the creator of the tree.
  */
 #include "txn/txn-private.h"
 
@@ -115,7 +114,7 @@ const char *form_of_path(const char *path)
 enum subject_form { NO_SUBJECT, KERNEL, MODULE, UNIT, SYSCTL, NODE };
 enum was_form { NO_WAS, LOADED, STATE, VALUE, OLD_NODE, MODULES };
 
-/* What a step of each kind has. */
+/* The fields of each kind of step. */
 static const struct form {
 	enum subject_form subject;
 	enum was_form was;
@@ -189,7 +188,7 @@ static bool are_driver_modules(const char *was)
 	return any;
 }
 
-/* What was in the place of a node had its name. */
+/* Returns true if WAS is a valid name for the node that was in the place of SUBJECT. */
 static bool is_old_node(struct arena *arena, const char *subject, const char *was)
 {
 	struct dev_node node, old;

@@ -178,7 +178,7 @@ void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 	if (rc == 0 && write_same(&now, &kept->before))
 		return;
 	if (rc || !now.there) {
-		/* Of a kernel that is gone: there is nothing to be as before. */
+		/* The kernel is gone, so there is no state to restore. */
 		txn_set(item, rc ? TXN_KEPT : TXN_RESTORED,
 			rc ? arena_strdup(t->arena, t->w.why)
 			   : "the file no longer exists, so it was not put back");

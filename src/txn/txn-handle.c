@@ -122,7 +122,7 @@ void txn_close(struct txn *t)
 {
 	close_fd(&t->journal);
 	close_fd(&t->folder);
-	/* Not by closing it: a probing child of the check afterwards may hang with it open. */
+	/* The lock is released explicitly: a probing child of the last check may hang with the descriptor open. */
 	if (t->lock >= 0)
 		flock(t->lock, LOCK_UN);
 	close_fd(&t->lock);

@@ -289,7 +289,7 @@ static void note_policy(struct txn *t)
 			 POLICY_FILE);
 }
 
-/* What is run, or NULL with a reason. */
+/* Returns the command to run, or NULL with a reason. */
 static const char *const *find_command(struct txn *t, const struct txn_step *step)
 {
 	size_t g = find_generator(step->tool);
@@ -360,7 +360,7 @@ static int run_hooks(struct txn *t, const struct txn_step *step)
 
 	if (strcmp(step->tool, "initramfs-tools") != 0 || !argv[0] || !has_hooks(t))
 		return 0;
-	/* Only root can write to it and to its path. */
+	/* Opening it so verifies that only root can write to the hook and its path. */
 	folder = write_open_folder(&t->w, HOOKS "/hook", name);
 	return folder < 0 ? txn_fail(t, folder, NULL) : step_program(t, argv, RUN_TIMEOUT_S, NULL);
 }
@@ -381,7 +381,7 @@ static void undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 		txn_note(t, "%s: %s", HOOKS, t->why);
 }
 
-/* What the files no longer ask for need not be in it. */
+/* Rebuilds the image. It need not contain what the files no longer ask for. */
 static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	step->must_hold = NULL;

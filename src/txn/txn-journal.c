@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-journal.c - what was begun and what was done, a line for each, fsynced before going on; their
- * form is that of parse/journal.h:
+ * txn-journal.c - the journal: what was begun and what was done, a line for each, fsynced before going on; their form
+ * is that of parse/journal.h:
  *
  *     BEGIN SHA        the first line; SHA is that of plan.json
  *     INTENT N, DONE N file N

@@ -19,7 +19,7 @@
 
 #define LINKS "/etc/systemd/system"
 
-/* What would have to be guessed is left to who can see all of it. */
+/* Refuses a change for which the links would have to be guessed; systemctl sees all of them. */
 static int by_hand(struct txn *t, const struct txn_step *step, const char *why)
 {
 	return txn_fail(t, -EPERM, "%s: %s; run systemctl %s %s by hand", step->subject, why,

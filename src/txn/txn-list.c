@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* txn-list.c - what was done here, from the state folder. */
+/* txn-list.c - the list of transactions of this node, from the state folder. */
 #include "txn/txn-private.h"
 
 #include <errno.h>

@@ -97,7 +97,8 @@ int txn_lock(struct txn *t)
 	return 0;
 }
 
-/* Only asked about, never taken. Who reads the database, as rpm -q does, is no bother. */
+/* Returns true if a program writes to the package database. The lock is only queried, never taken, and readers such
+ * as rpm -q do not count. */
 static bool is_locked(struct txn *t, const char *path)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-place.c - whether what is changed is what was looked at, and whether what is run is root's.
- * With --root both are found from one descriptor; that others cannot exchange the folder, or what
- * programs come from, is asked before anything is written.
+ * txn-place.c - checks that the root is the plan's, and that the programs to run belong to root. With --root both
+ * are found from one descriptor; that others cannot exchange the folder, or what programs come from, is asked before
+ * anything is written.
  */
 #include "txn/txn-private.h"
 

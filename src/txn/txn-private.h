@@ -23,8 +23,8 @@ struct kept {
 	unsigned int number;
 	bool is_link;
 	struct file_seen before;
-	/* What the transaction makes of it: known from the record, or, for what a program makes,
-	 * from the journal before it is renamed. */
+	/* AFTER is the result of the transaction. It is known from the record; for a file that a program makes, from
+	 * the journal before the file is renamed. */
 	bool after_known;
 	struct file_seen after;	    /* there, link and sha256 alone */
 	struct file_seen remade;    /* by an undo, because it had changed since; likewise */
@@ -79,7 +79,7 @@ struct txn {
 	LIST(struct txn_step) steps;
 	LIST(struct txn_repair) repairs;
 
-	/* What the journal says. */
+	/* The state according to the journal. */
 	bool committed, undoing, ended;
 	bool journal_damaged; /* so that none of these is reliable */
 	char record_sha[SHA256_HEX];
@@ -101,12 +101,12 @@ int txn_fail(struct txn *t, int rc, const char *format, ...) __attribute__((form
 struct txn_item *txn_item_of_file(struct txn *t, const struct txn_file *file);
 struct txn_item *txn_item_of_step(struct txn *t, const struct txn_step *step);
 void txn_set(struct txn_item *item, enum txn_item_state state, const char *text);
-/* What became of a step that was taken back, or of a part of it: RC of what was done for it. */
+/* Sets the state of a step, or of a part of it, after it was reverted; RC is the result of that. */
 void txn_taken_back(struct txn *t, struct txn_item *item, int rc);
 void txn_note(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void txn_tell(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Of this boot; NULL in another root. */
+/* Returns the id of this boot; NULL in another root. */
 const char *txn_boot_id(struct txn *t);
 
 /* txn-place.c: that the root is the plan's, and that no other user can exchange it. 0 or a
@@ -114,7 +114,7 @@ const char *txn_boot_id(struct txn *t);
  */
 int txn_check_place(struct txn *t);
 int txn_check_identity(struct txn *t, const struct plan *plan);
-/* What root runs must be root's, and so must all that leads to it. */
+/* Checks a program that root will run: it and every folder and link on its path must belong to root. */
 int txn_check_program(struct txn *t, const char *path);
 
 /* txn-lock.c: 0 or a refusal in t->why. */
@@ -128,7 +128,7 @@ int state_begin(struct txn *t);
 void state_discard(struct txn *t); /* of a transaction that changed nothing */
 /* Removes the folders of transactions that never began. */
 void state_sweep(struct txn *t);
-/* All ids, the oldest first. */
+/* Lists the ids of all transactions, the oldest first. */
 int state_names(struct txn *t, struct names *names);
 /* Reads record and journal. -EBADMSG: one of them is not what was written there, and t->why says
  * what; the journal is replayed up to its last valid line. */
@@ -140,13 +140,13 @@ void state_forget(struct txn *t);
 int state_kept_open(struct txn *t, const struct kept *kept);
 /* A copy of what was found in its place, before it is replaced. 0 or a failure. */
 int state_keep_found(struct txn *t, const struct kept *kept);
-/* What a record that cannot be used needs: "look at ..., then mv ...". */
+/* Returns the instruction for a record that cannot be used: "look at ..., then mv ...". */
 const char *state_advice(struct txn *t);
 
 /* txn-journal.c */
 int state_open(struct txn *t); /* the journal, for more events */
 void state_replay(struct txn *t, struct journal *journal);
-/* One line, fsynced. */
+/* Writes one line to the journal and syncs it. */
 int state_event(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* txn-record.c: struct txn as JSON. */
@@ -162,7 +162,7 @@ const char *form_of_path(const char *path);
 bool form_is_text(const char *s);
 bool form_is_unit(const char *name);
 const char *form_of_step(struct arena *arena, const struct txn_step *step);
-/* The same, and what was found out and kept for it. */
+/* Like form_of_step(), for a step of a record, with what was found out and kept for it. */
 const char *form_of_record(struct arena *arena, const struct txn_step *step);
 /* PATH c MAJOR:MINOR MODE */
 struct dev_node {
@@ -186,7 +186,7 @@ void step_undo(struct txn *t, struct txn_step *step, struct txn_item *item);
 /* Once the files are as before. */
 void step_redo(struct txn *t, struct txn_step *step, struct txn_item *item);
 
-/* What a kind of step does; NULL functions: nothing to do there. */
+/* The functions of one kind of step. NULL: nothing to do in that phase. */
 struct step_kind {
 	const char *title; /* %s is the subject */
 	bool live;	   /* only a running host has it, and only until it boots again */
@@ -238,13 +238,13 @@ void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 /* txn-recover.c */
 /* Takes everything back that was begun: TXN_ROLLED_BACK, TXN_UNDONE or TXN_PARTLY. */
 enum txn_result txn_take_back(struct txn *t);
-/* The same for everything in the state folder that was left unfinished. */
+/* Recovers every unfinished transaction in the state folder. */
 int txn_recover_all(struct txn *t);
 /* Restores the file, unless another program changed it since. DOUBT: a program was writing it in
  * its place, so the content can be from anywhere: a copy of it is kept first. */
 enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool doubt, const char **text);
 
-/* All files of a step; the worst that became of one is the item's state. */
+/* Restores all files of a step. The worst result becomes the item's state. */
 void kept_restore_all(struct txn *t, struct txn_step *step, struct txn_item *item);
 
 /* txn-audit.c */

@@ -70,7 +70,7 @@ static struct json_object *kept_to_json(const struct kept *kept)
 	json_put_number(json, "number", kept->number);
 	json_put_string(json, "type", kept->is_link ? "link" : "file");
 	json_put(json, "before", seen_to_json(&kept->before));
-	/* What a program makes is not known yet. */
+	/* The file that a program makes is not known yet. */
 	if (kept->after_known)
 		json_put(json, "after", after_to_json(&kept->after));
 	for_each(folder, &kept->folders)
@@ -174,7 +174,7 @@ static bool sha_from_json(struct json_object *json, char sha[SHA256_HEX])
 	return true;
 }
 
-/* Where it leads says what its hash is. */
+/* The hash of a link is that of its target. */
 static int link_from_json(struct txn *t, struct json_object *json, struct file_seen *seen)
 {
 	seen->link = copy_string(t, json, "link");
@@ -222,7 +222,7 @@ static int after_from_json(struct txn *t, struct json_object *json, struct kept 
 	return after ? bytes_from_json(t, after, kept->is_link, &kept->after) : 0;
 }
 
-/* Those above PATH, outermost first. */
+/* Reads the folders above PATH, outermost first. */
 static int folders_from_json(struct txn *t, struct json_object *list, struct kept *kept)
 {
 	if (!json_object_is_type(list, json_type_array))
@@ -349,7 +349,7 @@ static int parts_from_json(struct txn *t, struct json_object *json)
 	return rc ? rc : each(t, json_member(json, "steps"), step_from_json);
 }
 
-/* What was taken over of one that is not right is forgotten. */
+/* Reads a record. If it is invalid, everything that was taken from it is dropped. */
 int record_from_json(struct txn *t, struct json_object *json)
 {
 	int rc = parts_from_json(t, json);

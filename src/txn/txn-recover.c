@@ -314,7 +314,7 @@ static const char *add_item(struct arena *arena, const char *text, const struct 
 			    item->text ? item->text : txn_item_words[item->state]);
 }
 
-/* What was not put back as it was: "; WHAT: WHY; ...". Steps that were never done need not be. */
+/* Lists what was not restored: "; WHAT: WHY; ...". Steps that were never done are not in it. */
 static const char *exceptions(struct txn *t)
 {
 	const char *text = "";
@@ -373,7 +373,7 @@ static int in_doubt(struct txn *t, struct txn *other)
 			other->why, state_advice(other));
 }
 
-/* Of the many that are finished nothing is to stay in memory. */
+/* Returns true for a finished transaction. It is read in an arena of its own, because there can be many. */
 static bool needs_nothing(const struct txn *t, const char *id)
 {
 	struct arena *arena = arena_new(ARENA_BYTES);
@@ -421,7 +421,7 @@ int txn_recover_all(struct txn *t)
 		return txn_fail(t, rc, "%s: %s", TXN_STATE_FOLDER, strerror(-rc));
 	for (size_t i = names.count; rc == 0 && i-- > 0;)
 		rc = recover_one(t, arena_strdup(t->arena, names.items[i]));
-	/* That was done to its end all the same; what was asked for is not begun. */
+	/* The recovery was completed despite the signal, but the requested transaction does not begin. */
 	if (rc == 0 && run_interrupted())
 		rc = txn_fail(t, -EINTR, "stopped by a signal");
 	return rc;

@@ -62,7 +62,7 @@ static int unload_all(struct txn *t)
 	return rc;
 }
 
-/* All are tried; the first failure is reported, and WHAT is not loaded then. */
+/* Tries to load all modules and reports the first failure; WHAT lists those that are not loaded. */
 static int load_all(struct txn *t, const struct txn_step *step)
 {
 	const char *first = NULL, *missing = "";
@@ -86,7 +86,7 @@ static int load_all(struct txn *t, const struct txn_step *step)
 	return rc ? txn_fail(t, rc, "%s; not loaded now:%s", first, missing) : 0;
 }
 
-/* Nothing was unloaded yet when the first answer is no: then there is nothing to be taken back. */
+/* Reloads the driver. If a process holds it, nothing has been unloaded yet and there is nothing to revert. */
 static int run_reload(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	int rc = check_holders(t);
@@ -125,7 +125,7 @@ static const char *unload_for_old_options(struct txn *t, const struct txn_step *
 		t->why);
 }
 
-/* What is missing is loaded in any case. */
+/* Loads the modules that are missing, in any case. */
 static void redo_reload(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	const char *stays;

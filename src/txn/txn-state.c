@@ -135,7 +135,7 @@ int state_create(struct txn *t)
 	return open_folder(t, folder_of(t, t->id, UNBEGUN));
 }
 
-/* To the name of a transaction that has begun, or back. */
+/* Renames the folder to that of a transaction that has begun, or back. */
 static int rename_folder(struct txn *t, const char *from, const char *to)
 {
 	char name[NAME_MAX + 1];
@@ -390,7 +390,7 @@ static int load_journal(struct txn *t, struct span text)
 	if (rc)
 		return txn_fail(t, rc, "%s: %s", t->id, strerror(-rc));
 	state_replay(t, &journal);
-	/* It has its first line before the folder has its name. */
+	/* The first line is written before the folder gets its name, so it cannot be missing. */
 	t->journal_damaged |= !*t->record_sha;
 	return t->journal_damaged ? damaged(t, "journal", "not what was written there") : 0;
 }

@@ -102,7 +102,7 @@ static const char *command_of(struct txn *t, const struct txn_step *step)
 	}
 }
 
-/* What a person would run. */
+/* Returns the command for an administrator. */
 static const char *by_hand(struct txn *t, const struct txn_step *step)
 {
 	const char *command = command_of(t, step);

@@ -122,7 +122,7 @@ static int prepare_state(struct txn *t, struct txn_step *step)
 	return 0;
 }
 
-/* Also what was active then: a restart is two steps. */
+/* Starts a unit. It may have been active before, because a restart is two steps. */
 static int run_start(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	(void)item;

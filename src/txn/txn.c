@@ -330,8 +330,7 @@ static void carry_out(struct txn *t)
 	txn_audit(t, "end", txn_result_words[t->outcome->result]);
 }
 
-/* Nothing would be there to take back, so nothing is recorded; whether the node is right is asked
- * all the same. */
+/* Returns true if nothing would be changed: then nothing is recorded, but the node is verified. */
 static bool changes_nothing(const struct txn *t)
 {
 	for_each(step, &t->steps)

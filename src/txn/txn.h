@@ -84,7 +84,8 @@ struct txn_outcome {
 	const char *text;	     /* one line: why it was refused, rolled back, ...; or NULL */
 	LIST(struct txn_item) items; /* files, then steps, as in the plan */
 	LIST(const char *) notes;
-	/* What an earlier, interrupted transaction was found in and brought to: one line each. */
+	/* The state in which an interrupted transaction was found, and the one that it was brought to: one line
+	 * each. */
 	LIST(const char *) recovered;
 };
 
@@ -105,8 +106,8 @@ struct txn_options {
 	void *user;		 /* of both */
 };
 
-/* All three take back first what an earlier one left unfinished. Strings of the outcome are in
- * ARENA. Signals that would end the process wait, and roll the transaction back. */
+/* All three first roll back an interrupted transaction. Strings of the outcome are in ARENA. Signals that would end
+ * the process are blocked, and roll the transaction back. */
 void txn_apply(const struct plan *plan, const struct txn_options *options, struct arena *arena,
 	       struct txn_outcome *outcome);
 /* ID is that of txn_list(), a plan id, or NULL for the last one that was applied. */

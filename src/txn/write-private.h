@@ -14,7 +14,7 @@ struct stat;
 			txn_test_point(what); \
 	} while (0)
 
-/* All four fill w->why and return a negative errno: the one given, or errno's; -ESTALE. */
+/* All four fill w->why and return a negative errno: the given one, that of errno, or -ESTALE. */
 int write_overtaken(struct writer *w, const char *path, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int write_refuse(struct writer *w, int error, const char *path, const char *format, ...)

@@ -57,7 +57,7 @@ static int create_link(struct writer *w, int folder, char temp[NAME_MAX + 1],
 	return rc ? rc : write_label_name(w, folder, temp, r->path, S_IFLNK);
 }
 
-/* What its bytes do not have, and on the disk with it. */
+/* Writes the metadata and syncs the file. */
 static int complete(struct writer *w, int fd, const struct write_request *r)
 {
 	int rc = meta_set(w, fd, r);
@@ -93,7 +93,7 @@ int write_put(struct writer *w, const struct write_request *r)
 	rc = r->link ? create_link(w, folder, temp, r) : write_temp(w, folder, temp, r);
 	if (rc == 0)
 		rc = write_swap(w, folder, temp, name, r);
-	/* Where it has taken its place, nothing has that name any more. */
+	/* The temporary name is gone if the file has taken its place. */
 	if (rc && *temp)
 		unlinkat(folder, temp, 0);
 	return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* write-special.c - what is no file of bytes: kernel settings and device nodes. */
+/* write-special.c - writes kernel settings and device nodes, which are no regular files. */
 #include "txn/write-private.h"
 
 #include <errno.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * write-swap.c - one name in a folder gets another file, and whatever was displaced is looked at
- * before it goes: between a check and a rename the file may have changed, and reading a large image
- * takes long.
+ * write-swap.c - gives a name in a folder another file, and checks the displaced file before it is removed: between
+ * a check and a rename the file may have changed, and reading a large image takes long.
  */
 #include "txn/write-private.h"
 
@@ -67,8 +66,9 @@ static int check_expected(const struct swap *s, const char *name)
 						  : "");
 }
 
-/* It can no longer be opened by its name; a read lease is refused while a process that has it open
- * could still write: fcntl(2), F_SETLEASE. File systems without leases go without. */
+/* Checks that no process can still write to the displaced file: it can no longer be opened by its name, and a read
+ * lease is refused while a process has it open for writing: fcntl(2), F_SETLEASE. File systems without leases are
+ * not checked. */
 static int check_displaced(const struct swap *s)
 {
 	_cleanup_close_ int fd = open_own_file(s->folder, s->old, O_RDONLY | O_NONBLOCK);
@@ -94,9 +94,9 @@ static int rename_failed(const struct swap *s)
 	return write_failed(s->w, s->r->path, "rename");
 }
 
-/* Some file systems have no RENAME_NOREPLACE (NFS, renameat2(2)). A hard link is as good; without
- * those, as on vfat, only root can write to the folder, so that checking first is nearly as
- * good. */
+/* Renames to a name that must not exist. Some file systems have no RENAME_NOREPLACE (NFS, renameat2(2)); a hard link
+ * is equivalent. Without hard links, as on vfat, only root can write to the folder, so that a check before is nearly
+ * as good. */
 static int rename_new(int folder, const char *from, const char *to)
 {
 	struct stat st;
@@ -131,7 +131,8 @@ static bool same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* Where nothing can be exchanged (NFS, older vfat): the same inode, untouched, a moment before. */
+/* Replaces a file where names cannot be exchanged (NFS, older vfat), after checking that the same inode was still
+ * untouched a moment ago. */
 static int replace_guarded(const struct swap *s)
 {
 	struct stat before, now;

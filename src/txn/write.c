@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* write.c - what a file is before it is replaced. */
+/* write.c - reads the state of a file before it is replaced. */
 #include "txn/write-private.h"
 
 #include <errno.h>

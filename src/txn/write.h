@@ -80,7 +80,7 @@ int write_see_link(struct writer *w, const char *path, struct file_seen *seen);
 /* write_see(), and copies its bytes to a new file NAME in FOLDER, fsynced. */
 int write_keep(struct writer *w, const char *path, struct file_seen *seen, int folder,
 	       const char *name);
-/* By bytes alone, or where the links lead. */
+/* Compares only the bytes, or the targets of links. */
 bool write_same(const struct file_seen *a, const struct file_seen *b);
 
 struct write_request {
@@ -91,8 +91,8 @@ struct write_request {
 	const struct file_meta *meta; /* NULL: a new file of root's, with MODE */
 	uint32_t mode;
 	bool exact; /* META belongs to these very bytes: time and signatures as well */
-	/* What is replaced, as a function above saw it: -ESTALE, and writer.overtaken, when
-	 * something else is there. */
+	/* The file to replace, as a function above has seen it. If another file is there, the result is -ESTALE, and
+	 * writer.overtaken is set. */
 	const struct file_seen *expected;
 };
 
@@ -112,13 +112,14 @@ int write_settle(struct writer *w, const char *path, const struct file_seen *con
 
 /* A folder of root's; -EEXIST when there is one. */
 int write_make_folder(struct writer *w, const char *path, uint32_t mode);
-/* Also 0 when it is not empty, or gone. */
+/* Removes the folder. Returns 0 also when it is not empty or does not exist. */
 int write_drop_folder(struct writer *w, const char *path);
 bool write_folder_exists(struct writer *w, const char *path);
 /* Removes what is unfinished and ours beside PATH. */
 int write_sweep(struct writer *w, const char *path);
 
-/* What an ordinary file there could grow to. */
+/* Gets the free bytes of the file system that holds PATH. Returns 0, or a negative errno: -EROFS if it is mounted
+ * read-only. */
 int write_room(struct writer *w, const char *path, uint64_t *bytes);
 /* A file for reading, found in the same careful way; or negative errno. */
 int write_open(struct writer *w, const char *path, int flags);
@@ -132,9 +133,9 @@ int write_setting(struct writer *w, const char *path, const char *value);
 /* A character device; -EEXIST when something is there. */
 int write_make_node(struct writer *w, const char *path, uint32_t mode, dev_t device);
 int write_drop_node(struct writer *w, const char *path, dev_t device);
-/* Of the rest of an open file. */
+/* Hashes the rest of an open file. */
 int write_hash(int fd, char hex[SHA256_HEX]);
-/* All bytes, whatever the kernel takes at a time. */
+/* Writes all bytes, also when the kernel accepts fewer in one call. */
 int write_all(int fd, const void *bytes, size_t n);
 
 #endif

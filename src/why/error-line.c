@@ -7,13 +7,13 @@
 
 #define BLOCK 4 /* bytes that every sign has or more */
 
-/* What a sign must have on a side. */
+/* The character that a sign must have before or after it. */
 enum side {
 	ANY,
 	WORD_ENDS, /* neither a letter, a digit nor "_" */
 };
 
-/* In any case, but for words that are levels of a logger in capitals only. */
+/* Signs of an error. Case is ignored, except for words that are a logger's levels only in capitals. */
 static const struct sign {
 	const char *text;
 	enum side before, behind;
@@ -26,7 +26,7 @@ static const struct sign {
 	{ "BUG:", WORD_ENDS, ANY, true },
 	{ "Oops:", WORD_ENDS, ANY, true },
 	{ "error:", ANY, ANY, false },
-	{ "error ", WORD_ENDS, ANY, false },
+	{ "error", WORD_ENDS, WORD_ENDS, false },
 	{ "exception:", ANY, ANY, false },
 	{ "fatal:", WORD_ENDS, ANY, false },
 	{ "fail:", WORD_ENDS, ANY, false },
@@ -43,31 +43,44 @@ static const struct sign {
 	{ "caught signal", WORD_ENDS, WORD_ENDS, false },
 	{ "cannot", WORD_ENDS, WORD_ENDS, false },
 	{ "can't", WORD_ENDS, WORD_ENDS, false },
-	{ "connection refused", WORD_ENDS, WORD_ENDS, false },
 	{ "connection reset", WORD_ENDS, WORD_ENDS, false },
 	{ "core dumped", WORD_ENDS, WORD_ENDS, false },
 	{ "could not", WORD_ENDS, WORD_ENDS, false },
 	{ "couldn't", WORD_ENDS, WORD_ENDS, false },
+	{ "did not detect", WORD_ENDS, WORD_ENDS, false },
 	{ "does not exist", WORD_ENDS, WORD_ENDS, false },
 	{ "incompatible", WORD_ENDS, WORD_ENDS, false },
+	{ "exceeded", WORD_ENDS, WORD_ENDS, false },
+	{ "fail to", WORD_ENDS, WORD_ENDS, false },
+	{ "fallen off", WORD_ENDS, WORD_ENDS, false },
 	{ "has an invalid", WORD_ENDS, WORD_ENDS, false },
 	{ "insufficient", WORD_ENDS, WORD_ENDS, false },
 	{ "invalid", WORD_ENDS, WORD_ENDS, false },
 	{ "is not available", WORD_ENDS, WORD_ENDS, false },
 	{ "is not installed", WORD_ENDS, WORD_ENDS, false },
-	{ "is not loaded", WORD_ENDS, WORD_ENDS, false },
 	{ "is not running", WORD_ENDS, WORD_ENDS, false },
 	{ "killed", WORD_ENDS, WORD_ENDS, false },
 	{ "mismatch", WORD_ENDS, WORD_ENDS, false },
+	{ "missing", WORD_ENDS, WORD_ENDS, false },
+	{ "no cuda", WORD_ENDS, ANY, false },
+	{ "no gpu", WORD_ENDS, ANY, false },
+	{ "no nvidia", WORD_ENDS, WORD_ENDS, false },
+	{ "no nvlink", WORD_ENDS, WORD_ENDS, false },
+	{ "no rdma", WORD_ENDS, WORD_ENDS, false },
 	{ "no route to host", WORD_ENDS, WORD_ENDS, false },
 	{ "no space left", WORD_ENDS, WORD_ENDS, false },
 	{ "no such", WORD_ENDS, WORD_ENDS, false },
+	{ "not detected", WORD_ENDS, WORD_ENDS, false },
 	{ "not enough", WORD_ENDS, WORD_ENDS, false },
 	{ "not found", WORD_ENDS, WORD_ENDS, false },
+	{ "not loaded", WORD_ENDS, WORD_ENDS, false },
 	{ "not permitted", WORD_ENDS, WORD_ENDS, false },
 	{ "not supported", WORD_ENDS, WORD_ENDS, false },
 	{ "out of memory", WORD_ENDS, WORD_ENDS, false },
+	{ "panic:", WORD_ENDS, ANY, false },
 	{ "permission denied", WORD_ENDS, WORD_ENDS, false },
+	{ "refused", WORD_ENDS, WORD_ENDS, false },
+	{ "rejected", WORD_ENDS, WORD_ENDS, false },
 	{ "segfault", WORD_ENDS, WORD_ENDS, false },
 	{ "segmentation fault", WORD_ENDS, WORD_ENDS, false },
 	{ "timed out", WORD_ENDS, WORD_ENDS, false },
@@ -87,22 +100,47 @@ static const struct calm {
 	const char *text;
 	bool is_level;
 } calms[] = {
-	{ "INFO", true },	  { "DEBUG", true },	      { "TRACE", true },
-	{ "NOTICE", true },	  { "WARNING", true },	      { "Warning:", false },
-	{ "warning:", false },	  { "level=info", false },    { "level=debug", false },
-	{ "level=warn", false },  { "level=INFO", false },    { "level=DEBUG", false },
-	{ "level=WARN", false },  { "\"level\":\"info", false }, { "\"level\":\"debug", false },
-	{ "\"level\":\"warn", false }, { "\"level\": \"info", false }, { "\"level\": \"debug", false },
-	{ "\"level\": \"warn", false }, { "deprecated", false },  { "ignore", false },
-	{ "Ignoring", false },	  { "no error", true },	      { "No error", true },
-	{ "0 error", true },	  { "0 fail", true },	      { "ailed: 0", false },
-	{ "fallback", false },	  { "falling back", false },  { "Falling back", false },
-	{ "retrying", false },	  { "Retrying", false },      { "Traceback (most", false },
-	{ "frame #", false },	  { "^^^^", false },
+	{ "INFO", true },
+	{ "DEBUG", true },
+	{ "TRACE", true },
+	{ "NOTICE", true },
+	{ "NOTE:", false },
+	{ "WARNING", true },
+	{ "Warning:", false },
+	{ "warning:", false },
+	{ "level=info", false },
+	{ "level=debug", false },
+	{ "level=warn", false },
+	{ "level=INFO", false },
+	{ "level=DEBUG", false },
+	{ "level=WARN", false },
+	{ "\"level\":\"info", false },
+	{ "\"level\":\"debug", false },
+	{ "\"level\":\"warn", false },
+	{ "\"level\": \"info", false },
+	{ "\"level\": \"debug", false },
+	{ "\"level\": \"warn", false },
+	{ "deprecated", false },
+	{ "ignore", false },
+	{ "Ignoring", false },
+	{ "no error", true },
+	{ "No error", true },
+	{ "0 error", true },
+	{ "0 fail", true },
+	{ "ailed: 0", false },
+	{ "fallback", false },
+	{ "falling back", false },
+	{ "Falling back", false },
+	{ "retrying", false },
+	{ "Retrying", false },
+	{ "Traceback (most", false },
+	{ "frame #", false },
+	{ "^^^^", false },
 };
 
 /* Lines of source code in a traceback, without what stands before them. */
-static const char *const code[] = { "raise ", "return ", "assert ", "except ", "File \"", "self.", "at " };
+static const char *const code[] = { "raise ",  "return ", "assert ", "except ",
+				    "File \"", "self.",	  "at " };
 
 /* ---- one place ---- */
 
@@ -136,7 +174,8 @@ static bool has_calm(const struct calm *calm, struct span line)
 		if (!calm->is_level)
 			return true;
 		if ((at == line.p || (!is_word_char(at[-1]) && at[-1] != '=')) &&
-		    (at + n == end || calm->text[0] == '0' || (!is_word_char(at[n]) && at[n] != '=')))
+		    (at + n == end || calm->text[0] == '0' ||
+		     (!is_word_char(at[n]) && at[n] != '=')))
 			return true;
 	}
 	return false;
@@ -144,7 +183,7 @@ static bool has_calm(const struct calm *calm, struct span line)
 
 #define LEVEL_WITHIN 160 /* bytes: a line's level stands before its message */
 
-/* glog and what follows its form: "I0309 11:46:30", "[W122 20:05:19" */
+/* glog and what follows its form: "I0309 11:46:30", "[W122 20:05:19", "[W socket.cpp:601]" */
 static bool is_glog_calm(struct span line, const char *at)
 {
 	const char *end = line.p + line.n, *p = at + 1;
@@ -152,6 +191,9 @@ static bool is_glog_calm(struct span line, const char *at)
 
 	if (!strchr("IWD", *at) || (at > line.p && isalnum((unsigned char)at[-1])))
 		return false;
+	if (at > line.p && at[-1] == '[' && end - p > 1 && *p == ' ' &&
+	    islower((unsigned char)p[1]))
+		return true;
 	for (; p < end && isdigit((unsigned char)*p); p++)
 		digits++;
 	return (digits == 3 || digits == 4) && end - p > 4 && p[0] == ' ' &&

@@ -43,7 +43,7 @@ static uint32_t read_number(const uint32_t *from, uint32_t count)
 	return number < count ? number : JOB_NOBODY;
 }
 
-/* How many items of the list FROM there are, at most MOST, and where. */
+/* Gets the items of the list FROM and returns their number, at most MOST. The list is not trusted. */
 static uint32_t read_list(const struct copy *c, const void *from, size_t size, uint32_t most,
 			  const void **items)
 {

@@ -28,7 +28,7 @@ static bool is_same(struct span a, struct span b)
 	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-/* Not secret: two keys that share a place only cost time. */
+/* A hash for speed only: a collision costs time. */
 static size_t cheap_hash(struct span key)
 {
 	uint64_t hash = key.n, word;
@@ -76,7 +76,7 @@ uint32_t key_table_number(struct key_table *table, struct arena *arena, struct s
 	return number;
 }
 
-/* As above; what does not fit is remembered. */
+/* Like key_table_number(). A job with more names than the table holds is marked as cut. */
 static uint32_t number_of(struct job_reader *r, struct key_table *table, struct span key,
 			  bool *is_new)
 {
@@ -180,7 +180,7 @@ static void add_fact(struct job_reader *r, struct span name, struct span value, 
 					   .line = r->job->lines + 1 };
 }
 
-/* One word, without the marks that end a clause. */
+/* Returns the first word, without the marks that end a clause. */
 static struct span first_word(struct span text)
 {
 	for (size_t i = 0; i < text.n; i++)

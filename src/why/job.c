@@ -11,6 +11,7 @@
 /* Of a long line, what is compared with messages before and behind the place of an anchor. */
 #define LINE_BEFORE 8192
 #define LINE_BEHIND (JOB_LINE_MAX - LINE_BEFORE)
+#define SAME_FAILURE_LINES 4 /* what one program prints of one failure, at most */
 
 struct job_reader *job_begin(struct arena *arena)
 {
@@ -247,8 +248,8 @@ static void take_topic(struct job_reader *r, const struct line *line, uint64_t n
 
 	if (!topic || r->suspects[topic->when].topic)
 		return;
-	r->suspects[topic->when] =
-		(struct job_suspect){ .topic = topic, .place = keep_place(r, line, number) };
+	r->suspects[topic->when] = (struct job_suspect){ .topic = topic,
+							 .place = keep_place(r, line, number) };
 }
 
 /* A line with a sign of an error, where it has no message of the table, whatever that means. */
@@ -352,6 +353,17 @@ static uint64_t first_line(const struct job *job, enum message_kind kind)
 	return UINT64_MAX;
 }
 
+/* A program often says a thing twice: a message of the table a few lines behind says it better than a line that is only
+ * known by its words. */
+static bool is_said_better(const struct job *job, const struct job_suspect *s)
+{
+	for_each(e, &job->events)
+		if (e->message->kind == MESSAGE_FAILURE)
+			return !strcmp(e->message->component, s->topic->component) &&
+			       e->first.line - s->place.line <= SAME_FAILURE_LINES;
+	return false;
+}
+
 /* The line of a topic that counts, if one does: the first. */
 static const struct job_suspect *find_suspect(const struct job_reader *r)
 {
@@ -369,6 +381,7 @@ static const struct job_suspect *find_suspect(const struct job_reader *r)
 		const struct job_suspect *s = &r->suspects[when];
 
 		if (s->topic && s->place.line < before[when] &&
+		    !(when == TOPIC_BEFORE && is_said_better(r->job, s)) &&
 		    (!best || s->place.line < best->place.line))
 			best = s;
 	}

@@ -17,7 +17,7 @@
 #define JOB_TEXT_MAX 400 /* bytes of a line that are kept */
 #define JOB_NOBODY UINT32_MAX
 
-/* Where something was read. */
+/* The place in a log from which something was read. */
 struct job_place {
 	uint64_t line;	  /* from 1 */
 	uint32_t host;	  /* in hosts, or JOB_NOBODY */
@@ -52,7 +52,7 @@ struct job_rank {
 	uint64_t failure_line;
 };
 
-/* What the job chose or printed of itself, as the table's facts name it. */
+/* A choice of the job, or a value that it printed about itself, with the name that the table uses. */
 struct job_fact {
 	const char *name;
 	const char *value;

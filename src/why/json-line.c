@@ -5,7 +5,7 @@
 #include "base/json-scan.h"
 #include "why/line.h"
 
-/* Of several, the first in this order. */
+/* Keys of the message; if a line has several, the first in this order counts. */
 static const char *const message_keys[] = { "log",  "message", "msg",
 					    "text", "MESSAGE", "textPayload" };
 static const char *const host_keys[] = { "hostname", "host",	  "node",    "node_name",

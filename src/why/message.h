@@ -59,8 +59,9 @@ struct message {
 	const struct message_part *parts;
 	size_t parts_count;
 	size_t fixed; /* literal bytes: of two messages in one line, the one with more of them counts */
-	const char *anchor; /* MESSAGE_WINDOW bytes of a part, which few other messages have; NULL: a topic */
-	int anchor_at;	    /* its place in the first part; -1: another part has it */
+	const char *
+		anchor; /* MESSAGE_WINDOW bytes of a part, which few other messages have; NULL: a topic */
+	int anchor_at; /* its place in the first part; -1: another part has it */
 	bool binds_rank; /* it has the variables rank and nranks: the rank of the process that writes it */
 	bool same_facts; /* its facts have no variable */
 	enum topic_when when;
@@ -68,10 +69,11 @@ struct message {
 	const char *reasons; /* and one of these; NULL: it needs none */
 };
 
-/* All of them, in the order of the table, then the topics. The first call makes the table; it stays at its place. */
+/* Returns all messages in the order of the table, then the topics. The first call builds the table, which then stays at
+ * its address. */
 const struct message *message_all(size_t *count);
 
-/* What the variables of a message stand for in one line. */
+/* The values of a message's variables in one line. */
 struct message_match {
 	const struct message *message;
 	struct span values[MESSAGE_PARTS_MAX]; /* by part */
@@ -82,7 +84,7 @@ struct message_match {
 bool message_match(const struct message *message, struct span line, const char *from,
 		   struct message_match *match);
 
-/* What a variable stands for. False: the message has none of that name. */
+/* Gets the value of a variable. Returns false if the message has none of that name. */
 bool message_variable(const struct message_match *match, struct span name, struct span *value);
 
 #define MESSAGE_FACT_MAX 64

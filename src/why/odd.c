@@ -46,7 +46,7 @@ static void compare_event(struct why *why, const struct job_event *e)
 
 /* ---- facts ---- */
 
-/* What hosts of one job have in common; the rest is each host's own. */
+/* Returns true for values that the hosts of a job have in common; all others differ from host to host. */
 static bool is_common(const char *name)
 {
 	const char *dot = strrchr(name, '.');

@@ -26,7 +26,7 @@ static bool is_word_char(char c)
 	return isalnum((unsigned char)c) || c == '-' || c == '_';
 }
 
-/* Of "libnvidia-ml.so.1" and "kernel-headers-4.18.0" the name; without marks at its ends. */
+/* Returns the name of "libnvidia-ml.so.1" or "kernel-headers-4.18.0", without marks at its ends. */
 static struct span name_of(struct span word)
 {
 	size_t n = 0;
@@ -142,9 +142,8 @@ static bool is_known_word(const struct why *why, const char *word)
 	return false;
 }
 
-static void count_words(struct why *why, struct score *scores, size_t count)
+static void count_words(struct why *why, const char *line, struct score *scores, size_t count)
 {
-	const char *line = why->job->unrecognised.text;
 	struct span text = span_of(line ? line : ""), word;
 
 	for (size_t n = 0; n < WORDS_MAX && next_word(&text, &word); n++) {
@@ -169,7 +168,7 @@ static int compare_scores(const void *a, const void *b)
 	return strcmp(x->rule->id, y->rule->id);
 }
 
-void why_find_related(struct why *why)
+void why_find_related(struct why *why, const char *line)
 {
 	size_t count;
 	const struct rule *const *rules = rule_all(&count);
@@ -177,7 +176,7 @@ void why_find_related(struct why *why)
 
 	for (size_t i = 0; i < count; i++)
 		scores[i].rule = rules[i];
-	count_words(why, scores, count);
+	count_words(why, line, scores, count);
 	qsort(scores, count, sizeof(*scores), compare_scores);
 	for (size_t i = 0; i < RELATED_MAX && scores[i].points > scores[0].points / 2; i++)
 		*LIST_ADD(why->report->arena, &why->related) = scores[i].rule;

@@ -68,7 +68,14 @@ static void find_unrecognised(struct why *why)
 	    (why->decisive && why->decisive->first.line < place->line))
 		return;
 	why->unrecognised = place;
-	why_find_related(why);
+	why_find_related(why, place->text);
+}
+
+/* A topic names the rules of many lines; the words of this one can say more. */
+static void find_related_to_topic(struct why *why)
+{
+	if (why->decisive && why->decisive->message->when)
+		why_find_related(why, why->decisive->first.text);
 }
 
 /* ---- rules ---- */
@@ -83,7 +90,7 @@ static int place_in(const struct job_event *event, const char *id, int before)
 	return place == NO_PLACE ? NO_PLACE : before + (place < PLACES ? place : PLACES - 1);
 }
 
-/* How likely the rule explains the log, 0 first; NO_PLACE: no message of it names the rule. */
+/* Returns how likely the rule explains the log, 0 first; NO_PLACE if no message of the log names the rule. */
 static int place_of(const struct why *why, const char *id)
 {
 	int place = why->decisive ? place_in(why->decisive, id, 0) : NO_PLACE, before = PLACES;
@@ -134,7 +141,8 @@ static void add_problem(struct why *why, const struct problem *problem, int plac
 	why->problems.waiting += problem->waits;
 }
 
-/* What explains a slower path does not explain a failure, and words that a line shares with a rule explain nothing. */
+/* A rule that explains a slower path does not explain a failure, and words that a line shares with a rule explain
+ * nothing. */
 static void find_problems(struct why *why)
 {
 	const struct problems *all = problems_find(why->report);
@@ -216,6 +224,7 @@ const struct why *why_make(const struct job *job, const struct report *report, c
 	why->own_host = find_own_host(why);
 	sort_events(why);
 	find_unrecognised(why);
+	find_related_to_topic(why);
 	find_problems(why);
 	find_answers(why);
 	why_find_differences(why);

@@ -50,9 +50,10 @@ struct why {
 	size_t inapplicable;		      /* rules */
 	LIST(struct why_difference) differences;
 	LIST(struct why_odd) odd;
-	/* Where no failure was recognised: the first line that reads like one; or NULL. */
+	/* If no failure was recognised: the first line that reads like one; or NULL. */
 	const struct job_place *unrecognised;
-	LIST(const char *) words;	   /* of it, that few rules have */
+	LIST(const char *)
+	words; /* of it, or of the decisive line of a topic, that few rules have */
 	LIST(const struct rule *) related; /* rules that have them, the closest first */
 	bool is_explained;
 };
@@ -66,8 +67,8 @@ enum exit_status why_status(const struct why *why);
 /* Is a host of the log, by its number, this node? Programs print its name with a domain or without one. */
 bool why_is_own(const struct why *why, uint32_t host);
 
-/* related.c: words and related, of the line that was not recognised */
-void why_find_related(struct why *why);
+/* related.c: words and related, of a LINE that is no message of the table; NULL: it has no text */
+void why_find_related(struct why *why, const char *line);
 /* differences.c */
 void why_find_differences(struct why *why);
 /* odd.c */

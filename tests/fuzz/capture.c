@@ -23,6 +23,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	host_close(host);
 	fact_close_holes(&node_desc, node);
 	node_check_json(arena, node);
-	node_judge(arena, node, (uint8_t)size);
+	node_evaluate(arena, node, (uint8_t)size);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A document of facts, as --from takes it: what is accepted is written as the same again, and judged;
+/* A document of facts, as --from takes it: what is accepted is written as the same again, and evaluated;
  * every path that leads to a fact has a value or none, and nothing else. */
 #include "node.h"
 
@@ -41,6 +41,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	node_check_json(arena, node);
 	find(arena, node, path);
 	assert(fact_compare(&node_desc, node, node, NULL, NULL) == 0);
-	node_judge(arena, node, (uint8_t)size);
+	node_evaluate(arena, node, (uint8_t)size);
 	return 0;
 }

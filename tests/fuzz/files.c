@@ -177,6 +177,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(probe->state.value == PROBE_OK || probe->state.value == PROBE_PARTIAL);
 	fact_close_holes(&node_desc, node);
 	node_check_json(arena, node);
-	node_judge(arena, node, (uint8_t)size);
+	node_evaluate(arena, node, (uint8_t)size);
 	return 0;
 }

@@ -100,8 +100,8 @@ static inline void node_render(struct arena *arena, const struct report *report,
 	}
 }
 
-/* Judges the facts in every profile; what is written goes nowhere. */
-static inline void node_judge(struct arena *arena, struct node *node, uint8_t how)
+/* Evaluates the rules on the facts in every profile; what is written goes nowhere. */
+static inline void node_evaluate(struct arena *arena, struct node *node, uint8_t how)
 {
 	struct settings settings;
 	struct report *report;

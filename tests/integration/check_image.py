@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An image of Debian with Debian's own NVIDIA packages, judged and prepared before it boots: `make check-image`.
+"""An image of Debian with Debian's own NVIDIA packages, evaluated and prepared before it boots: `make check-image`.
 Its disk is made once (make-image) and copied for each run."""
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""contrib/image/gate in builds of mmdebstrap and buildah, and as mkosi starts it, with a small image of tests/nodes.
+"""contrib/image/gate in builds of mmdebstrap, buildah and mkosi, with a small image of tests/nodes.
 check_image.py has an image of Debian with NVIDIA's packages."""
 import json
 import os
@@ -17,6 +17,16 @@ NODE = "hgx-h100-ib"
 OPTION = b'NVreg_RegistryDwords="PeerMappingOverride=1;"'
 PROFILE = ("--profile", "deepep")
 BROKEN = "install nvidia /bin/false\n"	# which only a person can know the reason of
+
+MKOSI = """[Distribution]
+Distribution=debian
+Release=bookworm
+[Output]
+Format=directory
+Output=made
+[Content]
+ExtraTrees=%s
+"""
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
@@ -130,8 +140,26 @@ container=$(%s from scratch)
 
 
 @pytest.mark.parametrize("text, status", [("", 0), (BROKEN, 1)])
+def test_of_mkosi(text, status, image, gate, tmp_path):
+    """A Debian that mkosi makes, over which the image is copied."""
+    need("mkosi", "debootstrap")
+    if run("mkosi", "--version") != (0, "mkosi 14\n"):
+        pytest.skip("the configuration is that of mkosi 14, of Debian 12")
+    os.rename(gate, tmp_path / "mkosi.finalize")
+    (tmp_path / "mkosi.conf").write_text(MKOSI % os.path.basename(image(text)))
+    got, said = run("mkosi", "--directory=%s" % tmp_path, "--nspawn-keep-unit", "build",
+                    NVNODECHECK_OPTIONS=" ".join(PROFILE))
+    assert (got == 0) == (status == 0), said
+    assert os.path.isdir(tmp_path / "made") == (status == 0)
+    if status == 0:
+        assert OPTION in (tmp_path / "made/etc/modprobe.d/zz-nvnodecheck.conf").read_bytes()
+    else:
+        assert "modules/will-not-load" in said
+
+
+@pytest.mark.parametrize("text, status", [("", 0), (BROKEN, 1)])
 def test_as_mkosi_finalize(text, status, image, gate):
-    """With the words and the variable that mkosi gives it; the image in which mkosi builds is not judged."""
+    """With the words and the variable that mkosi gives it; the image in which mkosi builds is not evaluated."""
     more = {"BUILDROOT": image(text), "NVNODECHECK_OPTIONS": " ".join(PROFILE)}
     assert run(gate, "build", **more) == (0, "")
     got, said = run(gate, "final", **more)

@@ -2,6 +2,7 @@
 """slurmctld, slurmd and munge on loopback: a well node runs a job, one that is not drains with its reason
 before the job starts, and comes back when it is well."""
 import os
+import shutil
 import subprocess
 import time
 
@@ -28,6 +29,7 @@ def with_our_slurm(machine, name):
     with open(path) as file:
         text = file.read()
     for theirs, ours in (("/run/nvnodecheck-left-over", "left-over"), ("=/dev/nvidia", "=%s/gpu" % machine.folder),
+                         ("/run/nvnodecheck-prolog-failed", "prolog-failed"),
                          ("/etc/slurm/nvnodecheck-health", "health")):
         text = text.replace(theirs, ours if ours[0] == "=" else os.path.join(machine.folder, ours))
     with open(path, "w") as file:
@@ -49,8 +51,8 @@ def cluster(machine):
 
 
 @pytest.mark.parametrize("sinfo, said", [
-    ("echo 'drained|disk is broken'", []), ("exit 1", []), ("exit 124", []),
-    ("echo 'idle|none'", ["update", "NodeName=n1", "State=DRAIN"])])
+    ("echo 'drained|2026-01-02T03:04:05|disk is broken'", []), ("exit 1", []), ("exit 124", []),
+    ("echo 'idle|Unknown|none'", ["update", "NodeName=n1", "State=DRAIN"])])
 def test_reason_of_others_stays(machine, sinfo, said):
     """Also where slurmctld did not say in time whether there is one."""
     for name, text in (("sinfo", sinfo), ("scontrol", 'echo "$@" >> %s/said' % machine.folder)):
@@ -168,7 +170,7 @@ def test_what_is_not_left_over(cluster, machine, gpu):
 
 def test_epilog_drains_for_what_a_job_broke(machine):
     """With the reason, and without waiting for the next interval; an epilog itself never fails."""
-    for name, text in (("sinfo", "echo 'completing|none'"), ("scontrol", 'echo "$@" >> %s/said' % machine.folder)):
+    for name, text in (("sinfo", "echo 'completing|Unknown|none'"), ("scontrol", 'echo "$@" >> %s/said' % machine.folder)):
         path = os.path.join(machine.folder, name)
         with open(path, "w") as file:
             file.write("#!/bin/sh\n%s\n" % text)
@@ -205,9 +207,60 @@ def test_epilog_leaves_an_administrators_reason(cluster, machine, gpu):
     assert cluster.state() == ("drained", "disk broken")
 
 
+# ---- what a prolog leaves ----
+
+def test_prolog_error_is_explained_and_resumed(cluster, machine):
+    """Where the node is healthy again before slurm/health looks at it: first the reason, then the node."""
+    seen = machine.folder + "/seen"
+    # The prolog finds something, once. While the test looks, slurm/health does not run.
+    machine.program_does("[ ! -e %s.hold ] || exec sleep 3\n[ -z \"$SLURM_JOB_ID\" ] || [ -e %s ] || "
+                         "{ touch %s %s.hold; echo 'driver/loaded: for a moment'; exit 1; }\n%s" % (
+                             seen, seen, seen, seen, machine.look))
+    job = submit(cluster, machine.folder + "/done")
+    waiting.until(lambda: cluster.state()[1] == "Prolog error", "Slurm's own reason")
+    assert "held" in cluster.run("squeue", "-h", "-j", job, "-o", "%r")
+    os.unlink(seen + ".hold")
+    waiting.until(lambda: cluster.state()[1] == "nvnodecheck: driver/loaded: for a moment",
+                  "the reason of the prolog: %s" % (cluster.state(),))
+    waiting.until(lambda: cluster.state()[0] == "idle", "the node to come back: %s" % (cluster.state(),))
+    assert not os.path.exists(machine.folder + "/prolog-failed")
+
+
+def test_prolog_error_of_another_prolog_stays(cluster, machine):
+    """Also where ours failed long before."""
+    with open(machine.folder + "/prolog-failed", "w") as file:
+        file.write("%d driver/loaded: long ago\n" % (time.time() - 3600))
+    prolog = machine.folder + "/prolog"
+    with open(prolog, "w") as file:
+        file.write("#!/bin/sh\nexit 1\n")
+    submit(cluster, machine.folder + "/done")
+    waiting.until(lambda: cluster.state()[1] == "Prolog error", "Slurm's own reason")
+    time.sleep(6)
+    assert cluster.state() == ("drained", "Prolog error")
+
+
+def test_commands_beside_slurmd(machine):
+    """Slurm that is not of the distribution, and gives its programs no PATH."""
+    for folder in ("sbin", "bin"):
+        os.mkdir(os.path.join(machine.folder, folder))
+    slurmd = machine.folder + "/sbin/slurmd"
+    shutil.copy("/bin/sh", slurmd)
+    said = machine.folder + "/said"
+    for name, text in (("sinfo", "echo 'idle|Unknown|none'"), ("scontrol", 'echo "$@" >> %s' % said)):
+        path = os.path.join(machine.folder, "bin", name)
+        with open(path, "w") as file:
+            file.write("#!/bin/sh\n%s\n" % text)
+        os.chmod(path, 0o755)
+    health = machine.contrib("slurm/health")
+    machine.become("driver unloaded")
+    subprocess.run([slurmd, "-c", health + "; exit $?"], env={"SLURMD_NODENAME": "n1"}, check=True)
+    with open(said) as file:
+        assert file.read().startswith("update NodeName=n1 State=DRAIN Reason=nvnodecheck: ")
+
+
 def test_prolog_statuses(machine):
     need("sh")
-    prolog = machine.contrib("slurm/prolog")
+    prolog = with_our_slurm(machine, "prolog")
     status = lambda: subprocess.run(["sh", prolog], stderr=subprocess.DEVNULL).returncode
     assert status() == 0
     machine.become("driver unloaded")

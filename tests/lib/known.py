@@ -154,7 +154,8 @@ AGES = ("Kepler", "Maxwell", "Pascal", "Volta", "Turing", "Ampere", "Ada", "Hopp
 MODELS = {"1db5": ("Volta", "Tesla V100-SXM2-32GB", "data-centre"), "1eb8": ("Turing", "Tesla T4", "data-centre"),
           "20b0": ("Ampere", "A100-SXM4-40GB", "data-centre"), "2684": ("Ada", "GeForce RTX 4090", "geforce"),
           "2330": ("Hopper", "H100 80GB HBM3", "data-centre"), "2901": ("Blackwell", "B200", "data-centre"),
-          "2941": ("Blackwell", "GB200", "data-centre"), "2b85": ("Blackwell", "GeForce RTX 5090", "geforce")}
+          "2941": ("Blackwell", "GB200", "data-centre"), "2b85": ("Blackwell", "GeForce RTX 5090", "geforce"),
+          "2e12": ("Blackwell", "GB10", "integrated")}
 GPU_KEYS = ("gpu", "gpu-arch", "gpu-kind", "gpus", "gsp-firmware", "mig", "pcie-gen", "nics-per-gpu")
 
 
@@ -298,6 +299,12 @@ def do_nic(facts, condition, holds):
     add_nic(facts, model={"ConnectX-8": "1023"}[condition.values[0]] if holds else "1021")
 
 
+def do_pci_nic(facts, condition, holds):
+    model = {"ConnectX-3": "1003"}[condition.values[0]] if holds else "1021"
+    facts["pci"]["devices"].append({"bdf": "0000:a0:00.0", "vendor_id": "0x15b3", "device_id": "0x" + model,
+                                    "class_id": "0x020000", "driver": None, "bars": []})
+
+
 def do_nic_driver(facts, condition, holds):
     if condition.values == ["efa"] and holds:
         add_nic(facts, "rdmap0", driver="efa", model="efa2", vendor="1d0f")
@@ -363,6 +370,7 @@ DO = {
     "hca-count": do_count, "imex-channel": do_imex, "kernel-config": do_kernel_config, "kind": do_kind,
     "module": do_module, "module-file": do_module_file, "nic": do_nic, "nic-driver": do_nic_driver,
     "nic-functions": do_nic_functions, "nic-p2p": do_nic_p2p, "nic-vf": do_vf, "nics-per-gpu": do_nics_per_gpu,
+    "pci-nic": do_pci_nic,
     "no-carrier": do_carrier, "mig": do_mig, "param": do_param, "pcie-gen": do_pcie, "service": do_service,
     "cgroup": lambda f, c, h: f["containers"].update(cgroup2=True if h else None),
     "cpu-arch": lambda f, c, h: f["os"].update(machine=c.values[0] if h else "riscv64"),
@@ -499,7 +507,7 @@ PATHS = {
     "module-file": "modules.files", "nic": "rdma.devices", "nic-driver": "rdma.devices",
     "nic-functions": "rdma.devices", "nic-p2p": "rdma.devices", "nic-vf": "rdma.devices", "nics-per-gpu": "rdma.devices",
     "no-carrier": "net.interfaces", "no-cgroups": "containers.no_cgroups", "param": "driver.params",
-    "pcie-gen": "pci.devices", "product": "os.product", "seccomp": "env.seccomp",
+    "pci-nic": "pci.devices", "pcie-gen": "pci.devices", "product": "os.product", "seccomp": "env.seccomp",
     "secure-boot": "os.secure_boot", "service": "services.units", "stack": "limits.self",
 }
 

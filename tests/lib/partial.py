@@ -114,7 +114,7 @@ def unfounded(whole, partial):
 
 
 def is_of_no_list(answer, before):
-    """A port that only the job's list leaves out is read and judged for itself where there is no list."""
+    """A port that only the job's list leaves out is read and evaluated for itself where there is no list."""
     verdict, subject = answer
     return verdict == "pass" and (before.get(("not-applicable", subject)) or "").startswith("left out by ")
 

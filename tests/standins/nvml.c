@@ -33,10 +33,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define GPUS 16
@@ -95,8 +98,67 @@ static int start_thread(void)
 	return pthread_create(&thread, NULL, idle, NULL) || pthread_join(thread, NULL);
 }
 
+/* Memory that others see as well, all of it, more than once. */
+static void write_over_shared_memory(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512], mode[5];
+	unsigned long from, to;
+	bool any = false;
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %4s", &from, &to, mode) == 3 && mode[1] == 'w' &&
+		    mode[3] == 's')
+			for (unsigned int byte = 0; byte < 4; byte++, any = true)
+				memset((void *)from, (int)(byte * 0x55), to - from);
+	if (any)
+		_exit(0);
+}
+
+/* What a library that was replaced would try. True: it was allowed. */
+static bool gets_away(void)
+{
+	char *const argv[] = { "true", NULL };
+
+	if (has("exec"))
+		execv("/bin/true", argv);
+	return (has("unix") && socket(AF_UNIX, SOCK_STREAM, 0) >= 0) ||
+	       (has("netlink") && socket(AF_NETLINK, SOCK_RAW, 0) >= 0) ||
+	       (has("packet") && socket(AF_PACKET, SOCK_RAW, 0) >= 0) ||
+	       (has("kill") && kill(getppid(), SIGTERM) == 0) ||
+	       (has("trace") && ptrace(PTRACE_ATTACH, getppid(), NULL, NULL) == 0) ||
+	       (has("unlink") && unlink("/tmp/standin-nvml-kept") == 0) ||
+	       (has("vfork") && syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) >= 0);
+}
+
+static bool tries(void)
+{
+	return has("exec") || has("unix") || has("netlink") || has("packet") || has("kill") ||
+	       has("trace") || has("unlink") || has("vfork");
+}
+
+/* Ends the signals that it can, and never comes back. */
+static void spin(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	for (;;)
+		;
+}
+
 int nvmlInit_v2(void)
 {
+	if (has("spin"))
+		spin();
+	if (has("scribble"))
+		write_over_shared_memory();
+	if (has("close"))
+		for (int fd = 0; fd < 1024; fd++)
+			close(fd);
+	if (tries())
+		return gets_away() ? DONE : 4;
 	if (has("hang"))
 		for (;;)
 			pause();

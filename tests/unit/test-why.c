@@ -41,8 +41,11 @@ static void check_rows(struct scanner *scanner, const char *value)
 	assert_true(count > 0);
 	for (size_t i = 0; i < count; i++) {
 		char line[4096];
-		size_t n = make_line(&all[i], line, value), found;
+		size_t n, found;
 
+		if (all[i].when)
+			continue;
+		n = make_line(&all[i], line, value);
 		found = scanner_match(scanner, (struct span){ line, n }, line, matches);
 		if (best_of(matches, found) != &all[i])
 			fail_msg("%s: the line that is made of it is %s: %s", all[i].id,

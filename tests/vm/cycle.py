@@ -204,7 +204,7 @@ def check_repairs(case, report, wanted, when):
 
 
 def check_same(first, last):
-    """At the end the node is judged as it was at first, by every rule."""
+    """At the end the node is evaluated as it was at first, by every rule."""
     for key in sorted(set(first) | set(last), key=str):
         if first.get(key) != last.get(key):
             yield "%s %s: %s at first, %s at the end" % (key[0], key[1] or "", first.get(key),

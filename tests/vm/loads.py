@@ -139,7 +139,7 @@ def module_name(path):
 def predict(driver, tree, release, names):
     done = subprocess.run([driver, tree, release], input="\n".join(names), capture_output=True, text=True)
     if done.returncode:
-        raise Failure("load-driver: exit status %d" % done.returncode)
+        raise Failure("modprobe-dry-run: exit status %d" % done.returncode)
     return {line.split()[0]: line.split(None, 2)[1:] for line in done.stdout.splitlines()}
 
 
@@ -207,7 +207,7 @@ def make_tree(guest, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", default="build/nvnodecheck")
-    parser.add_argument("--driver", default="build/tests/load-driver")
+    parser.add_argument("--driver", default="build/tests/modprobe-dry-run")
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--damaged", type=int, default=120)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * load-driver.c - would these modules be loaded, for tests/vm/loads.py. Not installed.
+ * modprobe-dry-run.c - would these modules be loaded, for tests/vm/loads.py. Not installed.
  *
- *     load-driver ROOT RELEASE < NAMES
+ *     modprobe-dry-run ROOT RELEASE < NAMES
  *
  * Prints a line for each name: NAME yes|no|unknown WHY.
  */
@@ -12,7 +12,7 @@
 #include "host/host.h"
 #include "host/root.h"
 #include "probes/loads.h"
-#include "query/will-load.h"
+#include "query/modprobe-dry-run.h"
 
 static const char *wanted;
 
@@ -39,7 +39,7 @@ static void try_one(struct host *host, struct arena *arena, const char *release,
 		printf("%s unknown modules.dep\n", name);
 		return;
 	}
-	verdict = will_load(arena, node, name);
+	verdict = modprobe_dry_run(arena, node, name);
 	printf("%s %s %s\n", name, words[verdict.answer], verdict.why ? verdict.why : "");
 }
 

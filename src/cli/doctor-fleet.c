@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-fleet.c - doctor over many nodes' files: a table of their problems. JSON has a report a line before it, in the
+/* doctor-fleet.c - doctor over many nodes' files: a table of their problems. JSON has a report a line before it, in the
  * order of the files, and -v a line for each node.
  * A worker is at most one pipe ahead, so that memory does not grow with the number of files. */
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "cli/source.h"
 #include "evaluate/report.h"
 #include "fleet/fleet.h"
 #include "render/fleet-table.h"
@@ -19,7 +20,7 @@ struct task {
 	const struct options *options;
 };
 
-/* What comes before each line that a worker writes. */
+/* Header of each line that a worker writes. */
 struct head {
 	uint32_t bytes, items; /* of text, and of struct table_item before it */
 	enum exit_status status;
@@ -208,7 +209,7 @@ static enum exit_status evaluate_all(const struct fleet *fleet, const struct opt
 							    : EXIT_WELL);
 }
 
-/* What says something of one node alone, and was asked for; or NULL. */
+/* Returns an option that is valid for one node only and was given; or NULL. */
 static const char *for_one_node(const struct options *options)
 {
 	if (options->since)
@@ -231,7 +232,7 @@ static const char *for_one_node(const struct options *options)
 	}
 }
 
-enum exit_status cmd_fleet(const struct options *options)
+enum exit_status doctor_fleet(const struct options *options)
 {
 	_cleanup_fleet_ struct fleet fleet = { 0 };
 	const char *single = for_one_node(options);

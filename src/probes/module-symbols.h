@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * load-symbols.h - which symbols some modules need, who offers them, and what the kernel would say of each
+ * module-symbols.h - the symbols that modules need, the modules that offer them, and how the kernel would resolve each
  * (kernel/module/main.c: simplify_symbols(), resolve_symbol(); version.c: check_version()).
  *
  * The kernel's own symbols come from Module.symvers. Without it, the symbols that its own modules need are used: they were
  * built together with the kernel, so it has those symbols in those versions.
  */
-#ifndef LOAD_SYMBOLS_H
-#define LOAD_SYMBOLS_H
+#ifndef MODULE_SYMBOLS_H
+#define MODULE_SYMBOLS_H
 
 #include "facts/facts.h"
 #include "host/host.h"
@@ -40,7 +40,7 @@ struct load_file {
 	LIST(struct load_file *) needs; /* those that modprobe loads before it */
 };
 
-struct load_symbols {
+struct module_symbols {
 	struct arena *arena; /* scratch */
 	struct load_symbol **table;
 	size_t count;
@@ -53,19 +53,20 @@ struct load_symbols {
 	bool needs_spaces; /* a namespace that is not imported is an error */
 };
 
-void load_symbols_begin(struct load_symbols *symbols, struct arena *scratch);
+void module_symbols_begin(struct module_symbols *symbols, struct arena *scratch);
 /* Reads what FILE needs and offers. 0 or negative errno. */
-int load_symbols_read(struct load_symbols *symbols, struct host *host, struct module_info *info,
-		      struct load_file *file);
+int module_symbols_read(struct module_symbols *symbols, struct host *host, struct module_info *info,
+			struct load_file *file);
 /* Reads the symbols of kernel RELEASE, when all modules have been read. */
-void load_symbols_kernel(struct load_symbols *symbols, struct host *host, const char *release);
+void module_symbols_kernel(struct module_symbols *symbols, struct host *host, const char *release);
 /* After that, for each of the kernel's own modules: counts whether FILE agrees with the source, and takes FILE's word
  * for what it needs of the kernel. */
-void load_symbols_hold(struct load_symbols *symbols, const struct load_file *file);
-/* When all were held: takes the source back if some contradict it, as headers of another build of the same release do. */
-void load_symbols_weigh(struct load_symbols *symbols);
-/* What the kernel would say of the symbols that FILE needs. */
-void load_symbols_check(const struct load_symbols *symbols, const struct load_file *file,
-			struct arena *arena, struct load_module *fact);
+void module_symbols_hold(struct module_symbols *symbols, const struct load_file *file);
+/* Call this after the last module_symbols_hold(): it drops the source if a module contradicts it, as headers of
+ * another build of the same release do. */
+void module_symbols_weigh(struct module_symbols *symbols);
+/* Writes into FACT how the kernel would resolve the symbols that FILE needs. */
+void module_symbols_check(const struct module_symbols *symbols, const struct load_file *file,
+			  struct arena *arena, struct load_module *fact);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "query/will-load.h"
+#include "query/modprobe-dry-run.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static struct load_verdict no(const struct search *s, const struct load_module *
 
 /* ---- signatures ---- */
 
-/* Which keys the kernel has is not known; that of its own modules it has. */
+/* The kernel's keys are unknown, but it has those of its own modules. */
 static struct load_verdict check_signature(const struct search *s, const struct load_module *m)
 {
 	const struct loads_facts *loads = &s->node->loads;
@@ -61,12 +61,10 @@ static struct load_verdict check_signature(const struct search *s, const struct 
 		return yes(m->name.value);
 	/* A kernel that refuses unsigned modules has signed ones of its own. */
 	if (is_absent(m->signer) && is_known(loads->signer)) {
-		verdict = no(
-			s, m, "signer",
-			arena_printf(s->arena, "%s is not signed, and %s is in force",
-				     m->path.value, why),
-			"Sign the module with a key that is enrolled (mokutil --import), or use modules "
-			"that the distribution signed.");
+		verdict = no(s, m, "signer",
+			     arena_printf(s->arena, "%s is not signed, and %s is in force",
+					  m->path.value, why),
+			     signature_cure(s->arena, s->node));
 		verdict.signature = true;
 		return verdict;
 	}
@@ -403,7 +401,7 @@ static struct load_verdict check_needs(struct search *s, const struct load_modul
 	return worst;
 }
 
-/* It may lie there without depmod's knowing. */
+/* The file may exist without depmod knowing it. */
 static const char *cure_of_absence(const struct search *s, const char *name)
 {
 	const char *release = s->node->loads.kernel.value;
@@ -490,7 +488,7 @@ static struct load_verdict check_name(struct search *s, const char *given, bool 
 	return verdict;
 }
 
-struct load_verdict will_load(struct arena *arena, const struct node *node, const char *name)
+struct load_verdict modprobe_dry_run(struct arena *arena, const struct node *node, const char *name)
 {
 	struct search s = { .arena = arena, .node = node };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * will-load.h - would modprobe load a module, by the files alone (facts.loads, modprobe.d)? Pure.
+ * modprobe-dry-run.h - decides whether modprobe would load a module, from the files (facts.loads, modprobe.d). Pure.
  *
  * modprobe's part: kmod libkmod-module.c, kmod_module_new_from_lookup() and kmod_module_probe_insert_module(). The
  * kernel's: kernel/module/main.c, version.c, signing.c. Soft dependencies do not count: modprobe goes on without them.
  */
-#ifndef WILL_LOAD_H
-#define WILL_LOAD_H
+#ifndef MODPROBE_DRY_RUN_H
+#define MODPROBE_DRY_RUN_H
 
 #include "facts/facts.h"
 
@@ -28,6 +28,7 @@ struct load_verdict {
 };
 
 /* NAME with dashes or underscores, as it would be given to modprobe. */
-struct load_verdict will_load(struct arena *arena, const struct node *node, const char *name);
+struct load_verdict modprobe_dry_run(struct arena *arena, const struct node *node,
+				     const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libraries.c - the descriptions of the structs in facts-libraries.h, innermost first. */
+/* facts-libraries.c - the descriptions of the structs in facts-libraries.h, innermost first. */
 #include "facts/facts.h"
 
 #define LDSO "/etc/ld.so.cache"

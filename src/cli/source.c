@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-node.c - from --root and --from to a node. */
+/* source.c - opens and reads the node of --root, --from or this machine. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -11,7 +11,8 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/open-file.h"
-#include "cli/cmd.h"
+#include "cli/settings-read.h"
+#include "cli/source.h"
 #include "cli/unpack.h"
 #include "probes/probe.h"
 
@@ -56,7 +57,7 @@ static int read_all(int fd, size_t room, struct text *text)
 	return text->data ? -EFBIG : -ENOMEM;
 }
 
-/* As it was sent: perhaps compressed. */
+/* Unpacks the file, which may be compressed. */
 static enum exit_status unpack_file(struct text *text, const char *file)
 {
 	const char *format = unpack_format(text_span(text));
@@ -291,7 +292,7 @@ enum exit_status source_observe(struct source *source, const struct options *opt
 
 /* ---- the configuration ---- */
 
-/* What the command line says stands over the configuration. */
+/* Applies the options, which override the configuration. */
 static void apply_options(struct settings *settings, const struct options *options)
 {
 	if (options->profiles) {
@@ -338,7 +339,7 @@ enum exit_status source_settings(struct source *source, const struct options *op
 	return EXIT_WELL;
 }
 
-/* What a child reads, which fills its own one. */
+/* The answer of the child that reads the configuration into settings of its own. */
 struct reading {
 	struct source *source;
 	const struct options *options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* os.c - the descriptions of the structs of os and numa, innermost first. */
+/* facts-os.c - the descriptions of the structs of os and numa, innermost first. */
 #include "facts/facts.h"
 
 static const struct field kernel_option_fields[] = {

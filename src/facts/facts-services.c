@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* services.c - the descriptions of the structs in facts-services.h and facts-references.h, innermost first. */
+/* facts-services.c - the descriptions of the structs in facts-services.h and facts-references.h, innermost first. */
 #include "facts/facts.h"
 
 const char *const reference_format_words[] = { "cdi",	       "toolkit",  "engine", "gres",

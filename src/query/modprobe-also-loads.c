@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "query/load-chain.h"
+#include "query/modprobe-also-loads.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -94,7 +94,7 @@ static bool leads_to(const struct node *node, const char *module, const char *na
 	       first_line_has(&node->modprobe.install, module, name, command_has);
 }
 
-bool load_chain_has(const struct node *node, const char *name)
+bool modprobe_also_loads(const struct node *node, const char *name)
 {
 	if (leads_to(node, "nvidia", name))
 		return true;

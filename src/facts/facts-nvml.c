@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nvml.c - the descriptions of the structs in facts-nvml.h, innermost first. A fact comes from the function that its row
+/* facts-nvml.c - the descriptions of the structs in facts-nvml.h, innermost first. A fact comes from the function that its row
  * names. */
 #include "facts/facts.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-loader.c - the boot loader's menu. grub-mkconfig writes one file and is given another name
+ * txn-boot-loader.c - the boot loader's menu. grub-mkconfig writes one file and is given another name
  * for it, as a generator of images is. That of RHEL 8 and 9 also edits grubenv and the boot entries
  * in their place.
  */
@@ -14,7 +14,7 @@
 
 #define MENU_MAX (8u << 20)
 
-/* What grub2-mkconfig writes to, apart from the entries. */
+/* Files that grub2-mkconfig writes in addition to the entries. */
 static const char *const edited[] = {
 	"/boot/grub2/grubenv",
 	"/boot/efi/EFI/redhat/grubenv",
@@ -143,7 +143,7 @@ static int check_menu(struct txn *t, struct txn_step *step, int side)
 	return 0;
 }
 
-/* What the tool made of the files that it edits. */
+/* Notes the state of the files after the tool has edited them. */
 static int note_after(struct txn *t, struct txn_step *step, uint32_t first)
 {
 	for (uint32_t i = first; i < step->kept.count; i++) {
@@ -170,7 +170,7 @@ static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
 	return rc ? rc : note_after(t, step, 1);
 }
 
-/* Only the menu can be rebuilt; an entry that was changed is left alone. */
+/* Rebuilds the menu. An entry that was changed is left as it is. */
 static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	step->must_hold = NULL;

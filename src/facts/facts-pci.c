@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pci.c - the descriptions of the structs in facts-pci.h, innermost first. */
+/* facts-pci.c - the descriptions of the structs in facts-pci.h, innermost first. */
 #include "facts/facts.h"
 
 #define PCI "/sys/bus/pci/devices/{0}/"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "probes/loader.h"
+#include "probes/dynamic-loader.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -14,7 +14,7 @@
 
 /* ---- folders ---- */
 
-/* What glibc is built to look into: the distributions differ. */
+/* Default folders of glibc, which differ between distributions. */
 static const char *const own_folders[] = {
 	"/lib64",
 	"/usr/lib64",
@@ -26,13 +26,13 @@ static const char *const own_folders[] = {
 	"/usr/lib",
 };
 
-static void note_error(struct loader *l, int rc)
+static void note_error(struct dynamic_loader *l, int rc)
 {
 	if (rc && rc != -ENOENT && rc != -ENOTDIR && !l->error)
 		l->error = rc;
 }
 
-static void add_folder(struct loader *l, const char *folder)
+static void add_folder(struct dynamic_loader *l, const char *folder)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (strcmp(l->folders[i], folder) == 0)
@@ -43,10 +43,10 @@ static void add_folder(struct loader *l, const char *folder)
 		note_error(l, -EOVERFLOW);
 }
 
-static void read_conf(struct loader *l, const char *path, unsigned int depth);
+static void read_conf(struct dynamic_loader *l, const char *path, unsigned int depth);
 
 /* "include ld.so.conf.d" followed by a pattern of names, beside the file that says so. */
-static void include(struct loader *l, struct span pattern, unsigned int depth)
+static void include(struct dynamic_loader *l, struct span pattern, unsigned int depth)
 {
 	_cleanup_names_ struct names names = { 0 };
 	char *path = pattern.p[0] == '/' ? arena_printf(l->arena, "%.*s", SPAN_FMT(pattern))
@@ -63,7 +63,7 @@ static void include(struct loader *l, struct span pattern, unsigned int depth)
 				  depth + 1);
 }
 
-static void read_conf(struct loader *l, const char *path, unsigned int depth)
+static void read_conf(struct dynamic_loader *l, const char *path, unsigned int depth)
 {
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, line, value;
@@ -85,11 +85,12 @@ static void read_conf(struct loader *l, const char *path, unsigned int depth)
 	}
 }
 
-void loader_open(struct loader *l, struct host *host, struct arena *arena, const char *variable)
+void dynamic_loader_open(struct dynamic_loader *l, struct host *host, struct arena *arena,
+			 const char *variable)
 {
 	struct ldso_cache cache;
 
-	*l = (struct loader){ .host = host, .arena = arena, .variable = variable };
+	*l = (struct dynamic_loader){ .host = host, .arena = arena, .variable = variable };
 	if (host_read(host, &l->cache, CACHE_MAX, "/etc/ld.so.cache") == 0)
 		l->cached = ldso_cache_begin(&cache, text_span(&l->cache));
 	if (!l->cached)
@@ -98,7 +99,7 @@ void loader_open(struct loader *l, struct host *host, struct arena *arena, const
 		add_folder(l, own_folders[i]);
 }
 
-void loader_close(struct loader *l)
+void dynamic_loader_close(struct dynamic_loader *l)
 {
 	text_free(&l->cache);
 }
@@ -112,16 +113,16 @@ static ssize_t elf_bytes(void *user, uint64_t offset, void *to, size_t n)
 	return got < 0 ? -errno : got;
 }
 
-static int read_file(struct loader *l, const char *path, struct elf_dynamic *out)
+static int read_file(struct dynamic_loader *l, const char *path, struct elf_dynamic *out)
 {
 	_cleanup_close_ int fd = host_open(l->host, path);
 
 	return fd < 0 ? fd : elf_dynamic(elf_bytes, &fd, l->arena, out);
 }
 
-int loader_read(struct loader *l, const char *path, const struct elf_dynamic **out)
+int dynamic_loader_read(struct dynamic_loader *l, const char *path, const struct elf_dynamic **out)
 {
-	struct loader_file *file = NULL;
+	struct dynamic_loader_file *file = NULL;
 
 	for (size_t i = 0; !file && i < l->file_count; i++)
 		if (strcmp(l->files[i]->path, path) == 0)
@@ -146,7 +147,8 @@ struct object {
 };
 
 /* Is PATH there, and built for MACHINE? What is no ELF file, as in a copy without contents, counts as one. */
-static int try_path(struct loader *l, const char *path, unsigned int machine, const char **found)
+static int try_path(struct dynamic_loader *l, const char *path, unsigned int machine,
+		    const char **found)
 {
 	const struct elf_dynamic *elf;
 	struct host_stat stat;
@@ -154,21 +156,21 @@ static int try_path(struct loader *l, const char *path, unsigned int machine, co
 
 	if (rc)
 		return rc == -ENOTDIR ? -ENOENT : rc;
-	if (machine && loader_read(l, path, &elf) == 0 && elf->machine != machine)
+	if (machine && dynamic_loader_read(l, path, &elf) == 0 && elf->machine != machine)
 		return -ENOENT;
 	*found = path;
 	return 0;
 }
 
-static int try_folder(struct loader *l, struct span folder, const char *name, unsigned int machine,
-		      const char **found)
+static int try_folder(struct dynamic_loader *l, struct span folder, const char *name,
+		      unsigned int machine, const char **found)
 {
 	return try_path(l, arena_printf(l->arena, "%.*s/%s", SPAN_FMT(folder), name), machine,
 			found);
 }
 
 /* FOLDER with what ld.so(8) puts in for $ORIGIN and its like, or NULL where that is not known here. */
-static const char *expand(struct loader *l, struct span folder, const char *object)
+static const char *expand(struct dynamic_loader *l, struct span folder, const char *object)
 {
 	static const char *const origins[] = { "$ORIGIN", "${ORIGIN}" };
 	const char *slash = strrchr(object, '/');
@@ -184,8 +186,8 @@ static const char *expand(struct loader *l, struct span folder, const char *obje
 }
 
 /* A list of folders, with colons between. */
-static int try_list(struct loader *l, const char *list, const char *object, const char *name,
-		    unsigned int machine, const char **found)
+static int try_list(struct dynamic_loader *l, const char *list, const char *object,
+		    const char *name, unsigned int machine, const char **found)
 {
 	struct span rest = span_of(list ? list : ""), folder;
 	int rc = -ENOENT, one;
@@ -204,7 +206,8 @@ static int try_list(struct loader *l, const char *list, const char *object, cons
 	return rc;
 }
 
-static int try_cache(struct loader *l, const char *name, unsigned int machine, const char **found)
+static int try_cache(struct dynamic_loader *l, const char *name, unsigned int machine,
+		     const char **found)
 {
 	struct ldso_cache cache;
 	struct ldso_entry entry;
@@ -220,7 +223,8 @@ static int try_cache(struct loader *l, const char *name, unsigned int machine, c
 }
 
 /* A tree without one of the folders says nothing of that one; without all of them it says nothing at all. */
-static int try_folders(struct loader *l, const char *name, unsigned int machine, const char **found)
+static int try_folders(struct dynamic_loader *l, const char *name, unsigned int machine,
+		       const char **found)
 {
 	int rc = -ENODATA;
 
@@ -235,7 +239,8 @@ static int try_folders(struct loader *l, const char *name, unsigned int machine,
 	return rc;
 }
 
-static int try_usual(struct loader *l, const char *name, unsigned int machine, const char **found)
+static int try_usual(struct dynamic_loader *l, const char *name, unsigned int machine,
+		     const char **found)
 {
 	int rc = try_cache(l, name, machine, found);
 
@@ -244,8 +249,8 @@ static int try_usual(struct loader *l, const char *name, unsigned int machine, c
 	return rc == -ENOENT && l->error ? l->error : rc;
 }
 
-/* In the loader's order. */
-static int find_for(struct loader *l, const struct object *object, const char *name,
+/* Searches in the dynamic loader's order. */
+static int find_for(struct dynamic_loader *l, const struct object *object, const char *name,
 		    const char **found)
 {
 	unsigned int machine = object->elf->machine;
@@ -263,7 +268,7 @@ static int find_for(struct loader *l, const struct object *object, const char *n
 	return rc ? try_usual(l, name, machine, found) : 0;
 }
 
-int loader_find(struct loader *l, const char *name, const char **path)
+int dynamic_loader_find(struct dynamic_loader *l, const char *name, const char **path)
 {
 	int rc = try_list(l, l->variable, "/", name, 0, path);
 
@@ -280,7 +285,8 @@ static size_t add_path(const char **paths, size_t count, size_t n, const char *p
 	return count;
 }
 
-static size_t find_in_variable(struct loader *l, const char *name, const char **paths, size_t n)
+static size_t find_in_variable(struct dynamic_loader *l, const char *name, const char **paths,
+			       size_t n)
 {
 	struct span rest = span_of(l->variable ? l->variable : ""), folder;
 	const char *found;
@@ -294,7 +300,8 @@ static size_t find_in_variable(struct loader *l, const char *name, const char **
 }
 
 /* The loader's own folders are in the cache. Without a cache they are asked last. */
-size_t loader_find_all(struct loader *l, const char *name, const char **paths, size_t n)
+size_t dynamic_loader_find_all(struct dynamic_loader *l, const char *name, const char **paths,
+			       size_t n)
 {
 	size_t count = find_in_variable(l, name, paths, n);
 	struct ldso_cache cache;
@@ -335,8 +342,8 @@ static bool is_seen(struct queue *q, const char *name)
 	return false;
 }
 
-static int find_library(struct loader *l, struct queue *q, const struct object *object,
-			const char *name, struct loader_missing *missing)
+static int find_library(struct dynamic_loader *l, struct queue *q, const struct object *object,
+			const char *name, struct dynamic_loader_missing *missing)
 {
 	struct object *next = &q->objects[q->count];
 	int rc;
@@ -346,7 +353,7 @@ static int find_library(struct loader *l, struct queue *q, const struct object *
 		return 0;
 	rc = find_for(l, object, name, &next->path);
 	if (rc == -ENOENT) {
-		if (missing->count < LOADER_MISSING_MAX)
+		if (missing->count < DYNAMIC_LOADER_MISSING_MAX)
 			missing->names[missing->count++] = name;
 		return 0;
 	}
@@ -354,7 +361,7 @@ static int find_library(struct loader *l, struct queue *q, const struct object *
 		return rc;
 	next->name = name;
 	next->needed_by = object;
-	if (q->count + 1 < OBJECTS_MAX && loader_read(l, next->path, &next->elf) == 0)
+	if (q->count + 1 < OBJECTS_MAX && dynamic_loader_read(l, next->path, &next->elf) == 0)
 		q->count++;
 	else
 		missing->unread = true;
@@ -373,7 +380,7 @@ static bool defines(const struct elf_dynamic *elf, const char *version)
 }
 
 static void check_versions(const struct queue *q, const struct object *object,
-			   struct loader_missing *missing)
+			   struct dynamic_loader_missing *missing)
 {
 	for (size_t i = 0; i < object->elf->version_count; i++) {
 		const struct elf_version *v = &object->elf->versions[i];
@@ -381,21 +388,23 @@ static void check_versions(const struct queue *q, const struct object *object,
 		for (size_t k = 1; k < q->count && !v->weak; k++)
 			if (strcmp(q->objects[k].name, v->file) == 0 &&
 			    !defines(q->objects[k].elf, v->name) &&
-			    missing->version_count < LOADER_MISSING_MAX)
+			    missing->version_count < DYNAMIC_LOADER_MISSING_MAX)
 				missing->versions[missing->version_count++] =
-					(struct loader_version){ v->name, q->objects[k].path,
-								 object->path };
+					(struct dynamic_loader_version){ v->name,
+									 q->objects[k].path,
+									 object->path };
 	}
 }
 
-int loader_missing(struct loader *l, const char *program, struct loader_missing *missing)
+int dynamic_loader_missing(struct dynamic_loader *l, const char *program,
+			   struct dynamic_loader_missing *missing)
 {
 	struct queue *q = arena_alloc(l->arena, sizeof(*q));
 	int rc;
 
-	*missing = (struct loader_missing){ 0 };
+	*missing = (struct dynamic_loader_missing){ 0 };
 	q->objects[0].path = program;
-	rc = loader_read(l, program, &q->objects[0].elf);
+	rc = dynamic_loader_read(l, program, &q->objects[0].elf);
 	if (rc)
 		return rc;
 	for (q->count = 1; q->done < q->count; q->done++) {

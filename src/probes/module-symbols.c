@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "probes/load-symbols.h"
+#include "probes/module-symbols.h"
 
 #include <errno.h>
 #include <string.h>
@@ -31,16 +31,16 @@ struct load_symbol {
 
 /* ---- the table ---- */
 
-void load_symbols_begin(struct load_symbols *symbols, struct arena *scratch)
+void module_symbols_begin(struct module_symbols *symbols, struct arena *scratch)
 {
-	*symbols = (struct load_symbols){
+	*symbols = (struct module_symbols){
 		.arena = scratch,
 		.table = arena_alloc(scratch, TABLE_SIZE * sizeof(*symbols->table)),
 	};
 }
 
 /* Names come from files that anybody may have made: the place in the table must not be theirs to choose. */
-static size_t place_of(const struct load_symbols *symbols, const char *name, size_t n)
+static size_t place_of(const struct module_symbols *symbols, const char *name, size_t n)
 {
 	static uint64_t key[2];
 
@@ -52,7 +52,7 @@ static size_t place_of(const struct load_symbols *symbols, const char *name, siz
 }
 
 /* NULL: not there, and with ADD no room. */
-static struct load_symbol *find_symbol(struct load_symbols *symbols, struct span name, bool add)
+static struct load_symbol *find_symbol(struct module_symbols *symbols, struct span name, bool add)
 {
 	size_t i = place_of(symbols, name.p, name.n);
 	struct load_symbol *symbol;
@@ -76,7 +76,7 @@ static struct load_symbol *find_symbol(struct load_symbols *symbols, struct span
 /* ---- modules ---- */
 
 struct reading {
-	struct load_symbols *symbols;
+	struct module_symbols *symbols;
 	struct load_file *file;
 };
 
@@ -159,8 +159,8 @@ static void take_export(void *user, const char *name, uint64_t crc)
 	symbol->offers = offer;
 }
 
-int load_symbols_read(struct load_symbols *symbols, struct host *host, struct module_info *info,
-		      struct load_file *file)
+int module_symbols_read(struct module_symbols *symbols, struct host *host, struct module_info *info,
+			struct load_file *file)
 {
 	struct reading r = { .symbols = symbols, .file = file };
 	const struct module_walk walk = {
@@ -249,7 +249,7 @@ static int read_compressed(struct host *host, const char *path, const char *comp
 	return rc;
 }
 
-/* Where Debian, Ubuntu, RHEL, Fedora and SUSE keep it, %s for the release. */
+/* Paths of the kernel's symbols on Debian, Ubuntu, RHEL, Fedora and SUSE; %s is the release. */
 static const struct {
 	const char *format, *compressor;
 } places[] = {
@@ -271,8 +271,8 @@ static char *path_at(struct arena *arena, const char *format, const char *releas
 	return arena_printf(arena, "%.*s%s%s", (int)at, format, release, format + at + 2);
 }
 
-/* Only of symbols that some module needs or offers. */
-static size_t take_symvers(struct load_symbols *symbols, struct span text)
+/* Keeps only symbols that a module needs or offers. */
+static size_t take_symvers(struct module_symbols *symbols, struct span text)
 {
 	struct symvers_line parsed;
 	struct load_symbol *symbol;
@@ -297,7 +297,7 @@ static size_t take_symvers(struct load_symbols *symbols, struct span text)
 /* A whole kernel has thousands; a file of a few is that of modules built outside it. */
 #define SYMBOLS_OF_A_KERNEL 1000
 
-void load_symbols_kernel(struct load_symbols *symbols, struct host *host, const char *release)
+void module_symbols_kernel(struct module_symbols *symbols, struct host *host, const char *release)
 {
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && !symbols->source; i++) {
 		_cleanup_text_ struct text text = { 0 };
@@ -316,7 +316,7 @@ static bool differ(uint64_t a, uint64_t b)
 	return a && b && a != b;
 }
 
-void load_symbols_hold(struct load_symbols *symbols, const struct load_file *file)
+void module_symbols_hold(struct module_symbols *symbols, const struct load_file *file)
 {
 	bool contradicts = false;
 
@@ -335,9 +335,9 @@ void load_symbols_hold(struct load_symbols *symbols, const struct load_file *fil
 		symbols->agree++;
 }
 
-void load_symbols_weigh(struct load_symbols *symbols)
+void module_symbols_weigh(struct module_symbols *symbols)
 {
-	/* One among several is a damaged module. */
+	/* A single contradiction among several modules is a damaged module. */
 	if (symbols->contradict > 1 || (symbols->contradict && symbols->agree < 3))
 		symbols->source = NULL;
 }
@@ -365,8 +365,8 @@ static bool has_space(const struct load_file *file, const char *space)
 	return false;
 }
 
-/* Of a symbol that Module.symvers knows: its licence and its namespace. */
-static bool check_rights(const struct load_symbols *symbols, const struct load_file *file,
+/* Checks the licence and the namespace of a symbol that Module.symvers lists. */
+static bool check_rights(const struct module_symbols *symbols, const struct load_file *file,
 			 const struct load_symbol *symbol, enum failure_kind *kind)
 {
 	if (!symbols->source || !symbol->owner)
@@ -381,7 +381,7 @@ static bool check_rights(const struct load_symbols *symbols, const struct load_f
 	       has_space(file, symbol->space);
 }
 
-static void check_offered(const struct load_symbols *symbols, const struct load_file *file,
+static void check_offered(const struct module_symbols *symbols, const struct load_file *file,
 			  const struct load_import *import, const struct offer *offer,
 			  struct arena *arena, struct load_module *fact)
 {
@@ -394,7 +394,7 @@ static void check_offered(const struct load_symbols *symbols, const struct load_
 		add_obstacle(fact, arena, import->symbol, kind, offer->file->name);
 }
 
-/* What could not be read may offer it. */
+/* A module that could not be read may offer the symbol. */
 static bool all_needs_read(const struct load_file *file)
 {
 	for_each(need, &file->needs)
@@ -408,7 +408,7 @@ static bool is_kernels(const struct load_symbol *symbol)
 	return symbol->owner && strcmp(symbol->owner, "vmlinux") == 0;
 }
 
-static void check_import(const struct load_symbols *symbols, const struct load_file *file,
+static void check_import(const struct module_symbols *symbols, const struct load_file *file,
 			 const struct load_import *import, struct arena *arena,
 			 struct load_module *fact)
 {
@@ -438,7 +438,7 @@ static void check_import(const struct load_symbols *symbols, const struct load_f
 
 /* A module takes on the taint of a proprietary one that it uses, and then gets no GPL-only symbol; the other way round
  * it is refused at once (inherit_taint()). */
-static void check_taint(const struct load_symbols *symbols, const struct load_file *file,
+static void check_taint(const struct module_symbols *symbols, const struct load_file *file,
 			struct arena *arena, struct load_module *fact)
 {
 	const struct load_symbol *gpl = NULL, *proprietary = NULL;
@@ -458,8 +458,8 @@ static void check_taint(const struct load_symbols *symbols, const struct load_fi
 		add_obstacle(fact, arena, proprietary, FAILURE_LICENSE, from->name);
 }
 
-void load_symbols_check(const struct load_symbols *symbols, const struct load_file *file,
-			struct arena *arena, struct load_module *fact)
+void module_symbols_check(const struct module_symbols *symbols, const struct load_file *file,
+			  struct arena *arena, struct load_module *fact)
 {
 	fact->obstacles.state = FACT_KNOWN;
 	fact->unchecked = fact_u64(symbols->full);

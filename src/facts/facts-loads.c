@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* loads.c - the descriptions of the structs in facts-loads.h, innermost first. */
+/* facts-loads.c - the descriptions of the structs in facts-loads.h, innermost first. */
 #include "facts/facts.h"
 
 static const struct field load_obstacle_fields[] = {

@@ -171,7 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	*node = *nodes[which];
 	next(&c);
 	copy(&c, &node_desc, node);
-	node_judge(c.arena, node, how);
+	node_evaluate(c.arena, node, how);
 	/* It takes longer than the rest. */
 	if (how % 16 == 15)
 		node_check_json(c.arena, node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dkms.c - the descriptions of the structs in facts-dkms.h, innermost first. */
+/* facts-dkms.c - the descriptions of the structs in facts-dkms.h, innermost first. */
 #include "facts/facts.h"
 
 #define TREE "/var/lib/dkms"

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "probes/log-join.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+#define LINES_MAX 12
+/* Lines of one call have one time; some messages are several calls in a row, and a serial console delays each. */
+#define APART_US 2000000
+#define NO_TIME UINT64_MAX /* LOG_NO_TIME */
+
+static const char nvrm[] = "NVRM:";
+
+/* What is left of a line of the driver without its prefix. */
+static struct span after_prefix(struct span message)
+{
+	return span_trim((struct span){ message.p + strlen(nvrm), message.n - strlen(nvrm) });
+}
+
+static bool starts_with_one_of(struct span s, const char *const *starts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (span_starts(s, starts[i]))
+			return true;
+	return false;
+}
+
+#define STARTS_WITH_ONE_OF(s, starts) \
+	starts_with_one_of(s, starts, sizeof(starts) / sizeof((starts)[0]))
+
+static bool begins_message(struct span rest)
+{
+	static const char *const starts[] = {
+		"The NVIDIA ",	 "This PCI I/O region", "request_mem_region failed",
+		"API mismatch:", "Open nvidia.ko is",
+	};
+
+	return !rest.n || STARTS_WITH_ONE_OF(rest, starts);
+}
+
+/* "kgspBootstrap_GH100: ...": a line of the resource manager names its function. */
+static bool names_function(struct span rest)
+{
+	struct span word;
+
+	return span_word(&rest, &word) && word.n > 1 && word.p[word.n - 1] == ':';
+}
+
+static bool is_message_of_its_own(struct span rest)
+{
+	static const char *const starts[] = {
+		"GPU ",	   "GPU0",     "GPU at",  "Xid",	   "No NVIDIA", "None of",
+		"loading", "nvAssert", "rm_init", "RmInitAdapter", "failed to", "NVRM:",
+	};
+
+	return !rest.n || begins_message(rest) || STARTS_WITH_ONE_OF(rest, starts) ||
+	       names_function(rest);
+}
+
+/* Where to read more: cut from the quotation, and so is what follows it. */
+static bool is_advice(struct span rest)
+{
+	static const char *const starts[] = { "Please see", "Please visit", "Please check" };
+
+	return STARTS_WITH_ONE_OF(rest, starts);
+}
+
+static void append(struct log_join *join, struct span s)
+{
+	size_t room = sizeof(join->text) - join->n;
+
+	if (s.n + 1 >= room)
+		s.n = room > 2 ? utf8_cut(s.p, room - 1) : 0;
+	if (!s.n)
+		return;
+	join->text[join->n++] = ' ';
+	memcpy(join->text + join->n, s.p, s.n);
+	join->n += s.n;
+}
+
+bool log_join_continue(struct log_join *join, uint64_t time_us, struct span message)
+{
+	struct span rest;
+
+	if (!join->lines || join->lines == LINES_MAX || !span_starts(message, nvrm))
+		return false;
+	if (time_us != NO_TIME && join->last_us != NO_TIME &&
+	    (time_us < join->last_us || time_us - join->last_us > APART_US))
+		return false;
+	rest = after_prefix(message);
+	/* A first line without words says nothing by itself: whatever follows is of it. */
+	if (is_message_of_its_own(rest) && !(rest.n && join->n - join->message_at <= strlen(nvrm)))
+		return false;
+	join->lines++;
+	join->last_us = time_us == NO_TIME ? join->last_us : time_us;
+	join->advice |= is_advice(rest);
+	if (!join->advice)
+		append(join, rest);
+	return true;
+}
+
+bool log_join_begin(struct log_join *join, uint64_t time_us, int level, struct span text,
+		    struct span message)
+{
+	size_t at = (size_t)(message.p - text.p);
+
+	if (!span_starts(message, nvrm) || !begins_message(after_prefix(message)) ||
+	    text.n >= sizeof(join->text))
+		return false;
+	*join = (struct log_join){ .n = text.n,
+				   .message_at = at,
+				   .time_us = time_us,
+				   .last_us = time_us,
+				   .level = level,
+				   .lines = 1 };
+	memcpy(join->text, text.p, text.n);
+	while (join->n > at && join->text[join->n - 1] == ' ')
+		join->n--;
+	return true;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* steps-order.c - the order of problems: that of the steps that solve them, so that the table, the steps and the
+ * details have one numbering. */
+#include <string.h>
+
+#include "render/render.h"
+#include "render/text.h"
+
+/* ---- one instruction for several problems ---- */
+
+bool steps_is_restart_alone(const struct steps *steps, const struct problem *p)
+{
+	const char *what = steps_what(steps, p);
+
+	return steps_kind(steps, p) == STEP_RESTART && !what[text_sentence(what)] &&
+	       !steps_command_of(steps, p);
+}
+
+static const char *first_change(const struct steps *steps, const struct problem *p)
+{
+	for_each(member, &p->members) {
+		const struct plan_repair *r = steps_repair(steps, *member);
+
+		if (r && r->what)
+			return r->what;
+	}
+	return NULL;
+}
+
+bool steps_is_same(const struct steps *steps, const struct problem *a, const struct problem *b)
+{
+	enum step_kind kind = steps_kind(steps, a);
+
+	if (a == b || kind != steps_kind(steps, b))
+		return a == b;
+	if (kind == STEP_FIX && steps->plan)
+		return same_text(first_change(steps, a), first_change(steps, b));
+	if (steps_is_restart_alone(steps, a) || steps_is_restart_alone(steps, b))
+		return steps_is_restart_alone(steps, a) && steps_is_restart_alone(steps, b);
+	return kind != STEP_HARDWARE && same_text(steps_what(steps, a), steps_what(steps, b)) &&
+	       same_text(finding_command(a->first), finding_command(b->first)) &&
+	       same_text(steps_effect(steps, a), steps_effect(steps, b));
+}
+
+/* ---- the order ---- */
+
+/* The place of its step. Of one step last what the program refuses, or what the restart alone solves. */
+static int place(const struct steps *steps, const struct problem *p)
+{
+	enum step_kind kind = steps_kind(steps, p);
+	bool last = kind == STEP_HAND ? render_refused(steps, p) != NULL
+				      : steps_is_restart_alone(steps, p);
+	int at = (int)kind;
+
+	if (kind == STEP_HAND && steps_is_hand_first(steps))
+		at = STEP_DRAIN;
+	/* The firmware setup comes during the boot. */
+	if (kind == STEP_FIRMWARE)
+		at = STEP_RESTART;
+	else if (kind == STEP_RESTART)
+		at = STEP_FIRMWARE;
+	return 2 * at + last;
+}
+
+static bool is_before(const struct steps *steps, const struct problem *a, const struct problem *b)
+{
+	int first = place(steps, a), second = place(steps, b);
+
+	if (first != second)
+		return first < second;
+	if (a->waits != b->waits)
+		return b->waits;
+	return a->severity > b->severity;
+}
+
+static void insert(struct problem *items, uint32_t from, uint32_t to)
+{
+	struct problem moved = items[from];
+
+	memmove(&items[to + 1], &items[to], (from - to) * sizeof(*items));
+	items[to] = moved;
+}
+
+/* Few, and those of equal rank stay in their order. */
+void steps_sort(struct steps *steps)
+{
+	struct problems *sorted = arena_alloc(steps->report->arena, sizeof(*sorted));
+	struct problem *items;
+	uint32_t count = steps->problems->items.count;
+
+	*sorted = *steps->problems;
+	items = arena_alloc(steps->report->arena, (count + 1) * sizeof(*items));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t to = i;
+
+		items[i] = steps->problems->items.items[i];
+		while (to && is_before(steps, &items[i], &items[to - 1]))
+			to--;
+		insert(items, i, to);
+	}
+	/* Those with one instruction are side by side. */
+	for (uint32_t i = 0; i + 1 < count; i++)
+		for (uint32_t k = i + 1; k < count; k++)
+			if (steps_is_same(steps, &items[i], &items[k]))
+				insert(items, k, ++i);
+	sorted->items.items = items;
+	steps->problems = sorted;
+}
