@@ -51,7 +51,7 @@ static void check_memory(struct rule_context *ctx, uint64_t gpus)
 		     .expected = "4 GiB or more for each GPU",
 		     .impact =
 			     "The kernel kills processes of the job: exit status 137, \"Memory cgroup out of "
-			     "memory\". Pinned memory and /dev/shm count too.",
+			     "memory\". What is in /dev/shm counts too.",
 		     .remedy =
 			     "Raise the limit where it is configured: --memory of docker or podman, the "
 			     "pod's resources, MemoryMax= of the unit, or --mem of the batch system.",
