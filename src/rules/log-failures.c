@@ -20,6 +20,12 @@ static const char *say_failure(struct rule_context *ctx, const struct log_failur
 		       : failure->last.value;
 }
 
+static const char *lost_by(const struct log_failure *f)
+{
+	return is_known(f->module) && !is_known(f->device) ? module_function_lost(f->module.value)
+							   : NULL;
+}
+
 /* Each subject once: for the last failure that stands. */
 static void check_failures(struct rule_context *ctx, failure_counts *counts, const char *expected)
 {
@@ -39,7 +45,8 @@ static void check_failures(struct rule_context *ctx, failure_counts *counts, con
 		if (state != FAILURE_STANDS)
 			continue;
 		FAIL_AS(ctx, severity, .subject = f->subject.value, .observed = say_failure(ctx, f),
-			.expected = expected, .remedy = failure_cure(ctx->arena, ctx->node, f),
+			.expected = expected, .impact = lost_by(f),
+			.remedy = failure_cure(ctx->arena, ctx->node, f),
 			.evidence = { failure_fact(ctx->arena, node, f),
 				      failure_state_fact(ctx->arena, node, f) });
 	}

@@ -159,14 +159,14 @@ def expect(statement):
 
 
 def says(statement):
-    """says RULE = TEXT: an answer of it that is no pass has TEXT in what it saw or in what to do."""
+    """says RULE = TEXT: an answer of it that is no pass has TEXT in what it saw, in what to do or in what is lost."""
     rule, equal, text = statement.one().partition(" = ")
     if not equal or not text:
         raise statement.wrong("not of the form RULE = TEXT")
 
     def check(run):
         answers = [f for f in run.findings(rule) if f["verdict"] != "pass"]
-        if any(text in (f[key] or "") for f in answers for key in ("observed", "remedy")):
+        if any(text in (f[key] or "") for f in answers for key in ("observed", "remedy", "impact")):
             return None
         return "there is instead\n" + describe(answers)
     return check
