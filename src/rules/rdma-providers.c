@@ -65,6 +65,22 @@ static void check_too_old(struct rule_context *ctx)
 			     "libibverbs %s (rdma-core %llu) has no DMA-BUF; nvidia_peermem is loaded",
 			     core->version.value, (unsigned long long)release),
 		     .evidence = { evidence });
+	else if (release < CORE_DMABUF && known_is(ctx->node->driver.flavour, FLAVOUR_PROPRIETARY))
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx,
+			     "libibverbs %s (rdma-core %llu) has no DMA-BUF; the proprietary kernel modules "
+			     "export none either",
+			     core->version.value, (unsigned long long)release),
+		     .evidence = { evidence, "driver.flavour" });
+	else if (release < CORE_DMABUF && known_is(ctx->node->driver.loaded, false))
+		NOTE(ctx,
+		     .observed =
+			     text_printf(ctx,
+					 "libibverbs %s (rdma-core %llu) has no DMA-BUF; no NVIDIA "
+					 "driver is loaded that exports any",
+					 core->version.value, (unsigned long long)release),
+		     .evidence = { evidence, "driver.loaded" });
 	else if (release < CORE_DMABUF)
 		FAIL_AS(ctx, SEVERITY_WARN,
 			.observed = text_printf(ctx, "libibverbs %s (rdma-core %llu)",
@@ -326,7 +342,8 @@ static const struct rule rdma_providers_rules[] = {
 		.remedy = "Upgrade rdma-core where the job runs: on the host, or in its container.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "The version of libibverbs; NCCL on disk; the loaded modules.",
-		.why = "rdma-core 34 has ibv_reg_dmabuf_mr. With nvidia_peermem loaded, programs do not need it. NCCL " NCCL_GIN
+		.why = "rdma-core 34 has ibv_reg_dmabuf_mr. With nvidia_peermem loaded, programs do not need it, and the "
+		       "proprietary kernel modules export no DMA-BUF. NCCL " NCCL_GIN
 		       " and later needs rdma-core 44 for GIN, which is checked in the profiles deepep and "
 		       "nccl-gin.",
 		.check = "ls /usr/lib64/libibverbs.so.1.* /usr/lib/*/libibverbs.so.1.*",
