@@ -125,7 +125,7 @@ const char *command_install_headers(struct arena *arena, const struct node *node
 }
 
 /* Debian and Arch offer several generators, and the image shows which is in use. The others have dracut alone: an image
- * of another one was made elsewhere. */
+ * of a different one was made elsewhere. */
 static const char *generator_of(const struct node *node, const char *release)
 {
 	enum distribution distribution = distribution_of(node);
