@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/distribution.h"
 
+#include <stdlib.h>
+
 #include "base/command.h"
 #include "base/span.h"
 
@@ -38,6 +40,18 @@ enum distribution distribution_of(const struct node *node)
 	return found;
 }
 
+/* yum alone: Red Hat Enterprise Linux and its rebuilds before 8, Amazon Linux before 2022. dnf is the name since. */
+static const char *package_manager(const struct node *node)
+{
+	unsigned long first = is_known(node->os.version) ? strtoul(node->os.version.value, NULL, 10)
+							 : 0;
+	bool amazon = str_is(node->os.id, "amzn"), fedora = str_is(node->os.id, "fedora");
+
+	if (fedora || !first)
+		return "dnf";
+	return first < (amazon ? 2022 : 8) ? "yum" : "dnf";
+}
+
 const char *distribution_generator(const struct node *node)
 {
 	switch (distribution_of(node)) {
@@ -66,7 +80,8 @@ const char *command_install(struct arena *arena, const struct node *node,
 	case DISTRIBUTION_DEBIAN:
 		return run(arena, "apt-get install", names->debian);
 	case DISTRIBUTION_RHEL:
-		return run(arena, "dnf install", names->rhel);
+		return run(arena, arena_printf(arena, "%s install", package_manager(node)),
+			   names->rhel);
 	case DISTRIBUTION_SUSE:
 		return run(arena, "zypper install", names->suse);
 	case DISTRIBUTION_ARCH:
@@ -84,7 +99,8 @@ const char *command_remove(struct arena *arena, const struct node *node,
 	case DISTRIBUTION_DEBIAN:
 		return run(arena, "apt-get remove", names->debian);
 	case DISTRIBUTION_RHEL:
-		return run(arena, "dnf remove", names->rhel);
+		return run(arena, arena_printf(arena, "%s remove", package_manager(node)),
+			   names->rhel);
 	case DISTRIBUTION_SUSE:
 		return run(arena, "zypper remove", names->suse);
 	case DISTRIBUTION_ARCH:
@@ -108,8 +124,14 @@ const char *command_install_headers(struct arena *arena, const struct node *node
 	return command_install(arena, node, &names);
 }
 
+/* Debian and Arch offer several generators, and the image shows which is in use. The others have dracut alone: an image
+ * of a different one was made elsewhere. */
 static const char *generator_of(const struct node *node, const char *release)
 {
+	enum distribution distribution = distribution_of(node);
+
+	if (distribution == DISTRIBUTION_RHEL || distribution == DISTRIBUTION_SUSE)
+		return distribution_generator(node);
 	for_each(image, &node->initramfs.images)
 		if (str_is(image->kernel, release) && is_known(image->generator))
 			return image->generator.value;

@@ -60,6 +60,16 @@ static bool bars_are_unread(const struct node *node)
 	return false;
 }
 
+/* The keys that patched drivers ask for; the stock driver refuses peers between GeForce cards whatever they say. */
+static bool any_geforce_forces_peers(const struct node *node)
+{
+	const struct driver_param *keys = node_param(node, "RegistryDwords");
+
+	return keys && is_known(keys->value) && all_geforce(node) &&
+	       (strstr(keys->value.value, "ForceP2P") ||
+		strstr(keys->value.value, "RMPcieP2PType"));
+}
+
 struct fact_bool driver_is_patched(const struct node *node, struct arena *arena, const char **signs)
 {
 	const struct driver_param *rebar = node_param(node, "EnableResizableBar");
@@ -86,6 +96,11 @@ struct fact_bool driver_is_patched(const struct node *node, struct arena *arena,
 		text = arena_printf(
 			arena, "%s%sa GeForce with a large BAR1 though EnableResizableBar is 0",
 			text, seen ? "; " : "");
+		seen++;
+	}
+	if (any_geforce_forces_peers(node)) {
+		text = arena_printf(arena, "%s%sNVreg_RegistryDwords forces peer-to-peer", text,
+				    seen ? "; " : "");
 		seen++;
 	}
 	if (signs)

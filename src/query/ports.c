@@ -45,7 +45,7 @@ struct fact_bool efa_reaches_gpus(const struct rdma_device *device)
 	if (!is_efa(device))
 		return (struct fact_bool){ 0 };
 	if (is_known(device->p2p))
-		return fact_bool(*device->p2p.value);
+		return fact_bool(str_starts(device->p2p, "NVIDIA"));
 	return is_known(device->gdr) ? device->gdr : (struct fact_bool){ 0 };
 }
 

@@ -106,6 +106,16 @@ bool refusal_of_driver(struct arena *arena, const struct node *node, struct refu
 	return refusal_by_init_cause(arena, node, NULL, refusal);
 }
 
+bool refusal_shows_driver(struct arena *arena, const struct node *node, const char **fact)
+{
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (!reasons[i].of_module && node_log(node, reasons[i].pattern)) {
+			*fact = fact_path(arena, "log.lines", reasons[i].pattern, "last");
+			return true;
+		}
+	return false;
+}
+
 static bool refusal_among(struct arena *arena, const struct node *node,
 			  const struct pci_device *gpu, bool named, struct refusal *refusal)
 {

@@ -22,6 +22,8 @@ bool refusal_by_branch(struct arena *arena, const struct pci_device *gpu, const 
 /* The kernel modules that are loaded are of the flavour, open or proprietary, that does not drive the GPU. */
 bool refusal_by_flavour(const struct node *node, const struct pci_device *gpu,
 			struct refusal *refusal);
+/* The driver's own words in the kernel log: it was loaded since the boot, from wherever. FACT names them. */
+bool refusal_shows_driver(struct arena *arena, const struct node *node, const char **fact);
 /* The kernel refused the file: it was built for another kernel. */
 bool refusal_of_build(struct arena *arena, const struct node *node, struct refusal *refusal);
 

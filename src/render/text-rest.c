@@ -78,7 +78,8 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 
 /* Notes ask for nothing: with more than these lines of them, some are only counted. */
 #define NOTE_LINES 3
-#define MANY 10 /* problems: beside more, notes are only counted */
+#define ADVICE_MAX 3 /* notes that have something to do */
+#define MANY 10	     /* problems: beside more, notes are only counted */
 
 static size_t note_lines(const struct view *v, const char *text)
 {
@@ -97,6 +98,32 @@ static bool is_noted(const struct report *r, const struct finding *f)
 	return false;
 }
 
+/* A note of a rule that finds problems, with something to do for those whom it concerns; before notes of rules that
+ * are never more, such as settings of the firmware and services that nothing needs. One with a source of its own is of
+ * a table, and tells of what can happen. */
+static bool is_worth_doing(const struct finding *f)
+{
+	return f->rule->severity >= SEVERITY_WARN && !f->answer.source &&
+	       (f->answer.remedy || f->answer.expected || f->answer.command);
+}
+
+/* The first sentence of what to do. */
+static const char *short_remedy(struct arena *arena, const struct finding *f)
+{
+	const char *remedy = finding_remedy(f), *end = remedy ? strstr(remedy, ". ") : NULL;
+
+	return end ? arena_printf(arena, "%.*s", (int)(end + 1 - remedy), remedy) : remedy;
+}
+
+/* A note with its remedy, which the page of problems would have in its steps. */
+static const char *note_text(const struct report *r, const struct finding *f)
+{
+	const char *text = render_note(r, f), *remedy = short_remedy(r->arena, f);
+
+	return text && remedy && is_worth_doing(f) ? arena_printf(r->arena, "%s. %s", text, remedy)
+						   : text;
+}
+
 /* How many lines of notes the page has room for. */
 static size_t room_for_notes(const struct view *v)
 {
@@ -105,35 +132,56 @@ static size_t room_for_notes(const struct view *v)
 	if (!v->options->verbose && v->problems->items.count > MANY)
 		return 0;
 	for_each(f, &v->report->findings) {
-		const char *text = render_note(v->report, f);
+		const char *text = note_text(v->report, f);
 
 		lines += text ? note_lines(v, text) : 0;
 	}
 	return v->options->verbose || lines <= NOTE_LINES ? lines : NOTE_LINES - 1;
 }
 
-/* One for each rule; -v shows all of them. */
-static void show_notes(struct view *v)
-{
-	size_t left = 0, shown = 0, lines = 0, most = room_for_notes(v);
+struct note_count {
+	size_t lines, most; /* for the notes that are never more than that */
+	size_t shown, left;
+};
 
+/* One for each rule; -v shows all of them. */
+static void show_notes_of(struct view *v, bool worth_doing, struct note_count *count)
+{
 	for_each(f, &v->report->findings) {
-		const char *text = render_note(v->report, f);
+		const char *text = is_worth_doing(f) == worth_doing ? note_text(v->report, f)
+								    : NULL;
 		size_t own = text ? note_lines(v, text) : 0;
 
 		if (!text)
 			continue;
-		if (lines + own > most || (!v->options->verbose && is_noted(v->report, f))) {
-			left++;
+		if ((worth_doing ? count->shown >= ADVICE_MAX || !count->most
+				 : count->lines + own > count->most) ||
+		    is_noted(v->report, f)) {
+			count->left++;
 			continue;
 		}
-		lines += own;
-		shown++;
+		count->lines += own;
+		count->shown++;
 		show_note(v, f, text);
 	}
-	if (left)
-		page_printf(&v->page, "%*s%zu %snote%s: -v shows %s\n", TEXT_TAG, "", left,
-			    shown ? "more " : "", left == 1 ? "" : "s", left == 1 ? "it" : "them");
+}
+
+static void show_notes(struct view *v)
+{
+	struct note_count count = { .most = room_for_notes(v) };
+
+	if (v->options->verbose) {
+		for_each(f, &v->report->findings)
+			if (note_text(v->report, f))
+				show_note(v, f, note_text(v->report, f));
+		return;
+	}
+	show_notes_of(v, true, &count);
+	show_notes_of(v, false, &count);
+	if (count.left)
+		page_printf(&v->page, "%*s%zu %snote%s: -v shows %s\n", TEXT_TAG, "", count.left,
+			    count.shown ? "more " : "", count.left == 1 ? "" : "s",
+			    count.left == 1 ? "it" : "them");
 }
 
 /* ---- what was not checked ---- */

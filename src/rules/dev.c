@@ -136,7 +136,11 @@ static void check_node(struct rule_context *ctx, const char *path, const struct 
 static void fail_mode(struct rule_context *ctx, const char *path, uint64_t mode)
 {
 	FAIL_AS(ctx, (mode & READ_WRITE_GROUP) == READ_WRITE_GROUP ? SEVERITY_INFO : SEVERITY_ERR,
-		.subject = path, .observed = text_printf(ctx, "mode %04" PRIo64, mode),
+		.subject = path,
+		.observed = text_printf(ctx, "mode %04" PRIo64 ": only %s can use it", mode,
+					(mode & READ_WRITE_GROUP) == READ_WRITE_GROUP
+						? "its owner and group"
+						: "its owner"),
 		.expected = "mode 0666",
 		.impact =
 			"Other users see no GPU: \"no CUDA-capable device is detected\", \"Insufficient "
@@ -162,6 +166,21 @@ static void check_nvidia_node(struct rule_context *ctx, const char *path,
 		check_node(ctx, path, major);
 }
 
+/* Whom the driver lets open its nodes. */
+static const char *restricted_to(struct rule_context *ctx, uint64_t mode)
+{
+	const struct driver_param *group = node_param(ctx->node, "DeviceFileGID");
+
+	if ((mode & READ_WRITE_GROUP) != READ_WRITE_GROUP)
+		return "only their owner can use the GPUs";
+	return group && is_known(group->value)
+		       ? text_printf(
+				 ctx,
+				 "only their owner and the members of group %s can use the GPUs",
+				 group->value.value)
+		       : "only their owner and group can use the GPUs";
+}
+
 /* A copy has no modes of device nodes: then the mode that the driver was loaded with counts. */
 static void check_mode_param(struct rule_context *ctx)
 {
@@ -175,12 +194,12 @@ static void check_mode_param(struct rule_context *ctx)
 		return;
 	FAIL_AS(ctx, (mode & READ_WRITE_GROUP) == READ_WRITE_GROUP ? SEVERITY_INFO : SEVERITY_ERR,
 		.subject = "NVreg_DeviceFileMode",
-		.observed = text_printf(ctx, "the driver creates its nodes with mode %04" PRIo64,
-					mode),
+		.observed = text_printf(ctx,
+					"the driver creates its nodes with mode %04" PRIo64 ": %s",
+					mode, restricted_to(ctx, mode)),
 		.expected = "mode 0666", .impact = "Users outside the nodes' group see no GPU.",
 		.remedy =
-			"Remove NVreg_DeviceFileMode from modprobe.d, then reboot. Or add the users to "
-			"the group of NVreg_DeviceFileGID.",
+			"Add the users to that group, or remove NVreg_DeviceFileMode from modprobe.d and reboot.",
 		.activation = ACTIVATION_REBOOT, .has_fix = true,
 		.evidence = { "driver.params[DeviceFileMode].value" });
 }
@@ -414,6 +433,7 @@ static void note_without_channel(struct rule_context *ctx)
 		NOTE(ctx,
 		     .observed = "no channel: programs that require fabric handles (nvbandwidth's "
 				 "multinode tests, Mooncake, NVSHMEM) get CUDA_ERROR_NOT_PERMITTED",
+		     .remedy = "For these programs load nvidia with NVreg_CreateImexChannel0=1.",
 		     .evidence = { "dev.nodes", "dev.majors[nvidia-caps-imex-channels].major" });
 	else
 		NOT_APPLICABLE(
@@ -602,7 +622,8 @@ static const struct rule dev_rules[] = {
 		.impact =
 			"CUDA does not start, or sees fewer GPUs, in containers and in jobs that may not "
 			"create the nodes.",
-		.remedy = "Create the device nodes.",
+		.remedy =
+			"Create the device nodes. A node that exists and shuts users out needs another mode or group.",
 		.command = "sudo nvidia-modprobe -c 0 -u",
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,

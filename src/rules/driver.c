@@ -220,9 +220,40 @@ static const char *peer_memory_module(const struct node *node)
 						   : NULL;
 }
 
-static void check_proprietary(struct rule_context *ctx)
+static void fail_flavour(struct rule_context *ctx, const struct rdma_device *efa)
 {
 	const struct driver_facts *driver = &ctx->node->driver;
+	/* driver/library-mismatch asks for one version, and does not say which. */
+	const char *version = driver_libraries(ctx->node).other
+				      ? "the same release as the driver's libraries"
+				      : text_printf(ctx, "driver %s", driver->version.value);
+
+	if (efa)
+		FAIL(ctx,
+		     .observed =
+			     "proprietary kernel modules; the EFA driver has not reached their memory",
+		     .expected = "open kernel modules",
+		     .impact = "EFA cannot register GPU memory. NCCL copies through host memory.",
+		     .remedy = text_printf(
+			     ctx,
+			     "Install the open kernel modules of %s, then reboot. Or install an EFA "
+			     "driver that works with the proprietary ones.",
+			     version),
+		     .evidence = { "driver.banner",
+				   fact_path(ctx->arena, "rdma.devices", efa->name.value, "p2p") });
+	else
+		FAIL(ctx, .observed = "proprietary kernel modules",
+		     .expected = "open kernel modules",
+		     .remedy =
+			     text_printf(ctx,
+					 "Install the open kernel modules of %s, then reboot. With "
+					 "nvidia_peermem loaded this can wait.",
+					 version),
+		     .evidence = { "driver.banner" });
+}
+
+static void check_proprietary(struct rule_context *ctx)
+{
 	const struct rdma_device *efa = node_efa_alone(ctx->node);
 	bool old;
 
@@ -260,14 +291,7 @@ static void check_proprietary(struct rule_context *ctx)
 			     peer_memory_module(ctx->node)),
 		     .evidence = { "driver.banner", "modules.loaded" });
 	else
-		FAIL(ctx, .observed = "proprietary kernel modules",
-		     .expected = "open kernel modules",
-		     .remedy = text_printf(
-			     ctx,
-			     "Install the open kernel modules of driver %s, then reboot. With nvidia_peermem "
-			     "loaded this can wait.",
-			     driver->version.value),
-		     .evidence = { "driver.banner" });
+		fail_flavour(ctx, efa);
 }
 
 static void check_flavour(struct rule_context *ctx)

@@ -131,6 +131,7 @@ static void check_session(struct rule_context *ctx)
 		     .observed = text_printf(
 			     ctx, "root's session has %s: a line for * in %s does not reach root",
 			     format_bytes(ctx->arena, limit), raised->file.value),
+		     .remedy = "For jobs of root add a line with root in the place of *.",
 		     .evidence = { fact, setting });
 	else
 		FAIL_AS(ctx, limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,

@@ -26,6 +26,12 @@ static const char *lost_by(const struct log_failure *f)
 							   : NULL;
 }
 
+/* symbol_get() names the symbol, and not the module that asked for it. */
+static bool is_of_no_module(const struct log_failure *failure)
+{
+	return known_is(failure->kind, FAILURE_SYMBOL_GET) && !is_known(failure->module);
+}
+
 /* Each subject once: for the last failure that stands. */
 static void check_failures(struct rule_context *ctx, failure_counts *counts, const char *expected)
 {
@@ -44,8 +50,15 @@ static void check_failures(struct rule_context *ctx, failure_counts *counts, con
 			unsure = f;
 		if (state != FAILURE_STANDS)
 			continue;
-		FAIL_AS(ctx, severity, .subject = f->subject.value, .observed = say_failure(ctx, f),
-			.expected = expected, .impact = lost_by(f),
+		FAIL_AS(ctx, severity, .subject = is_of_no_module(f) ? NULL : f->subject.value,
+			.observed = say_failure(ctx, f),
+			.expected = is_of_no_module(f) ? "the function found" : expected,
+			.impact =
+				is_of_no_module(f)
+					? "A driver did not get a function of the NVIDIA driver. What it "
+					  "needs the function for does not work: of nvidia_p2p_get_pages, "
+					  "GPUDirect RDMA."
+					: lost_by(f),
 			.remedy = failure_cure(ctx->arena, ctx->node, f),
 			.evidence = { failure_fact(ctx->arena, node, f),
 				      failure_state_fact(ctx->arena, node, f) });
@@ -173,7 +186,8 @@ static void check_arguments(struct rule_context *ctx)
 static const struct rule log_failures_rules[] = {
 	{
 		.id = "log/module-load-failed",
-		.title = "The kernel refused a GPU or RDMA module, and it is not loaded",
+		.title =
+			"The kernel refused a GPU or RDMA module, or a function that a module needs",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,

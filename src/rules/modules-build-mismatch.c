@@ -6,6 +6,7 @@
 #include "evaluate/skip.h"
 #include "query/distribution.h"
 #include "query/dkms.h"
+#include "query/failure.h"
 #include "query/kind.h"
 #include "query/module-find.h"
 
@@ -291,6 +292,31 @@ static const struct log_line *refused_fs(const struct node *node)
 	return NULL;
 }
 
+/* The kernel forbids nvidia_fs, which is under the GPL, the symbols of a proprietary module: no build changes that. */
+static const struct log_failure *forbidden_fs(const struct node *node)
+{
+	for_each(f, &node->log.failures)
+		if (str_is(f->module, "nvidia_fs") && known_is(f->kind, FAILURE_LICENSE))
+			return f;
+	return NULL;
+}
+
+static void fail_fs(struct rule_context *ctx, const struct log_line *line, const char *fact)
+{
+	const struct log_failure *forbidden = forbidden_fs(ctx->node);
+
+	if (forbidden)
+		FAIL(ctx, .observed = forbidden->last.value,
+		     .expected = "the open kernel modules of the driver",
+		     .remedy = failure_cure(ctx->arena, ctx->node, forbidden), .has_fix = true,
+		     .evidence = { failure_fact(ctx->arena, ctx->node, forbidden), fact });
+	else
+		FAIL(ctx, .observed = log_of_module(line, "nvidia_fs")->last.value,
+		     .expected = "nvidia-fs built against the installed driver",
+		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "nvidia-fs-source"),
+		     .evidence = { fact });
+}
+
 static void check_fs(struct rule_context *ctx)
 {
 	const struct log_line *line = refused_fs(ctx->node);
@@ -303,10 +329,7 @@ static void check_fs(struct rule_context *ctx)
 		PASS(ctx, .observed = "the kernel refused nvidia_fs once; it is loaded now",
 		     .evidence = { "modules.loaded[nvidia_fs].state", fact });
 	else if (line)
-		FAIL(ctx, .observed = log_of_module(line, "nvidia_fs")->last.value,
-		     .expected = "nvidia-fs built against the installed driver",
-		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "nvidia-fs-source"),
-		     .evidence = { fact });
+		fail_fs(ctx, line, fact);
 	else if (node_module(ctx->node, "nvidia_fs"))
 		PASS(ctx, .evidence = { "modules.loaded[nvidia_fs].state" });
 	else if (file && check_fs_file(ctx, file))
@@ -374,7 +397,7 @@ static const struct rule modules_build_mismatch_rules[] = {
 	},
 	{
 		.id = "modules/nvidia-fs-symbol-mismatch",
-		.title = "GPUDirect Storage is off: nvidia-fs was built against another driver",
+		.title = "GPUDirect Storage is off: nvidia-fs does not fit the loaded driver",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_fs,
@@ -386,10 +409,13 @@ static const struct rule modules_build_mismatch_rules[] = {
 			"Lines of nvidia_fs in the kernel log (symbol version, unknown symbol), and the symbol versions "
 			"that nvidia-fs.ko needs and nvidia.ko has.",
 		.why = "nvidia-fs uses functions of the driver whose names begin with nvidia_p2p_. The kernel compares a "
-		       "checksum of each.",
+		       "checksum of each. nvidia-fs is under the GPL: a kernel that keeps GPL modules from the symbols of "
+		       "proprietary ones loads it with the open kernel modules only.",
 		.check = "dmesg | grep nvidia_fs; dkms status nvidia-fs",
-		.sources = "github.com/NVIDIA/gds-nvidia-fs issues 34, 72 (2025-12-10)\n"
-			   "Linux 6.1.192: kernel/module/version.c, check_version()",
+		.sources =
+			"github.com/NVIDIA/gds-nvidia-fs issues 34, 72 (2025-12-10)\n"
+			"Linux 6.1.192: kernel/module/version.c, check_version(); kernel/module/main.c, "
+			"inherit_taint()",
 	},
 };
 

@@ -116,6 +116,7 @@ static void check_not_built(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	const struct module_file *file;
+	const char *fact;
 
 	if (skip_unless_for_gpus(ctx))
 		return;
@@ -133,6 +134,12 @@ static void check_not_built(struct rule_context *ctx)
 	file = module_file_find(node, "nvidia", node->os.kernel.value);
 	if (file)
 		check_file(ctx, file);
+	else if (refusal_shows_driver(ctx->arena, node, &fact))
+		NOT_APPLICABLE(
+			ctx,
+			.observed = "the driver was loaded, from a folder other than /lib/modules: "
+				    "see driver/loaded",
+			.evidence = { fact, "modules.files" });
 	else
 		fail_no_file(ctx);
 }

@@ -6,6 +6,7 @@
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
+#include "query/module-find.h"
 #include "query/module-load.h"
 #include "query/rdma-drivers.h"
 
@@ -107,12 +108,21 @@ static void collect(struct rule_context *ctx, struct lacking *l)
 	}
 }
 
+/* A module on disk was built all the same, outside the kernel's tree: its option says nothing. */
+static bool has_file(const struct node *node, const char *module)
+{
+	for_each(m, &node->loads.modules)
+		if (str_is(m->name, module) && known_is(m->there, true))
+			return true;
+	return module_file_running(node, module) != NULL;
+}
+
 static bool option_is_unset(const struct node *node, const struct rdma_driver *driver)
 {
 	const struct kernel_option *option =
 		driver->option ? LIST_FIND(&node->os.kernel_config, driver->option) : NULL;
 
-	return option && is_absent(option->value);
+	return option && is_absent(option->value) && !has_file(node, driver->module);
 }
 
 static const char *remedy_of(struct rule_context *ctx, const struct lacking *l,

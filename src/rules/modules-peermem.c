@@ -7,11 +7,15 @@
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/dkms.h"
+#include "query/gpus.h"
 #include "query/modprobe-also-loads.h"
 #include "query/module-find.h"
 #include "query/module-load.h"
 #include "query/peermem.h"
 #include "query/ports.h"
+
+/* OFED's headers and symbol versions that modules are built against. */
+#define OFA_DEFAULT "/usr/src/ofa_kernel/default"
 
 /* ---- is another path there? ---- */
 
@@ -184,7 +188,7 @@ static void answer_stub(struct rule_context *ctx, const struct module_file *file
 					     file->path.value, why),
 		     .evidence = {
 			     fact_path(ctx->arena, "modules.files", file->path.value, "depends") });
-	else
+	else if (!skip_for_efa(ctx))
 		fail_stub(ctx, file);
 }
 
@@ -302,9 +306,75 @@ static bool has_no_peer_interface(const struct node *node)
 	return read == sizeof(names) / sizeof(names[0]);
 }
 
+/* Every GPU is too old for the open kernel modules, which export DMA-BUF. */
+static bool has_old_gpus_alone(const struct node *node)
+{
+	size_t gpus = 0;
+
+	for_each(d, &node->pci.devices) {
+		if (!pci_is_gpu(d))
+			continue;
+		if (!gpu_is_before_turing(d))
+			return false;
+		gpus++;
+	}
+	return gpus > 0;
+}
+
+/* The symbol versions that modules outside the kernel's tree are built against, where they are of another kernel. */
+static const struct software_item *symbols_of_other(const struct node *node)
+{
+	for_each(item, &node->software.items)
+		if (str_is(item->name, "ofa_kernel") && str_is(item->path, OFA_DEFAULT) &&
+		    is_known(item->version) && is_known(node->os.kernel) &&
+		    !str_is(item->version, node->os.kernel.value))
+			return item;
+	return NULL;
+}
+
+/* Built again as it is set up, the module would get the symbol versions of the other kernel again. */
+static void fail_other_symbols(struct rule_context *ctx, const struct log_subject *own,
+			       const char *fact, const struct software_item *symbols)
+{
+	const char *kernel = ctx->node->os.kernel.value;
+
+	FAIL(ctx,
+	     .observed = text_printf(ctx,
+				     "%s; " OFA_DEFAULT " leads to kernel %s, and kernel %s runs",
+				     own->last.value, symbols->version.value, kernel),
+	     .expected = text_printf(ctx, OFA_DEFAULT " of kernel %s", kernel),
+	     .remedy = text_printf(
+		     ctx,
+		     "Let " OFA_DEFAULT
+		     " lead to the folder of kernel %s (install OFED for it if there is "
+		     "none). Then rebuild %s and load it: built before that, it is refused again.",
+		     kernel, module_written(ctx->arena, own->name.value)),
+	     .evidence = { fact, fact_path(ctx->arena, "software.items", symbols->path.value,
+					   "version") });
+}
+
+static void fail_other_build(struct rule_context *ctx, const struct log_subject *own,
+			     const char *fact)
+{
+	bool driver = str_is(own->name, "nvidia_peermem");
+
+	FAIL(ctx, .observed = own->last.value,
+	     .expected = text_printf(ctx, "%s built against the installed RDMA stack%s",
+				     module_written(ctx->arena, own->name.value),
+				     driver ? " and driver" : ""),
+	     .remedy =
+		     driver ? NULL
+			    : "Rebuild nv_peer_mem against the RDMA stack of the running kernel, then load "
+			      "it. The NVIDIA driver's modules do not contain it.",
+	     .command = driver ? command_dkms_rebuild(ctx->arena, ctx->node, "driver-source")
+			       : NULL,
+	     .has_fix = !driver, .evidence = { fact });
+}
+
 static void fail_refused(struct rule_context *ctx, const struct log_line *line,
 			 const struct log_subject *own)
 {
+	const struct software_item *symbols = symbols_of_other(ctx->node);
 	const char *fact = log_module_fact(ctx->arena, line, own->name.value, "last");
 	bool none = has_no_peer_interface(ctx->node);
 	const char *why;
@@ -328,16 +398,18 @@ static void fail_refused(struct rule_context *ctx, const struct log_line *line,
 			     ctx,
 			     "Install MLNX_OFED or DOCA-OFED for kernel %s and build %s against it: the "
 			     "kernel's own RDMA modules have no peer memory, and to build it again does not "
-			     "help. Or use the open kernel modules of the driver on kernel 5.12 or later, where "
-			     "DMA-BUF replaces peer memory.",
+			     "help.%s",
 			     ctx->node->os.kernel.value,
-			     module_written(ctx->arena, own->name.value)),
+			     module_written(ctx->arena, own->name.value),
+			     has_old_gpus_alone(ctx->node)
+				     ? ""
+				     : " Or use the open kernel modules of the driver on kernel 5.12 or "
+				       "later, where DMA-BUF replaces peer memory."),
 		     .evidence = { fact, "modules.files" });
+	else if (symbols)
+		fail_other_symbols(ctx, own, fact, symbols);
 	else
-		FAIL(ctx, .observed = own->last.value,
-		     .expected = "nvidia-peermem built against the installed RDMA stack and driver",
-		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "driver-source"),
-		     .evidence = { fact });
+		fail_other_build(ctx, own, fact);
 }
 
 static void check_symbol_mismatch(struct rule_context *ctx)

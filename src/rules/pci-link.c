@@ -297,6 +297,9 @@ static bool sum_ports(const struct node *node, const struct pci_device *d, uint6
 		if (!was_read(r->ports))
 			return false;
 		for_each(port, &r->ports) {
+			/* A port without a link has a default rate. */
+			if (known_is(port->state, RDMA_PORT_DOWN))
+				continue;
 			if (is_unknown(port->rate_mbps))
 				return false;
 			*mbps += is_known(port->rate_mbps) ? port->rate_mbps.value : 0;

@@ -33,14 +33,25 @@ static bool core_release(const char *version, uint64_t *release)
 	return span_u64(part, 10, release) == 0;
 }
 
+/* Why programs need no DMA-BUF here; NULL: they need it. */
+static const char *needs_no_dmabuf(const struct node *node)
+{
+	if (node_module(node, "nvidia_peermem"))
+		return "nvidia_peermem is loaded";
+	if (node_module(node, "nv_peer_mem"))
+		return "nv_peer_mem is loaded";
+	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY))
+		return "the proprietary kernel modules export none either";
+	return known_is(node->driver.loaded, false) ? "no NVIDIA driver is loaded that exports any"
+						    : NULL;
+}
+
 static void check_too_old(struct rule_context *ctx)
 {
 	const struct software_item *core = node_software(ctx->node, "libibverbs");
 	const struct software_item *nccl = node_software(ctx->node, "nccl");
 	bool gin = is_asked_for(ctx, PROFILE_GIN_ANY) && nccl &&
 		   version_compare(nccl->version.value, NCCL_GIN) >= 0;
-	bool peermem = node_module(ctx->node, "nvidia_peermem") ||
-		       node_module(ctx->node, "nv_peer_mem");
 	const char *evidence =
 		core ? fact_path(ctx->arena, "software.items", core->path.value, "version") : NULL;
 	uint64_t release;
@@ -58,13 +69,13 @@ static void check_too_old(struct rule_context *ctx)
 			.evidence = { evidence });
 	else if (release < CORE_DMABUF && !was_read(ctx->node->modules.loaded))
 		UNKNOWN(ctx, .evidence = { "modules.loaded" });
-	else if (release < CORE_DMABUF && peermem)
+	else if (release < CORE_DMABUF && needs_no_dmabuf(ctx->node))
 		NOTE(ctx,
-		     .observed = text_printf(
-			     ctx,
-			     "libibverbs %s (rdma-core %llu) has no DMA-BUF; nvidia_peermem is loaded",
-			     core->version.value, (unsigned long long)release),
-		     .evidence = { evidence });
+		     .observed = text_printf(ctx,
+					     "libibverbs %s (rdma-core %llu) has no DMA-BUF; %s",
+					     core->version.value, (unsigned long long)release,
+					     needs_no_dmabuf(ctx->node)),
+		     .evidence = { evidence, "driver.flavour", "modules.loaded" });
 	else if (release < CORE_DMABUF)
 		FAIL_AS(ctx, SEVERITY_WARN,
 			.observed = text_printf(ctx, "libibverbs %s (rdma-core %llu)",
@@ -326,7 +337,8 @@ static const struct rule rdma_providers_rules[] = {
 		.remedy = "Upgrade rdma-core where the job runs: on the host, or in its container.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "The version of libibverbs; NCCL on disk; the loaded modules.",
-		.why = "rdma-core 34 has ibv_reg_dmabuf_mr. With nvidia_peermem loaded, programs do not need it. NCCL " NCCL_GIN
+		.why = "rdma-core 34 has ibv_reg_dmabuf_mr. With nvidia_peermem loaded, programs do not need it, and the "
+		       "proprietary kernel modules export no DMA-BUF. NCCL " NCCL_GIN
 		       " and later needs rdma-core 44 for GIN, which is checked in the profiles deepep and "
 		       "nccl-gin.",
 		.check = "ls /usr/lib64/libibverbs.so.1.* /usr/lib/*/libibverbs.so.1.*",

@@ -158,15 +158,16 @@ def expect(statement):
     return check
 
 
-def says(statement):
-    """says RULE = TEXT: an answer of it that is no pass has TEXT in what it saw, in what to do or in what is lost."""
+def says(statement, wanted=True):
+    """says RULE = TEXT: an answer of it that is no pass has TEXT in what it saw, in what to do or in what is lost.
+    says-not: none has."""
     rule, equal, text = statement.one().partition(" = ")
     if not equal or not text:
         raise statement.wrong("not of the form RULE = TEXT")
 
     def check(run):
         answers = [f for f in run.findings(rule) if f["verdict"] != "pass"]
-        if any(text in (f[key] or "") for f in answers for key in ("observed", "remedy", "impact")):
+        if any(text in (f[key] or "") for f in answers for key in ("observed", "remedy", "impact")) == wanted:
             return None
         return "there is instead\n" + describe(answers)
     return check
@@ -207,7 +208,8 @@ def gaps(statement):
     return check
 
 
-EXPECTS = {"expect": expect, "absent": absent, "says": says, "fact": fact, "gaps": gaps}
+EXPECTS = {"expect": expect, "absent": absent, "says": says,
+           "says-not": lambda statement: says(statement, False), "fact": fact, "gaps": gaps}
 
 
 def read(path):
