@@ -108,11 +108,23 @@ const char *command_install_headers(struct arena *arena, const struct node *node
 	return command_install(arena, node, &names);
 }
 
+/* Debian and Arch have packages of dracut too. */
+static bool has_generator(const struct node *node, const char *generator)
+{
+	const char *own = distribution_generator(node);
+
+	return !own || same_text(own, generator) ||
+	       (same_text(generator, "dracut") && (distribution_of(node) == DISTRIBUTION_DEBIAN ||
+						   distribution_of(node) == DISTRIBUTION_ARCH));
+}
+
+/* NULL: the present image was made by a generator that the distribution does not have. */
 static const char *generator_of(const struct node *node, const char *release)
 {
 	for_each(image, &node->initramfs.images)
 		if (str_is(image->kernel, release) && is_known(image->generator))
-			return image->generator.value;
+			return has_generator(node, image->generator.value) ? image->generator.value
+									   : NULL;
 	return distribution_generator(node);
 }
 
