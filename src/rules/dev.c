@@ -614,8 +614,7 @@ static void check_infiniband(struct rule_context *ctx)
 static const struct rule dev_rules[] = {
 	{
 		.id = "dev/nvidia-nodes-missing",
-		.title =
-			"CUDA finds no GPU: a device node of the driver is missing, stale or restricted",
+		.title = "CUDA finds no GPU: a device node is missing, stale or restricted",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_nvidia_nodes,

@@ -146,7 +146,8 @@ static const char *remedy_of(struct rule_context *ctx, const char *variable)
 					    interface->name.value);
 	}
 	if (!count)
-		return NULL;
+		return text_printf(ctx, "Set %s to the interface that connects the nodes.",
+				   variable);
 	return text_printf(ctx, "Set %s to the interface that connects the nodes. %s: %s%s.",
 			   variable,
 			   count == 1 ? "One can be meant here" : "These can be meant here", names,
