@@ -65,7 +65,9 @@ def both(request, stages, libraries):
         pytest.skip("no namespaces here: %s" % live.stderr.decode().strip())
     result = program.Result(command, live)
     assert result.status == 0, str(result)
-    yield result.json(), program.facts(stage.directory)
+    capture = subprocess.run(command + ["capture", "-o", "-"], stdout=subprocess.PIPE, env=program.environment(),
+                             timeout=program.TIMEOUT_S, check=True)
+    yield result.json(), program.facts(stage.directory), capture.stdout
     for name in ("run/nvnodecheck-test", "run/proc"):
         if os.path.isdir(os.path.join(stage.directory, name)):
             os.rmdir(os.path.join(stage.directory, name))
@@ -84,7 +86,7 @@ def without(document, names):
 
 
 def test_live_reads_what_root_reads(both):
-    live, tree = both
+    live, tree, _ = both
     live, tree = without(live, LIVE), without(tree, LIVE)
     # The library finds no provider here: those of the tree are links to nothing.
     for device in (live["rdma"].get("devices") or []) + (tree["rdma"].get("devices") or []):
@@ -105,7 +107,18 @@ def test_live_reads_what_root_reads(both):
 
 def test_nothing_is_lost(both):
     """Live, a probe may know more than a tree tells, never less."""
-    live, tree = both
+    live, tree, _ = both
     for part in ("env", "limits", "dev", "services"):
         missing = set(tree.get(part, {})) - set(live.get(part, {}))
         assert not missing, part
+
+
+def test_capture_has_what_libraries_answered(both, tmp_path):
+    """Names of modules stay, and a program is found where it was."""
+    live, _, capture = both
+    file = tmp_path / "node.capture"
+    file.write_bytes(capture)
+    again = program.run("facts", "--from", str(file)).json()
+    assert [m["name"] for m in again["modules"]["loaded"]] == [m["name"] for m in live["modules"]["loaded"]]
+    assert again["modules"]["views"] == live["modules"]["views"]
+    assert again["software"].get("programs") == live["software"].get("programs")

@@ -297,6 +297,7 @@ static const struct {
 	{ "modprobe_options", "file", keep_path },
 	{ "modprobe_options", "module", keep_word },
 	{ "modprobe_options", "text", keep_options },
+	{ "module", "name", keep_word },
 	{ "module_file", "depends", keep_word },
 	{ "module_file", "description", keep_text_with_names },
 	{ "module_file", "file_name", keep_word },

@@ -51,6 +51,8 @@ static const char *const known[] = {
 	"gdrcopy*",
 	"home",
 	"ibstat",
+	"nvcc",
+	"nvlsm",
 	"include",
 	"lib",
 	"lib32",
