@@ -40,6 +40,7 @@ def test_commands_are_understood(command, wanted):
     ("Disable ACS in the firmware setup. Then reboot.", [("firmware setting ACS", "off")]),
     ("If no virtual machine needs it, switch off SR-IOV in the firmware setup.", []),
     ("Blacklist nouveau and rebuild the initramfs.", [("module nouveau", "not loaded")]),
+    ("Remove the line: blacklist nvidia_uvm in /etc/modprobe.d/x.conf:1", []),
     ("Read about the IOMMU in the firmware setup.", []),
 ])
 def test_sentences_are_understood(text, wanted):

@@ -304,6 +304,23 @@ static struct span cut_command(struct span *text)
 	return command;
 }
 
+/* The lines for the module of LINE: modprobe takes one, and without it another. */
+static const char *lines_of(const struct search *s, const struct modprobe_command *line)
+{
+	const char *places = NULL;
+	bool several = false;
+
+	for_each(other, &s->node->modprobe.install) {
+		if (!str_is(other->module, line->module.value))
+			continue;
+		several = places != NULL;
+		places = places ? arena_printf(s->arena, "%s, %s", places, line_place(s, other))
+				: line_place(s, other);
+	}
+	return arena_printf(s->arena, "line%s %s", several ? "s" : "",
+			    places ? places : line_place(s, line));
+}
+
 /* The last command that loads something, or refuses to, says what comes of the line. */
 static struct load_verdict run_commands(struct search *s, const struct modprobe_command *line,
 					const char *name)
@@ -330,8 +347,8 @@ static struct load_verdict run_commands(struct search *s, const struct modprobe_
 					line_place(s, line), line->module.value, line->text.value),
 				.cure = arena_printf(
 					s->arena,
-					"Remove the line %s. Where the initramfs has it too, rebuild it.",
-					line_place(s, line)),
+					"Remove the %s. Where the initramfs has it too, rebuild it.",
+					lines_of(s, line)),
 			};
 	}
 	return verdict;

@@ -18,31 +18,49 @@ static bool is_refusal(const struct modprobe_command *install)
 	       !strstr(install->text.value, "insmod");
 }
 
+/* Every line is named: without the others the one that was removed first changes nothing. */
+struct found {
+	struct arena *arena;
+	const char *text; /* NULL: none yet */
+	const char *fact; /* of the first */
+};
+
+static void add(struct found *found, const char *text, const char *fact)
+{
+	if (!found->text)
+		found->fact = fact;
+	found->text = found->text ? arena_printf(found->arena, "%s and %s", found->text, text)
+				  : text;
+}
+
 const char *module_block_find(struct arena *arena, const struct node *node, const char *name,
 			      const char **fact)
 {
 	const struct modprobe_facts *modprobe = &node->modprobe;
+	struct found found = { .arena = arena };
 	size_t i = 0;
 
 	for_each(install, &modprobe->install) {
-		if (str_is(install->module, name) && is_refusal(install)) {
-			*fact = arena_printf(arena, "modprobe.install[#%zu].text", i);
-			return arena_printf(arena, "install %s %s in %s", name, install->text.value,
-					    command_place(arena, install));
-		}
+		if (str_is(install->module, name) && is_refusal(install))
+			add(&found,
+			    arena_printf(arena, "install %s %s in %s", name, install->text.value,
+					 command_place(arena, install)),
+			    arena_printf(arena, "modprobe.install[#%zu].text", i));
 		i++;
 	}
 	i = 0;
 	for_each(line, &modprobe->blacklist) {
-		if (str_is(line->module, name)) {
-			*fact = arena_printf(arena, "modprobe.blacklist[#%zu].module", i);
-			if (is_known(line->text))
-				return arena_printf(arena, "%s=%s on the kernel command line",
-						    line->text.value, name);
-			return arena_printf(arena, "blacklist %s in %s", name,
-					    command_place(arena, line));
-		}
+		if (str_is(line->module, name))
+			add(&found,
+			    is_known(line->text)
+				    ? arena_printf(arena, "%s=%s on the kernel command line",
+						   line->text.value, name)
+				    : arena_printf(arena, "blacklist %s in %s", name,
+						   command_place(arena, line)),
+			    arena_printf(arena, "modprobe.blacklist[#%zu].module", i));
 		i++;
 	}
-	return NULL;
+	if (found.text)
+		*fact = found.fact;
+	return found.text;
 }

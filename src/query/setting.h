@@ -79,6 +79,8 @@ const char *setting_param_name(const char *option);
 
 /* "/etc/modprobe.d/nvidia.conf:1" */
 const char *assignment_place(struct arena *arena, const struct modprobe_assignment *a);
+/* The places of all assignments of a parameter of the NVIDIA driver, where there are several; else NULL. */
+const char *setting_nvidia_places(const struct node *node, const char *param, struct arena *arena);
 /* The value of NVreg_RegistryDwords that sets KEY=VALUE and keeps every other configured key. */
 const char *setting_registry_keys(struct arena *arena, const struct node *node, const char *key,
 				  const char *value);

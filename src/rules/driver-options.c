@@ -25,6 +25,14 @@ static const char *text_or_default(const char *value)
 	return value ? value : "the default";
 }
 
+/* Without one of several lines the others still set the option. */
+static const char *with_places(struct rule_context *ctx, const char *option, const char *text)
+{
+	const char *places = setting_nvidia_places(ctx->node, option, ctx->arena);
+
+	return places ? text_printf(ctx, "%s; %s is set at %s", text, option, places) : text;
+}
+
 static void check_wrong_option(struct rule_context *ctx, const struct option *option,
 			       const struct setting *s, const struct setting_outcome *o)
 {
@@ -44,8 +52,9 @@ static void check_wrong_option(struct rule_context *ctx, const struct option *op
 			.evidence = { s->running.fact, s->configured.fact, s->early.fact });
 	else
 		FAIL_AS(ctx, option->severity, .subject = s->name,
-			.observed = text_printf(ctx, "the running driver has \"%s\"",
-						s->running.value),
+			.observed = with_places(ctx, s->name,
+						text_printf(ctx, "the running driver has \"%s\"",
+							    s->running.value)),
 			.expected = option->expected,
 			.evidence = { s->running.fact, s->configured.fact, s->early.fact });
 }
@@ -66,9 +75,10 @@ static bool check_option(struct rule_context *ctx, const struct option *option)
 	if (boot->state != FACT_KNOWN || o.boot_right)
 		return false;
 	FAIL_AS(ctx, option->severity, .subject = s.name,
-		.observed = text_printf(ctx,
-					"the running driver has \"%s\"; the next load sets \"%s\"",
-					s.running.value, text_or_default(boot->value)),
+		.observed = with_places(
+			ctx, s.name,
+			text_printf(ctx, "the running driver has \"%s\"; the next load sets \"%s\"",
+				    s.running.value, text_or_default(boot->value))),
 		.expected = option->expected, .evidence = { boot->fact, s.running.fact });
 	return true;
 }

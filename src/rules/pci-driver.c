@@ -282,9 +282,11 @@ static void check_bars_held(struct rule_context *ctx)
 			UNKNOWN(ctx, .subject = d->bdf.value,
 				.evidence = { FACT(ctx, d, "driver") });
 	if (ctx->findings->count == before)
-		NOT_APPLICABLE(ctx,
-			       .observed = "neither vfio-pci nor the log says that a BAR is wanted",
-			       .evidence = { "pci.devices" });
+		NOT_APPLICABLE(
+			ctx,
+			.observed =
+				"vfio-pci holds no display controller, and no driver asked for a held BAR",
+			.evidence = { "pci.devices" });
 }
 
 static const struct rule pci_driver_rules[] = {

@@ -131,7 +131,7 @@ def of_prose(text):
             before = [value for start, value in verbs if start < at]
             if at >= 0 and before:
                 yield "firmware setting " + name, before[-1]
-        for one in re.findall(r"\bblacklist ([a-z][a-z0-9_-]*_[a-z0-9_-]+|nouveau|nvidia)\b", part, re.I):
+        for one in re.findall(r"\bBlacklist ([a-z][a-z0-9_-]+)", part):
             yield "module " + module(one), "not loaded"
 
 
