@@ -60,8 +60,8 @@ Q := $(if $(filter 1,$(V)),,@)
 
 # Linked: what every run needs. Heavier libraries are opened when a probe first uses them, so only
 # their headers are asked for here.
-LIBS := inih
-HEADERS := json-c zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux yaml-0.1
+LIBS := json-c inih
+HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux yaml-0.1
 
 WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
 	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wconversion -Wno-sign-conversion \
@@ -197,8 +197,8 @@ $(B)/report-script.inc: data/report.js
 
 $(B)/tests/unit-%: tests/unit/test-%.c $(B)/tests/all.a $(B)/flags
 	@echo "  CC      $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(shell $(PKG_CONFIG) --cflags cmocka json-c) -MMD -MP -MF $@.d \
-		$(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a $(ALL_LDLIBS) $(shell $(PKG_CONFIG) --libs cmocka json-c)
+	$(Q)$(CC) $(ALL_CFLAGS) $(shell $(PKG_CONFIG) --cflags cmocka) -MMD -MP -MF $@.d \
+		$(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a $(ALL_LDLIBS) $(shell $(PKG_CONFIG) --libs cmocka)
 $(B)/tests/all.a: $(filter-out $(B)/main.o,$(OBJECTS))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

@@ -16,7 +16,8 @@ function words(list, text,    i, n, part)
 
 BEGIN {
 	FS = "\t"
-	words(kind, "failure consequence fallback choice harmless")
+	words(kind, "failure symptom cause unwarned consequence fallback choice harmless")
+	words(failures, "failure symptom cause unwarned")
 	WINDOW = 8
 	PARTS = 16
 }
@@ -133,7 +134,8 @@ $11 == "" { fail("no source") }
 	for (i = 1; i <= parts; i++)
 		binds += variables[i] == "rank" || variables[i] == "nranks"
 	all_parts += parts
-	head[rows] = "{ MESSAGE_" toupper($3) ", " parts ", " (binds == 2 ? "true" : "false") ", " \
+	head[rows] = "{ MESSAGE_" ($3 in failures ? "FAILURE, FAILURE_" : toupper($3) ", FAILURE_") \
+		     ($3 in failures && $3 != "failure" ? toupper($3) : "PLAIN") ", " parts ", " (binds == 2 ? "true" : "false") ", " \
 		     ($10 == "-" || $10 ~ /\{/ ? "false" : "true") ", "
 	text[rows] = string($1) string($2) string($4) optional($5) optional($6) string($7) optional($8) optional($9) \
 		     optional($10) string($11) list

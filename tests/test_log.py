@@ -28,7 +28,9 @@ LINES = {
     "no-irq": ("NVRM: Can't find an IRQ for your NVIDIA card!", []),
     "probe-not-called": ("NVRM: The NVIDIA probe routine was not called for 1 device(s).", []),
     "no-gpu-initialized": ("NVRM: None of the NVIDIA devices were initialized.", []),
-    "gpu-unsupported": ("NVRM: The NVIDIA GPU 0000:1b:00.0 (PCI ID: 10de:1db5)", ["0000:1b:00.0"]),
+    "gpu-refused": ("NVRM: The NVIDIA GPU 0000:1b:00.0 (PCI ID: 10de:1db5)", ["0000:1b:00.0"]),
+    "gpu-unsupported": ("NVRM: The NVIDIA GPU 0000:1b:00.0 (PCI ID: 10de:1db5) installed in this system is not supported "
+                        "by the NVIDIA 580.65.06 driver", ["0000:1b:00.0"]),
     "gpu-legacy": ("NVRM:  supported through the NVIDIA 580.xx Legacy drivers. Please", []),
     "open-unsupported-gpu": ("NVRM: Open nvidia.ko is only ready for use on Data Center GPUs.", []),
     "rm-init-failed": ("NVRM: GPU 0000:1b:00.0: RmInitAdapter failed! (0x62:0x1a:2631)",

@@ -29,7 +29,7 @@ def libraries():
     os.makedirs(folder, exist_ok=True)
     shutil.copy(program.binary(), os.path.join(folder, "nvnodecheck"))
     wanted = [program.binary()]
-    for name in ("libarchive.so.13", "libibverbs.so.1", "libjson-c.so.5", "libkmod.so.2", "libpci.so.3",
+    for name in ("libarchive.so.13", "libibverbs.so.1", "libkmod.so.2", "libpci.so.3",
                  "libz.so.1", "libsystemd.so.0", "libyaml-0.so.2"):
         wanted += glob.glob("/usr/lib/*-linux-gnu/" + name) or glob.glob("/usr/lib64/" + name)
     loader = None

@@ -110,6 +110,8 @@ PLANTS = [
      "31 1 0:41 / /home/«ivan» rw - cifs //«cifs-1»/ivan rw,username=«ivan-ad»,password=«cifs-pw»\n"),
     ("a variable of the caller", "/proc/self/environ",
      "NCCL_TOPO_FILE=/home/«judy»/topo.xml,«t0popw»\0NVSHMEM_LAUNCHER=«mpi-lab»\0"
+     "MC_GID_INDEX=«gid-pw»\0MC_SERVERS_S3=https://«AKIAX:wJal»@minio\0NCCL_NET=«nccl:pw»\0"
+     "NCCL_NET_URLS=redis://«:r3dis»@meta\0NCCL_IB_HCA=mlx5_0,«mallory:s3c»\0UCX_TLS=rc,«u@h»\0"
      "LD_LIBRARY_PATH=/home/«judy»/lib:/usr/lib:relative-«judys-dir»\0PATH=/usr/bin:/home/«judy»/bin\0HOME=/root\0"),
     ("NCCL's own file", "/etc/nccl.conf", "NCCL_NET_PLUGIN=/home/«mallory»/net.so\nNCCL_FOO=«foo-pw»\n"),
     ("the kernel's log: a program", "/var/log/dmesg",
@@ -149,6 +151,13 @@ PLANTS = [
      "DKMS (dkms-3.0.11) make.log for gdrdrv-2.4 for kernel %s (x86_64)\n"
      "  The kernel was built by: gcc (Ubuntu 12.3.0 «rupert»@«forge-9.corp») 12.3.0\n"
      "/home/«sybil»/src/gdrdrv/gdrdrv.c:12:3: error: too few arguments to function 'f' («trudy»'s patch)\n"),
+    ("what the driver has of a string", "/proc/driver/nvidia/params",
+     '...RegistryDwords: "Live=«l1ve-pw»"\nTemporaryFilePath: "/home/«peggy»/tmp"\n'),
+    ("what a module has of a string", "/sys/module/nvidia_uvm/parameters/uvm_peer_copy", "«sysfs-pw»\n"),
+    ("the kernel's log: a parameter that is none", "/var/log/dmesg",
+     "...[    8.100000] nvidia: unknown parameter '«s3cret-word»' ignored\n"),
+    ("the kernel's log: an option that is none", "/var/log/dmesg",
+     "...[    0.030000] PCI: Unknown option `«0pti0n-w0rd»'\n"),
     ("a job's control group", "/proc/self/cgroup",
      "0::/kubepods.slice/kubepods-pod«8d1c_77»/cri-containerd-«0123456789abcdef0123»/«payroll-job»\n"),
     ("what a process is called", "/proc/self/comm", "«train-gpt»\n"),
@@ -197,6 +206,52 @@ def test_secrets_of_many_kinds(planted):
             if secret.lower() in after.lower():
                 wrong.append("%s: %s" % (kind, secret))
     assert not wrong, "\n".join(wrong)
+
+
+# Of programs that have nothing to do with GPUs, or secret by their name.
+UNREAD = {"MC_HOST_s3": "https://AKIAEXAMPLE:wJalrX@minio.corp", "MC_REDIS_PASS": "p4ss-x", "NCCL_PW": "p4ss-y",
+          "UCX_ApiKey": "p4ss-z", "NVSHMEM_CRED": "p4ss-v", "NCCL_NET_Password2": "p4ss-w"}
+
+
+def test_variables_that_are_secret_are_not_read(stages):
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    tree.file("/proc/self/environ", "".join("%s=%s\0" % v for v in UNREAD.items()) + "NCCL_DEBUG=INFO\0")
+    stage = stages("unread")
+    stage.put(tree)
+    text = shown(capture(stage.directory, "--no-redact"))
+    assert "NCCL_DEBUG" in text
+    assert not [v for v in UNREAD.values() if v in text]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the file of acknowledgements is root's")
+def test_acknowledged_findings_quote_nothing(stages, tmp_path):
+    """A finding says what a file has: so does what 'ack' writes down."""
+    tree = node.tree_of("broken-everything")
+    plant(tree)
+    stage = stages("acknowledged")
+    stage.put(tree)
+    report = program.run("doctor", "--root", stage.directory, "--json").json()
+    failed = [f for f in report["findings"] if f["verdict"] == "fail"]
+    list_of = [{"rule": f["rule"], "subject": f["subject"], "observed": f["observed"], "reason": "seen", "time_s": 1,
+                "boot_id": None, "until": "time", "until_s": 4102444800} for f in failed]
+    made = program.run("ack", failed[0]["rule"], "--root", stage.directory, "--until", "30d", "--reason", "seen")
+    assert made.status == 0, str(made)
+    file = os.path.join(stage.directory, "var/lib/nvnodecheck/acknowledged.json")
+    with open(file, encoding="utf-8") as f:
+        whole = json.load(f)
+    whole["findings"] = list_of
+    with open(file, "w", encoding="utf-8") as f:
+        json.dump(whole, f)
+    acknowledged = [f for f in program.run("doctor", "--root", stage.directory, "--json").json()["findings"]
+                    if f.get("acknowledged")]
+    assert len(acknowledged) > 50
+    assert any(secret in f["observed"] for _, _, text in PLANTS for secret in secrets(text) for f in acknowledged)
+    after = shown(capture(stage.directory)).lower()
+    wrong = ["%s: %s" % (kind, secret) for kind, _, text in PLANTS for secret in secrets(text)
+             if secret.lower() in after]
+    assert not wrong, "\n".join(wrong)
+    (tmp_path / "node.capture").write_bytes(capture(stage.directory))
+    assert evaluated("--from", tmp_path / "node.capture") == evaluated("--root", stage.directory)
 
 
 # Read for the names alone, or as facts that have other lines of it.
@@ -354,7 +409,8 @@ LEFT_OUT = {
     "/usr/share/nvidia/nvswitch/fabricmanager.cfg": "the keys that rules read stay, and of most nodes it has none",
 }
 # Where they are not there, a lone number is no text of theirs.
-FORMED = ["/proc/*/mounts", "/proc/*/status", "/proc/driver/nvidia/gpus/*/information", "/proc/driver/nvidia/version",
+FORMED = ["/proc/*/mounts", "/proc/*/status", "/proc/driver/nvidia/gpus/*/information", "/proc/driver/nvidia/params",
+          "/proc/driver/nvidia/version",
           "/sys/firmware/efi/efivars/LoaderInfo-*"]
 
 

@@ -41,6 +41,8 @@ def test_libraries(tmp_path):
     })) == {
         GNU + "libcuda.so.580.159.04": ("libcuda", "580.159.04"),
         GNU + "libnvidia-ml.so.580.159.04": ("libnvidia-ml", "580.159.04"),
+        GNU + "libnvidia-ptxjitcompiler.so.580.159.04": ("libnvidia-ptxjitcompiler", "580.159.04"),
+        GNU + "libcudadebugger.so.580.159.04": ("libcudadebugger", "580.159.04"),
         GNU + "libnccl.so.2.28.9": ("nccl", "2.28.9"), GNU + "libnccl.so.2.27.3": ("nccl", "2.27.3"),
         GNU + "libgdrapi.so.2.5": ("gdrcopy", "2.5"),
         GNU + "libibverbs.so.1.14.44.0": ("libibverbs", "1.14.44.0"),

@@ -48,6 +48,9 @@ def why(facts):
     return ask
 
 
+FAILURES = {"failure", "symptom", "cause", "unwarned"}
+
+
 def rows():
     """[(id, kind, pattern)]"""
     with open(TABLE, encoding="ascii") as file:
@@ -73,7 +76,7 @@ def test_each_row_is_recognised_in_its_place(why):
     events = {e["message"]: e["line"] for kind in ("failures", "consequences", "fallbacks") for e in found[kind]}
     events[found["decisive"]["message"]] = found["decisive"]["line"]
     wanted = {name: line for line, (name, kind, _) in enumerate(table, 1)
-              if kind in ("failure", "consequence", "fallback")}
+              if kind in FAILURES | {"consequence", "fallback"}}
     assert events == wanted
     assert found["log"]["recognised"] == found["log"]["lines"] == len(table)
 
@@ -90,6 +93,42 @@ def test_a_wrong_row_stops_the_build(row, said, tmp_path):
     process = subprocess.run(["awk", "-f", os.path.join(program.TOP, "data", "messages.awk"), tmp_path / "t.tsv"],
                              capture_output=True, text=True, check=False, timeout=60)
     assert process.returncode != 0 and said in process.stderr and "t.tsv:2: " in process.stderr
+
+
+# ---- which of several failures counts ----
+
+@pytest.mark.parametrize("lines, message, line", [
+    # What the kernel says of the GPU counts before an error that names no reason, wherever it stands.
+    (["CUDA_ERROR_UNKNOWN", "NVRM: GPU at 0: GPU has fallen off the bus."], "nvidia-fallen-off-bus", 2),
+    (["failed call to cuInit: CUDA_ERROR_NO_DEVICE", "kernel version 3 does not match DSO version 4"
+      " -- cannot find working devices in this configuration"], "tf-kernel-dso", 2),
+    # An error with a reason keeps its place.
+    (["libfoo.so: undefined symbol: f",
+      "NVRM: GPU at 0: GPU has fallen off the bus."], "glibc-undefined-symbol", 1),
+    # A message of the table a few lines behind counts before words; with the same first rule, also farther behind.
+    (["Failed to create a completion queue (CQ):", "", "", "", "Error:    Cannot allocate memory"],
+     "os-enomem-any", 5),
+    (["ERROR: Unexpected bus error. This might be caused by insufficient shared memory (shm)."] + [""] * 9 +
+     ["DataLoader worker (pid 6) is killed by signal: Bus error. It is possible that dataloader's workers are out of"
+      " shared memory."], "torch-dataloader-bus", 11),
+    (["Failed to create a completion queue (CQ):"] + [""] * 9 + ["libfoo.so: undefined symbol: f"], "topic-qp", 1),
+    # A library is missing; but not where a program only says that it does without one.
+    (["libx.so.7: cannot open shared object file: No such file or directory"], "glibc-shared-object", 1),
+    (["I0731 03:10:22.41 7 xla.py:6] no tpu: libx.so.7: cannot open shared object file: No such file or directory"],
+     None, None),
+    (["2021-03-01 10:00:00.1: W a/b.cc:6] Could not load dynamic library 'libx.so.7'; dlerror: libx.so.7: cannot open"
+      " shared object file: No such file or directory"], None, None),
+    # What a program can do is a list, no error.
+    ([" Userspace RDMA     : Unsupported", " --rdma library        : Not Loaded (libcufile_rdma.so)"], None, None),
+    (["Userspace RDMA: error, Unsupported"], "topic-rdma", 1),
+    (["[batch] sending RPC, error:0 status:0", "debug4: gpu_nvml.so: Does not exist or not a regular file."],
+     None, None),
+])
+def test_which_failure_counts(why, lines, message, line):
+    found = why("\n".join(lines) + "\n")
+    first = found["decisive"] or {"message": None, "line": None}
+    assert (first["message"], first["line"]) == (message, line)
+    assert bool(found["unrecognised"]) is False
 
 
 # ---- exit status and usage ----

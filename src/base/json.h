@@ -6,12 +6,13 @@
 #ifndef JSON_H
 #define JSON_H
 
+#include <json-c/json_object.h>
+#include <json-c/linkhash.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/json-c.h"
 #include "base/json-scan.h"
 #include "base/memory.h"
 
@@ -45,21 +46,16 @@ int json_check_document(struct json_object *json, const char *format, bool *late
  * json-c answers NULL when memory runs out, and a document that lacks a member without a word would be
  * worse than none: see memory_need().
  */
-#define json_object_new_object() \
-	((struct json_object *)memory_need(json_c()->json_object_new_object()))
-#define json_object_new_array() \
-	((struct json_object *)memory_need(json_c()->json_object_new_array()))
-#define json_object_new_boolean(b) \
-	((struct json_object *)memory_need(json_c()->json_object_new_boolean(b)))
-#define json_object_new_int(i) ((struct json_object *)memory_need(json_c()->json_object_new_int(i)))
-#define json_object_new_int64(i) \
-	((struct json_object *)memory_need(json_c()->json_object_new_int64(i)))
-#define json_object_new_string(s) \
-	((struct json_object *)memory_need(json_c()->json_object_new_string(s)))
+#define json_object_new_object() ((struct json_object *)memory_need(json_object_new_object()))
+#define json_object_new_array() ((struct json_object *)memory_need(json_object_new_array()))
+#define json_object_new_boolean(b) ((struct json_object *)memory_need(json_object_new_boolean(b)))
+#define json_object_new_int(i) ((struct json_object *)memory_need(json_object_new_int(i)))
+#define json_object_new_int64(i) ((struct json_object *)memory_need(json_object_new_int64(i)))
+#define json_object_new_string(s) ((struct json_object *)memory_need(json_object_new_string(s)))
 #define json_object_new_string_len(s, n) \
-	((struct json_object *)memory_need(json_c()->json_object_new_string_len(s, n)))
+	((struct json_object *)memory_need(json_object_new_string_len(s, n)))
 #define json_object_array_add(array, value) \
-	(void)memory_need(json_c()->json_object_array_add(array, value) == 0 ? (array) : NULL)
+	(void)memory_need(json_object_array_add(array, value) == 0 ? (array) : NULL)
 #define json_object_to_json_string_ext(json, flags) \
 	((const char *)memory_need((void *)json_written(json, flags)))
 
@@ -77,8 +73,7 @@ struct json_object *json_u64(uint64_t value);
 
 static inline void json_unref(struct json_object **object)
 {
-	if (*object)
-		json_object_put(*object);
+	json_object_put(*object);
 }
 #define _cleanup_json_ _cleanup_(json_unref)
 

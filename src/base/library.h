@@ -18,8 +18,7 @@
 #define LIBRARIES_OR_PARTS(L)                                                             \
 	L(LIBPCI, "libpci.so.3", "required", "pci", "Configuration space of PCI devices") \
 	L(LIBKMOD, "libkmod.so.2", "required", "modules",                                 \
-	  "Files of kernel modules, reloading the driver")                                \
-	L(LIBJSON_C, "libjson-c.so.5", "required", "json", "Documents that are read or written")
+	  "Files of kernel modules, reloading the driver")
 #define LIBRARIES_OPENED(L)                                                                        \
 	L(LIBZ, "libz.so.1", "recommended", "kernel-config", "/proc/config.gz")                    \
 	L(LIBARCHIVE, "libarchive.so.13", "recommended", "initramfs", "Compressed images")         \

@@ -121,6 +121,7 @@ struct rule {
 	const char *check;	/* how to check by hand */
 	const char *cost;	/* what the repair costs or risks; NULL: nothing to mention */
 	bool is_risk; /* the cost is a risk, or hits others: the steps have it in a line of its own */
+	bool stops_boot; /* the next boot fails until it is repaired */
 	bool needs_running; /* the remedy needs the driver and the links to run: after a restart that is needed anyway */
 	const char *sources; /* one a line */
 	void (*evaluate)(struct rule_context *ctx);
@@ -162,6 +163,7 @@ struct answer {
 	const char *remedy;
 	const char *command;
 	const char *source; /* where this very answer is written, beside what the rule names */
+	bool is_kept;	    /* the remedy asks to leave the setting as it is: it has no cost */
 	bool is_alone; /* a problem of its own: what is to be done is not what the rule's other answers ask */
 	enum activation activation;
 	enum action action;

@@ -147,6 +147,21 @@ static void say_at_boot(struct fixing *f, const struct draft *draft, const char 
 		fix_does(f, ACTIVATION_NOW, "%s at every boot", now);
 }
 
+/* Another file does it: a load now looks like half of what is needed else. */
+static void say_loaded_at_boot(struct fixing *f, const char *module, const char *name)
+{
+	const char *now = arena_printf(f->arena, "load %s", name);
+
+	if (!f->repair->what || !span_ends(span_of(f->repair->what), now))
+		return;
+	for_each(m, &f->node->modules.at_boot)
+		if (kparam_name_is(span_of(m->name.value), module)) {
+			f->repair->what = arena_printf(f->arena, "%s now (at boot %s loads it)",
+						       f->repair->what, m->file.value);
+			return;
+		}
+}
+
 static bool load_by_unit(struct fixing *f, const char *name)
 {
 	const char *unit = arena_printf(f->arena, "nvnodecheck-%s.service", name);
@@ -184,8 +199,10 @@ bool fix_load_at_boot(struct fixing *f, const char *module)
 	const char *name = written(f, module);
 	struct draft *draft;
 
-	if (loaded_at_boot(f, module))
+	if (loaded_at_boot(f, module)) {
+		say_loaded_at_boot(f, module, name);
 		return true;
+	}
 	if (!check_file(f, module))
 		return false;
 	if (fix_has_dracut(f))

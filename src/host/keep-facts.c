@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* keep-facts.c - answers that were recorded as facts: what is kept of each string of them, by its struct and
  * member. A string that is not in the list is a stand-in. */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -25,6 +26,11 @@ static void keep_line_of_modprobe(struct keeping *k, struct span text)
 	keep_modprobe(k, text);
 }
 
+static void keep_parameter(struct keeping *k, struct span text)
+{
+	(keep_is_parameter(text) ? keep_free_text : keep_instead)(k, text);
+}
+
 /* A path where it is one, else a name that the program has words for. */
 static void keep_path_or_word(struct keeping *k, struct span text)
 {
@@ -39,8 +45,66 @@ static void keep_subject(struct keeping *k, struct span text)
 {
 	if (bootargs_begins_as_ours(text) && span_find(text, '=') < text.n)
 		keep_argument(k, text, text);
+	else if (text.n && text.p[0] == '/')
+		keep_path(k, text);
 	else
-		keep_path_or_word(k, text);
+		keep_unit_name(k, text);
+}
+
+/* log/xid */
+static void keep_rule(struct keeping *k, struct span text)
+{
+	bool plain = span_find(text, '/') < text.n;
+
+	for (size_t i = 0; i < text.n; i++)
+		plain &= islower((unsigned char)text.p[i]) || isdigit((unsigned char)text.p[i]) ||
+			 strchr("/-", text.p[i]);
+	(plain ? keep_as_it_is : keep_instead)(k, text);
+}
+
+/* What the kernel or a distribution calls a device, an interface, a package or a module, or a variable. */
+static bool is_known_name(struct span name)
+{
+	static const char *const names[] = {
+		"[0-9a-f][0-9a-f][0-9a-f][0-9a-f]:[0-9a-f][0-9a-f]:[0-9a-f][0-9a-f].[0-7]",
+		"mlx[45]_*",
+		"efa_[0-9]*",
+		"rocep[0-9]*",
+		"ib[0-9ps]*",
+		"en[ops][0-9]*",
+		"eth[0-9]*",
+		"NVreg_*",
+		"nvidia*.so*",
+		"lib*.so*",
+		"kernel",
+		"functions",
+		"pids.max",
+		"memory.max",
+		NULL
+	};
+
+	for (size_t i = 0; i < name.n; i++)
+		if (!isalnum((unsigned char)name.p[i]) && !strchr("_-.:", name.p[i]))
+			return false;
+	return name.n < 64 && keep_has(names, name);
+}
+
+/* A finding quotes what is a stand-in elsewhere: lines of modprobe.d, values, words of a log. Only what comes of
+ * the kernel's log alone can be kept as such a line is; of all else an acknowledgement holds on the node alone. */
+static bool put_acknowledged(struct keeping *k, const char *field, struct json_object *object,
+			     struct span text)
+{
+	const char *rule = json_string(object, "rule");
+	bool log = rule && span_starts(span_of(rule), "log/");
+
+	if (strcmp(field, "subject") == 0 && !is_known_name(text)) {
+		keep_subject(k, text);
+		return true;
+	}
+	if (strcmp(field, "observed") != 0 || log)
+		return false;
+	keep_instead(k, text);
+	return true;
 }
 
 /* ld.so.preload may have anything between blanks; a word that no library is called may be a password. */
@@ -140,10 +204,10 @@ static const struct {
 	void (*keep)(struct keeping *k, struct span text);
 } kept[] = {
 	{ "acknowledgement", "boot_id", keep_word },
-	/* Lines of the log, mostly; the same is left out of what they are compared with. */
+	/* Lines of the log: the same is left out of what they are compared with. */
 	{ "acknowledgement", "observed", keep_log },
-	{ "acknowledgement", "rule", keep_word },
-	{ "acknowledgement", "subject", keep_subject },
+	{ "acknowledgement", "rule", keep_rule },
+	{ "acknowledgement", "subject", keep_word },
 	{ "boot_entry", "cmdline", keep_arguments },
 	{ "boot_entry", "file", keep_path },
 	{ "boot_entry", "id", keep_entry_name },
@@ -220,7 +284,7 @@ static const struct {
 	{ "missing_version", "version", keep_word },
 	{ "modprobe_assignment", "file", keep_path },
 	{ "modprobe_assignment", "module", keep_word },
-	{ "modprobe_assignment", "param", keep_word },
+	{ "modprobe_assignment", "param", keep_parameter },
 	{ "modprobe_bad_line", "file", keep_path },
 	{ "modprobe_bad_line", "text", keep_line_of_modprobe },
 	{ "modprobe_bad_line", "why", keep_word },
@@ -336,6 +400,8 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 {
 	const char *kind = json_string(object, "kind");
 
+	if (strcmp(desc, "acknowledgement") == 0)
+		return put_acknowledged(k, field, object, text);
 	if (strcmp(desc, "service_line") == 0 && strcmp(field, "text") == 0) {
 		if (service_word_is_known(text))
 			keep_log(k, text);
@@ -345,8 +411,17 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 	}
 	/* Arguments of the kernel; of pci= what stands behind it. */
 	if (strcmp(desc, "log_failure") == 0 && strcmp(field, "details") == 0 && kind &&
-	    span_starts(span_of(kind), "kernel-") && !json_string(object, "module")) {
-		keep_argument(k, text, text);
+	    span_starts(span_of(kind), "kernel-")) {
+		if (!json_string(object, "module"))
+			keep_argument(k, text, text);
+		else
+			(keep_is_option_word(text) ? keep_free_text : keep_instead)(k, text);
+		return true;
+	}
+	/* The names of parameters that a module does not have, and what it does not take. */
+	if (strcmp(desc, "log_failure") == 0 && strcmp(field, "details") == 0 && kind &&
+	    strstr(kind, "parameter")) {
+		keep_parameter(k, text);
 		return true;
 	}
 	if (strcmp(desc, "reference") == 0 && kind && strcmp(field, "file") != 0 &&

@@ -85,6 +85,29 @@ void keep_driver(struct keeping *k, struct span text)
 		keep_instead(k, name);
 }
 
+/* "RegistryDwords: "Key=1"": the driver's parameters have NVreg_ before them where they are set. */
+static void put_driver_param(struct keeping *k, struct span line, void *user)
+{
+	size_t colon = span_find(line, ':');
+	struct span name = { line.p, colon };
+	char option[64];
+
+	(void)user;
+	snprintf(option, sizeof(option), "NVreg_%.*s", SPAN_FMT(name));
+	if (colon == line.n || !keep_is_parameter(span_of(option))) {
+		keep_nothing(k, line);
+		return;
+	}
+	keep_as_it_is(k, (struct span){ line.p, colon + 1 });
+	keep_live_value(k, span_of(option),
+			(struct span){ line.p + colon + 1, line.n - colon - 1 });
+}
+
+void keep_driver_params(struct keeping *k, struct span text)
+{
+	each_line(k, text, put_driver_param, NULL);
+}
+
 /* Keeps of a program only whether it contains the name of the module. */
 void keep_uvm_names(struct keeping *k, struct span text)
 {

@@ -135,6 +135,16 @@ static void put_argument(struct keeping *k, struct span word)
 	keep_argument(k, word, word);
 }
 
+static void put_parameter(struct keeping *k, struct span name)
+{
+	(keep_is_parameter(name) ? keep_free_text : keep_instead)(k, name);
+}
+
+static void put_option(struct keeping *k, struct span option)
+{
+	(keep_is_option_word(option) ? keep_free_text : keep_instead)(k, option);
+}
+
 /* Behind BEFORE, up to the last AFTER or to the end of the line, which may be cut. */
 static const struct quote {
 	const char *before, *after;
@@ -146,6 +156,11 @@ static const struct quote {
 	{ "ommand line:", NULL, keep_arguments },
 	{ "Malformed early option '", "'", put_argument },
 	{ "HugeTLB: unsupported ", NULL, keep_arguments },
+	/* kernel/module/main.c; drivers/pci/pci.c; drivers/iommu/amd/init.c */
+	{ "unknown parameter '", "' ignored", put_parameter },
+	{ "nknown option `", "'", put_option },
+	{ "nknown option '", "'", put_option },
+	{ "nknown option - '", "'", put_option },
 };
 
 /* "`VALUE' invalid for parameter `NAME'": kernel/params.c. */

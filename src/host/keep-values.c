@@ -69,40 +69,83 @@ void keep_mount_options(struct keeping *k, struct span options)
 	}
 }
 
-/* Variables that rules read: their values are names of devices, interfaces and transports. */
+/* Variables that rules read, each by its name: another program's can begin in the same way (MC_HOST_s3 is of MinIO's
+ * client). Their values are names of devices, interfaces and
+ * transports; of other variables numbers stay. */
 static const char *const variables[] = {
 	"CUDA_VISIBLE_DEVICES",
-	"EP_DISABLE_GIN",
+	"EP_NIC_NAME",
 	"GLOO_SOCKET_IFNAME",
-	"MC_*",
 	"NCCL_ALGO",
-	"NCCL_CROSS_NIC",
 	"NCCL_DEBUG",
-	"NCCL_DMABUF_ENABLE",
-	"NCCL_GIN_*",
-	"NCCL_IB_*",
-	"NCCL_MNNVL_ENABLE",
+	"NCCL_IB_ADDR_FAMILY",
+	"NCCL_IB_ADDR_RANGE",
+	"NCCL_IB_HCA",
 	"NCCL_NET",
-	"NCCL_NET_*",
-	"NCCL_P2P_*",
+	"NCCL_NET_GDR_LEVEL",
+	"NCCL_NET_PLUGIN",
+	"NCCL_P2P_LEVEL",
 	"NCCL_PROTO",
 	"NCCL_SOCKET_IFNAME",
 	"NVIDIA_DRIVER_CAPABILITIES",
 	"NVIDIA_VISIBLE_DEVICES",
 	"NVSHMEM_BOOTSTRAP",
-	"NVSHMEM_BOOTSTRAP_UID_SOCK_*",
-	"NVSHMEM_DISABLE_*",
-	"NVSHMEM_ENABLE_*",
-	"NVSHMEM_HCA_*",
-	"NVSHMEM_IB*",
+	"NVSHMEM_BOOTSTRAP_UID_SOCK_FAMILY",
+	"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME",
+	"NVSHMEM_HCA_LIST",
+	"NVSHMEM_HCA_PE_MAPPING",
+	"NVSHMEM_HCA_PREFIX",
+	"NVSHMEM_IBGDA_NIC_HANDLER",
+	"NVSHMEM_IB_ADDR_FAMILY",
+	"NVSHMEM_IB_ADDR_RANGE",
 	"NVSHMEM_REMOTE_TRANSPORT",
-	"OMPI_MCA_*_tcp_if_include",
+	"OMPI_MCA_btl_tcp_if_include",
+	"OMPI_MCA_oob_tcp_if_include",
 	"TP_SOCKET_IFNAME",
-	"UCX_IB_*",
 	"UCX_NET_DEVICES",
 	"UCX_TLS",
 	NULL,
 };
+
+#define DEVICE_NAME_MAX 40
+
+/* Of one item "mlx5_0:1:2" or "10.0.0.0/8": behind a colon stand numbers and words of the libraries, since a
+ * password can, too. */
+static bool is_device(struct span item)
+{
+	static const char *const words[] = { "aux", "ring",  "tree",   "collnet*", "nvls*", "pat",
+					     "ll",  "ll128", "simple", "mlx5",	   NULL };
+	struct span part;
+	bool first = true;
+
+	while (span_cut(&item, ':', &part)) {
+		for (size_t i = 0; i < part.n; i++)
+			if (!isalnum((unsigned char)part.p[i]) && !strchr("_.-*?/", part.p[i]))
+				return false;
+		if (part.n > DEVICE_NAME_MAX ||
+		    (!first && !keep_is_plain(part) && !keep_has(words, part)))
+			return false;
+		first = false;
+	}
+	return true;
+}
+
+/* What devices, interfaces and transports are called, with the signs that stand before and between them. */
+static void put_devices(struct keeping *k, struct span value)
+{
+	while (value.n) {
+		size_t n = 0;
+
+		while (n < value.n && !strchr(", ;^=\\\"+", value.p[n]))
+			n++;
+		if (n)
+			(is_device((struct span){ value.p, n }) ? keep_free_text : keep_instead)(
+				k, (struct span){ value.p, n });
+		if (n < value.n)
+			putc(value.p[n++], k->out);
+		value = (struct span){ value.p + n, value.n - n };
+	}
+}
 
 void keep_variable(struct keeping *k, struct span name, struct span value)
 {
@@ -110,8 +153,10 @@ void keep_variable(struct keeping *k, struct span name, struct span value)
 		keep_paths(k, value);
 	else if (value.n && value.p[0] == '/')
 		keep_path_value(k, value);
-	else if (!value.n || keep_is_plain(value) || keep_has(variables, name))
+	else if (!value.n || keep_is_plain(value))
 		keep_free_text(k, value);
+	else if (keep_has(variables, name))
+		put_devices(k, value);
 	else
 		keep_instead(k, value);
 }

@@ -99,6 +99,15 @@ bool keep_is_plain(struct span value)
 	return true;
 }
 
+bool keep_is_option_word(struct span word)
+{
+	size_t n = 0;
+
+	while (n < word.n && (isalpha((unsigned char)word.p[n]) || strchr("_-=", word.p[n])))
+		n++;
+	return n == word.n || keep_is_plain(word);
+}
+
 static bool is_ours(struct span module)
 {
 	char name[MODULE_NAME_MAX];
@@ -161,6 +170,46 @@ static void put_registry(struct keeping *k, struct span value)
 			putc(value.p[n], k->out);
 		value = (struct span){ value.p + n, value.n - n };
 	}
+}
+
+/* Of a module's parameter: the driver's own all begin so, and those of others have words with "_" between them or are
+ * known. Where nothing follows it, it can be anything that somebody wrote there. */
+bool keep_is_parameter(struct span name)
+{
+	static const char *const known[] = { "modeset", "fbdev",  "ids",     "debug", "config",
+					     "runpm",	"atomic", "noaccel", NULL };
+	bool joined = false;
+
+	for (size_t i = 0; i < name.n; i++) {
+		if (!isalpha((unsigned char)name.p[i]) && name.p[i] != '_' &&
+		    !(isdigit((unsigned char)name.p[i]) &&
+		      (span_starts(name, "NVreg_") || span_starts(name, "uvm_"))))
+			return false;
+		joined |= i && name.p[i] == '_';
+	}
+	return name.n < 64 && (joined || keep_has(known, name));
+}
+
+/* Of /sys/module/NAME/parameters and of the driver's own list, where a string stands in quotes. Modules of the kernel
+ * show "(null)", and a policy with the one in force in brackets. */
+void keep_live_value(struct keeping *k, struct span name, struct span text)
+{
+	static const char *const words[] = { "(null)", "phys", "virt", "vid", "sys", NULL };
+	struct span value = span_trim(text);
+	bool quoted = value.n > 1 && value.p[0] == '"' && value.p[value.n - 1] == '"';
+
+	fwrite(text.p, 1, (size_t)(value.p - text.p), k->out);
+	if (quoted) {
+		putc('"', k->out);
+		keep_assigned(k, name, (struct span){ value.p + 1, value.n - 2 });
+		putc('"', k->out);
+	} else if (keep_has(words, value)) {
+		keep_as_it_is(k, value);
+	} else {
+		keep_assigned(k, name, value);
+	}
+	text.n -= (size_t)(value.p + value.n - text.p);
+	fwrite(value.p + value.n, 1, text.n, k->out);
 }
 
 /* PARAMETER=VALUE of a module: of the NVIDIA driver's own what it is made of, of others what is plain. */
@@ -285,12 +334,48 @@ static void put_argument_value(struct keeping *k, struct span value)
 	(keep_is_plain(value) ? keep_as_it_is : keep_instead)(k, value);
 }
 
+/* Of an argument that is known: words of letters, numbers, ranges and sizes, addresses of devices, consoles. */
+static bool is_argument_part(struct span part)
+{
+	static const char *const others[] = { "tty[A-Z]*[0-9]", "tty[0-9]*", "hvc[0-9]",
+					      "NVreg_*",	"RM*",	     "acpi_pm",
+					      "ll128",		"mlx5_core", NULL };
+	bool digits = true;
+
+	for (size_t i = 0; i < part.n; i++)
+		digits &= isxdigit((unsigned char)part.p[i]) ||
+			  strchr("-.!$/#xXKMGTkmgt", part.p[i]) != NULL;
+	return (digits && part.n <= 24) || keep_is_option_word(part) || keep_has(others, part);
+}
+
+static bool ends_argument_part(char c)
+{
+	return strchr(",:;= \"'\\@{}$()^+*%", c) || KEEP_IS_MARK(c);
+}
+
+static bool is_argument_value(struct span value)
+{
+	while (value.n) {
+		size_t n = 0;
+
+		while (n < value.n && !ends_argument_part(value.p[n]))
+			n++;
+		if (!is_argument_part((struct span){ value.p, n }))
+			return false;
+		n += n < value.n;
+		value = (struct span){ value.p + n, value.n - n };
+	}
+	return true;
+}
+
 /* Keeps one argument. WORD is its value to the kernel, RAW the text in the file. */
 void keep_argument(struct keeping *k, struct span word, struct span raw)
 {
 	struct span name = { word.p, span_find(word, '=') };
-	struct span value = { word.p + name.n + 1, word.n - name.n - 1 };
+	struct span value = { word.p + name.n, 0 };
 
+	if (name.n < word.n)
+		value = (struct span){ word.p + name.n + 1, word.n - name.n - 1 };
 	if (name.n < word.n && (span_is(name, "BOOT_IMAGE") || span_is(name, "initrd"))) {
 		fprintf(k->out, "%.*s=", SPAN_FMT(name));
 		keep_boot_path(k, value);
@@ -303,6 +388,10 @@ void keep_argument(struct keeping *k, struct span word, struct span raw)
 	} else if (name.n < word.n && (span_is(name, "ostree") || span_is(name, "composefs"))) {
 		fprintf(k->out, "%.*s=", SPAN_FMT(name));
 		keep_instead(k, value);
+	} else if (is_kept_argument(word, name) && is_argument_name(name) &&
+		   !is_argument_value(value)) {
+		fprintf(k->out, "%.*s=", SPAN_FMT(name));
+		keep_assigned(k, span_starts(name, "nvidia.") ? span_of("NVreg_") : name, value);
 	} else if (is_kept_argument(word, name)) {
 		keep_free_text(k, raw);
 	} else if (bootargs_begins_as_ours(word) && is_argument_name(name)) {
@@ -438,11 +527,18 @@ static void put_option(struct keeping *k, struct span word)
 
 	for (size_t i = 0; i < name.n; i++)
 		named &= isalnum((unsigned char)name.p[i]) || strchr("_-.\"", name.p[i]);
+	if (equals == word.n && keep_is_parameter(word)) {
+		keep_free_text(k, word);
+		return;
+	}
 	if (!named || equals == word.n) {
 		keep_instead(k, word);
 		return;
 	}
-	keep_free_text(k, name);
+	/* The log quotes the name without what follows it. */
+	(keep_is_parameter(name) || memchr(name.p, '"', name.n) || memchr(name.p, '.', name.n)
+		 ? keep_free_text
+		 : keep_instead)(k, name);
 	putc('=', k->out);
 	if (value.n > 1 && value.p[0] == '"' && value.p[value.n - 1] == '"') {
 		putc('"', k->out);

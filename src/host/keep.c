@@ -97,7 +97,7 @@ static const struct {
 	{ "/proc/device-tree/model", keep_plain_text },
 	{ "/proc/devices", keep_plain_text },
 	{ "/proc/driver/nvidia/gpus/*/information", keep_gpu_information },
-	{ "/proc/driver/nvidia/params", keep_plain_text },
+	{ "/proc/driver/nvidia/params", keep_driver_params },
 	{ "/proc/driver/nvidia/version", keep_driver_version },
 	{ "/proc/iomem", keep_iomem },
 	{ "/proc/meminfo", keep_meminfo },
@@ -151,7 +151,6 @@ static const struct {
 	{ "/sys/kernel/mm/hugepages/*/nr_hugepages", keep_plain_text },
 	{ "/sys/kernel/security/lockdown", keep_plain_text },
 	{ "/sys/module/*/*", keep_plain_text },
-	{ "/sys/module/*/parameters/*", keep_plain_text },
 	{ "/run/host/container-manager", keep_plain_text },
 	{ "/run/systemd/container", keep_plain_text },
 	{ "/boot/loader/entries/*", keep_bls },
@@ -195,6 +194,9 @@ static const struct {
 	{ "/opt/mellanox/doca/applications/VERSION", keep_version },
 };
 
+/* The value of one; what it means its name says. */
+static const char module_parameter[] = "/sys/module/*/parameters/*";
+
 static bool fits(const char *pattern, const char *path)
 {
 	return fnmatch(pattern, path, FNM_PATHNAME) == 0;
@@ -206,6 +208,10 @@ bool keep_text(struct keeping *k, const char *path, struct span text)
 	if (span_ends(span_of(path), "/version.json") ||
 	    span_ends(span_of(path), "/nvshmem_version.h")) {
 		keep_version(k, text);
+		return true;
+	}
+	if (fits(module_parameter, path)) {
+		keep_live_value(k, span_of(strrchr(path, '/') + 1), text);
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
@@ -278,6 +284,8 @@ bool keep_is_word(struct span name)
 	for (size_t i = 0; words[i]; i++)
 		if (same_word(name, span_of(words[i])))
 			return true;
+	if (is_in_path(name, span_of(module_parameter)))
+		return true;
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		if (is_in_path(name, span_of(kept[i].path)))
 			return true;

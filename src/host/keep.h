@@ -49,11 +49,16 @@ void keep_grubenv(struct keeping *k, struct span text);
 void keep_command(struct keeping *k, struct span text); /* that modprobe starts */
 void keep_options(struct keeping *k, struct span text); /* of a module */
 void keep_assigned(struct keeping *k, struct span name, struct span value);
+void keep_live_value(struct keeping *k, struct span name, struct span text);
+bool keep_is_parameter(struct span name);
+/* A word of an option of the kernel's: letters alone, or a number. */
+bool keep_is_option_word(struct span word);
 
 /* keep-lines.c: texts of lines. */
 void keep_fields(struct keeping *k, struct span text, const char *const *names);
 void keep_uvm_names(struct keeping *k, struct span text);
 void keep_driver(struct keeping *k, struct span text);
+void keep_driver_params(struct keeping *k, struct span text);
 void keep_iomem(struct keeping *k, struct span text);
 void keep_modules(struct keeping *k, struct span text);
 void keep_driver_version(struct keeping *k, struct span text);

@@ -2,6 +2,7 @@
 #include "parse/process.h"
 
 #include <string.h>
+#include <strings.h>
 
 static struct span after(struct span s, size_t n)
 {
@@ -87,17 +88,26 @@ bool process_environ_find(struct span block, const char *name, struct span *valu
 	return false;
 }
 
+/* HOST: MC_HOST_s3=https://ACCESS:SECRET@host is how MinIO's client is told its servers. */
 static bool holds_secret(struct span name)
 {
-	static const char *const words[] = { "KEY",	 "TOKEN",	"SECRET",
-					     "PASSWORD", "PASSWD",	"CREDENTIAL",
-					     "AUTH",	 "CREDENTIALS", "PASSPHRASE" };
+	static const char *const words[] = {
+		"KEY", "APIKEY", "TOKEN", "SECRET", "AUTH", "PASS", "PW",
+		"PWD", "CRED",	 "CREDS", "HOST",   "URL",  "URI",
+	};
+	static const char *const beginnings[] = { "PASSW", "PASSPHR", "CREDENTIAL", "SECRET" };
 	struct span word;
 
-	while (span_cut(&name, '_', &word))
+	while (span_cut(&name, '_', &word)) {
 		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-			if (span_is(word, words[i]))
+			if (word.n == strlen(words[i]) &&
+			    strncasecmp(word.p, words[i], word.n) == 0)
 				return true;
+		for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+			if (word.n >= strlen(beginnings[i]) &&
+			    strncasecmp(word.p, beginnings[i], strlen(beginnings[i])) == 0)
+				return true;
+	}
 	return false;
 }
 

@@ -124,8 +124,18 @@ const char *command_install_headers(struct arena *arena, const struct node *node
 	return command_install(arena, node, &names);
 }
 
+/* Debian and Arch have packages of dracut too. */
+static bool has_generator(const struct node *node, const char *generator)
+{
+	const char *own = distribution_generator(node);
+
+	return !own || same_text(own, generator) ||
+	       (same_text(generator, "dracut") && (distribution_of(node) == DISTRIBUTION_DEBIAN ||
+						   distribution_of(node) == DISTRIBUTION_ARCH));
+}
+
 /* Debian and Arch offer several generators, and the image shows which is in use. The others have dracut alone: an image
- * of a different one was made elsewhere. */
+ * of a different one was made elsewhere. NULL: the image was made by a generator that the distribution does not have. */
 static const char *generator_of(const struct node *node, const char *release)
 {
 	enum distribution distribution = distribution_of(node);
@@ -134,7 +144,8 @@ static const char *generator_of(const struct node *node, const char *release)
 		return distribution_generator(node);
 	for_each(image, &node->initramfs.images)
 		if (str_is(image->kernel, release) && is_known(image->generator))
-			return image->generator.value;
+			return has_generator(node, image->generator.value) ? image->generator.value
+									   : NULL;
 	return distribution_generator(node);
 }
 

@@ -120,3 +120,42 @@ enum symbol_fit module_symbol_fit(const struct node *node, const struct module_s
 		return is_absent(want->crc) && is_absent(have->crc) ? SYMBOL_FITS : SYMBOL_UNKNOWN;
 	return want->crc.value == have->crc.value ? SYMBOL_FITS : SYMBOL_OTHER_VERSION;
 }
+
+const char *module_function_lost(const char *name)
+{
+	static const struct {
+		const char *module, *lost;
+	} functions[] = {
+		{ "nvidia_fs",
+		  "GPUDirect Storage does not work: cuFile reads and writes through host "
+		  "memory, or fails." },
+		{ "gdrdrv",
+		  "GDRCopy does not work: NVSHMEM, UCX and NCCL lose fast small copies." },
+		{ "nvidia_peermem",
+		  "GPUDirect RDMA by peer memory does not work: without DMA-BUF, NICs "
+		  "cannot register GPU memory." },
+		{ "nv_peer_mem",
+		  "GPUDirect RDMA by peer memory does not work: without DMA-BUF, NICs "
+		  "cannot register GPU memory." },
+		{ "nvidia_uvm", "CUDA does not work: cuInit fails with error 999 or 3." },
+		{ "nvidia", "No CUDA program works: the GPUs have no driver." },
+		{ "nvidia_drm",
+		  "The GPUs draw no picture, and no DMA-BUF of them reaches a display." },
+		{ "nvidia_modeset", "The GPUs draw no picture." },
+		{ "mlx5_core", "ConnectX and BlueField NICs have no driver." },
+		{ "mlx5_ib",
+		  "ConnectX and BlueField NICs have no RDMA device: NCCL and UCX use TCP." },
+		{ "efa", "EFA has no RDMA device: NCCL falls back to TCP sockets." },
+		{ "ib_uverbs",
+		  "Programs find no RDMA device: /dev/infiniband/uverbs* is missing." },
+		{ "rdma_ucm",
+		  "Programs cannot connect by librdmacm: /dev/infiniband/rdma_cm is missing." },
+		{ "ib_umad", "opensm, ibstat and other subnet tools do not work." },
+		{ "ib_ipoib", "There is no IP over InfiniBand." },
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (strcmp(functions[i].module, name) == 0)
+			return functions[i].lost;
+	return NULL;
+}

@@ -60,7 +60,15 @@ static enum step_kind kind_of_mender(const struct steps *steps, const struct pro
 	/* A container's kernel, modules and devices are the host's. */
 	if (is_known(steps->report->node->os.container))
 		return STEP_HOST;
+	if (p->first->rule->stops_boot)
+		return STEP_BOOT;
 	return p->first->rule->needs_running && is_restart_needed(steps) ? STEP_AFTER : STEP_HAND;
+}
+
+bool steps_is_of_starter(const struct steps *steps, const struct problem *p)
+{
+	return is_known(steps->report->node->os.container) && steps_kind(steps, p) == STEP_HOST &&
+	       finding_activation(p->first) == ACTIVATION_RECREATE;
 }
 
 /* Without a plan the rule's word counts; a plan knows what this node allows. */
@@ -103,13 +111,27 @@ enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 	return kind == STEP_HAND && needs_restart_only(p) ? STEP_RESTART : kind;
 }
 
+/* The address of the only device, where a rule's text has a placeholder. */
+static const char *with_address(const struct steps *steps, const struct problem *p,
+				const char *text)
+{
+	const char *at, *subject = p->first->answer.subject;
+
+	if (p->members.count != 1 || !subject || !strchr(subject, ':'))
+		return text;
+	while ((at = strstr(text, "BDF")))
+		text = arena_printf(steps->report->arena, "%.*s%s%s", (int)(at - text), text,
+				    subject, at + strlen("BDF"));
+	return text;
+}
+
 const char *steps_what(const struct steps *steps, const struct problem *p)
 {
 	const char *remedy = finding_remedy(p->first);
 
 	if (is_done_already(steps, p))
 		return "This takes effect then.";
-	return remedy && *remedy ? remedy : p->first->rule->title;
+	return remedy && *remedy ? with_address(steps, p, remedy) : p->first->rule->title;
 }
 
 /* ---- when ---- */
@@ -285,6 +307,30 @@ bool steps_is_blind(const struct steps *steps, const struct problem *p)
 	return is_not_root(steps) && render_refused(steps, p);
 }
 
+/* Only root can run it. */
+static bool is_for_root(const struct finding *f)
+{
+	return !f->off && f->answer.verdict == VERDICT_UNKNOWN && f->gap &&
+	       (str_is(f->gap->error, "EACCES") || str_is(f->gap->error, "EPERM"));
+}
+
+/* Of two as grave, the one that a requested profile adds says more. */
+static int weight(const struct rule *rule)
+{
+	return 2 * (int)rule->severity + !(rule->profiles & PROFILE_BASE);
+}
+
+/* The first of the gravest checks that only root can run; NULL: there is none. */
+static const struct rule *gravest_for_root(const struct report *report)
+{
+	const struct rule *gravest = NULL;
+
+	for_each(f, &report->findings)
+		if (is_for_root(f) && (!gravest || weight(f->rule) > weight(gravest)))
+			gravest = f->rule;
+	return gravest;
+}
+
 /* Checks that only root can run. */
 static size_t count_for_root(const struct report *report)
 {
@@ -292,10 +338,7 @@ static size_t count_for_root(const struct report *report)
 	size_t count = 0;
 
 	for_each(f, &report->findings) {
-		bool denied = f->gap &&
-			      (str_is(f->gap->error, "EACCES") || str_is(f->gap->error, "EPERM"));
-
-		if (f->off || f->answer.verdict != VERDICT_UNKNOWN || !denied || f->rule == last)
+		if (!is_for_root(f) || f->rule == last)
 			continue;
 		last = f->rule;
 		count++;
@@ -326,6 +369,7 @@ static void add_steps(struct steps *steps)
 	add_kind(steps, STEP_FIX);
 	add_kind(steps, STEP_HAND);
 	add_kind(steps, STEP_JOB);
+	add_kind(steps, STEP_BOOT);
 	add_kind(steps, STEP_RESTART);
 	if (steps->restart)
 		find_step(steps, STEP_RESTART);
@@ -376,7 +420,11 @@ static void name_command(struct steps *steps, const struct render_options *optio
 				     profile_words_of(options->profiles, arena));
 	if (options->root)
 		root = arena_printf(arena, " --root %s", command_quote(arena, options->root));
-	steps->check_command = arena_printf(arena, "sudo nvnodecheck doctor%s%s", words, root);
+	/* A container that a user runs in has no sudo, as a rule. */
+	steps->check_command = arena_printf(
+		arena, "%snvnodecheck doctor%s%s",
+		is_not_root(steps) && is_known(steps->report->node->os.container) ? "" : "sudo ",
+		words, root);
 	steps->letter_command = arena_printf(arena, "%snvnodecheck doctor --for provider%s%s",
 					     is_not_root(steps) ? "" : "sudo ", words, root);
 	words = arena_printf(arena, "%s%s%s", all, words, root);
@@ -462,7 +510,7 @@ const char *steps_who(const struct steps *steps, const struct problem *p)
 	case STEP_HARDWARE:
 		return "support";
 	case STEP_HOST:
-		return "host";
+		return steps_is_of_starter(steps, p) ? "container" : "host";
 	case STEP_PROVIDER:
 		return "provider";
 	default:
@@ -505,6 +553,7 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 	case STEP_FIX:
 		return with_restart(steps, "fix", restart);
 	case STEP_HAND:
+	case STEP_BOOT:
 		return with_restart(steps, hand_word(p), restart);
 	case STEP_AFTER:
 		return "after boot";
@@ -519,6 +568,7 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 	case STEP_HARDWARE:
 		return "open ticket";
 	case STEP_HOST:
+		return steps_is_of_starter(steps, p) ? "start again" : "send request";
 	case STEP_PROVIDER:
 		return "send request";
 	default:
@@ -529,11 +579,14 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 static const char *look_title(const struct steps *steps)
 {
 	size_t count = count_for_root(steps->report);
+	const struct rule *gravest = gravest_for_root(steps->report);
 
-	return count ? arena_printf(steps->report->arena,
-				    "Check the node again as root: %zu check%s need%s it", count,
-				    count == 1 ? "" : "s", count == 1 ? "s" : "")
-		     : "Check the node again as root";
+	return count ? arena_printf(
+			       steps->report->arena,
+			       "Ask the administrator to check the node as root: %zu check%s need%s it%s%s",
+			       count, count == 1 ? "" : "s", count == 1 ? "s" : "",
+			       count == 1 ? ", " : ", among them ", gravest->id)
+		     : "Ask the administrator to check the node as root";
 }
 
 /* Jobs on a device that is gone never end. */
@@ -542,18 +595,6 @@ static const struct problem *find_lost_device(const struct steps *steps)
 	for_each(p, &steps->problems->items)
 		if (is_lost(p))
 			return p;
-	return NULL;
-}
-
-const char *steps_lost(const struct steps *steps)
-{
-	for_each(p, &steps->problems->items) {
-		enum action action = finding_action(p->first);
-
-		if (p->severity >= SEVERITY_ERR && p->first->answer.subject &&
-		    (action == ACTION_POWER_CYCLE || action == ACTION_REPLACE_HARDWARE))
-			return render_where(steps->report, p, 2);
-	}
 	return NULL;
 }
 
@@ -601,7 +642,9 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 {
 	switch (step->kind) {
 	case STEP_FINAL:
-		return "Decide first whether this is the right node. No setting repairs this";
+		return step->problems.count == 1
+			       ? "Decide first whether this is the right node. No setting repairs this"
+			       : "Decide first whether this is the right node. No setting repairs these";
 	case STEP_LOOK:
 		return look_title(steps);
 	case STEP_DRAIN:
@@ -612,6 +655,8 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return "By hand on this node, as root";
 	case STEP_JOB:
 		return "In the environment of the job, for new jobs";
+	case STEP_BOOT:
+		return "After all changes above and before any reboot, as root";
 	case STEP_FIRMWARE:
 		return "During this boot, in the firmware setup (BIOS)";
 	case STEP_RESTART:
@@ -622,8 +667,7 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return hardware_title(step);
 	case STEP_HOST:
 		return is_known(steps->report->node->os.container)
-			       ? "The administrator of the host, or the user who starts the container, must do "
-				 "this. Send them the output of"
+			       ? "Outside this container. Send to those who do it the output of"
 			       : "The administrator of this virtual machine's host must do this. Send them the "
 				 "output of";
 	case STEP_PROVIDER:

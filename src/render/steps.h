@@ -18,6 +18,7 @@ enum step_kind {
 	STEP_FIX,      /* nvnodecheck fix --apply */
 	STEP_HAND,     /* as root on this node */
 	STEP_JOB,      /* in the job's own environment */
+	STEP_BOOT,     /* as root, after all other changes: without it the next boot fails */
 	STEP_FIRMWARE, /* in the firmware setup, during the boot of STEP_RESTART */
 	STEP_RESTART,  /* reload, reboot or power cycle: what waits for it takes effect */
 	STEP_AFTER,    /* as root, when the node has restarted: it needs the driver or a link */
@@ -70,8 +71,17 @@ const char *steps_next(const struct steps *steps, const struct problem *problem)
 /* A repair was refused to a user without root, who could not read all: no command is given for it. */
 const char *steps_command_of(const struct steps *steps, const struct problem *problem);
 bool steps_is_blind(const struct steps *steps, const struct problem *problem);
-/* A device that does not answer until the machine is powered off, or is replaced; NULL: there is none. */
+/* "GPU3 needs repair": a power cycle, the firmware setup or a replacement; NULL: no device does. */
 const char *steps_lost(const struct steps *steps);
+/* The next boot fails until it is repaired; NULL: there is none. */
+const struct problem *steps_stops_boot(const struct steps *steps);
+/* Another step makes the initramfs: an instruction before it need not. */
+bool steps_makes_image(const struct steps *steps, const struct problem *problem);
+/* TEXT without what a later step does: the one reboot, the one build of the initramfs. */
+const char *steps_without_later(const struct steps *steps, const struct problem *problem,
+				const char *text);
+/* The user who starts the container can do it. */
+bool steps_is_of_starter(const struct steps *steps, const struct problem *problem);
 /* NULL: there is nothing to do. */
 const struct step *steps_first(const struct steps *steps);
 /* 1 for the first of the report's problems; 0: it is the only one. */

@@ -406,29 +406,53 @@ static const char *profiles_line(const struct view *v)
 static const char *jobs_text(const struct view *v)
 {
 	unsigned int bad = 0, all = v->report->profiles;
-	const char *lost = steps_lost(v->steps);
-	bool own = false;
+	const char *lost = steps_lost(v->steps), *own_text, *rest_text;
+	LIST(const struct problem *) own = { 0 }, rest = { 0 };
 
 	if (!v->problems->items.count)
 		return NULL;
 	if (lost)
-		return arena_printf(v->report->arena,
-				    "should not start on this node: %s needs repair", lost);
+		return arena_printf(v->report->arena, "should not start on this node: %s", lost);
 	for_each(p, &v->problems->items) {
-		if (p->severity < SEVERITY_ERR)
-			continue;
-		if (steps_kind(v->steps, p) == STEP_JOB)
-			own = true;
+		if (p->severity >= SEVERITY_ERR && steps_kind(v->steps, p) == STEP_JOB)
+			*LIST_ADD(v->report->arena, &own) = p;
 		else
+			*LIST_ADD(v->report->arena, &rest) = p;
+		if (p->severity >= SEVERITY_ERR && steps_kind(v->steps, p) != STEP_JOB)
 			for_each(member, &p->members)
 				bad |= (*member)->rule->profiles;
 	}
-	if (!bad)
-		return own ? "can start after their settings are corrected" : "can start";
+	if (!bad) {
+		if (v->problems->items.count == 1)
+			return own.count
+				       ? "can start after their settings are corrected"
+				       : "can start; the problem below can stop or slow some of them";
+		own_text = own.count
+				   ? arena_printf(v->report->arena, "need corrected settings [%s]",
+						  text_numbers(v, own.items, own.count))
+				   : "can start";
+		rest_text = rest.count ? arena_printf(v->report->arena,
+						      "; [%s] can stop or slow some of them",
+						      text_numbers(v, rest.items, rest.count))
+				       : "";
+		return arena_printf(v->report->arena, "%s%s", own_text, rest_text);
+	}
 	if (bad & PROFILE_BASE)
 		return "should not start on this node";
 	return arena_printf(v->report->arena, "that need %s should not start on this node",
 			    profiles_text(v->report->arena, bad & all));
+}
+
+/* For a reader who would try a reboot first. */
+static const char *reboot_text(const struct view *v)
+{
+	const struct problem *p = steps_stops_boot(v->steps);
+
+	if (!p)
+		return NULL;
+	return arena_printf(v->report->arena, "do not reboot before %sis repaired: %s",
+			    v->problems->items.count > 1 ? text_number(v, p) : "this ",
+			    p->first->rule->title);
 }
 
 int text_head(struct view *v)
@@ -441,6 +465,7 @@ int text_head(struct view *v)
 	/* The verdict of a node without problems names them itself. */
 	lines += line(v, "Profiles", profiles_line(v));
 	lines += line(v, "Jobs", jobs_text(v));
+	lines += line(v, "Reboot", reboot_text(v));
 	lines += line(v, "Not here", render_not_here(r));
 	return lines + line(v, "Repairs", repairs_text(r));
 }

@@ -198,10 +198,9 @@ static void title_line(struct view *v, const struct problem *p)
 	const char *number = text_number(v, p), *text = p->first->rule->id;
 	int at = TEXT_TAG + text_columns(number);
 
-	if (!strstr(said(v, p), p->first->rule->title))
-		text = arena_printf(v->report->arena, "%s [%s]", p->first->rule->title, text);
+	text = arena_printf(v->report->arena, "%s [%s]", p->first->rule->title, text);
 	/* The first one is below the heading. */
-	if (!*number || p > v->problems->items.items)
+	if (!v->has_steps || p > v->problems->items.items)
 		fputc('\n', page->out);
 	page_printf(page, "%s%-*s%s%s%s", page_style(page, style), TEXT_TAG,
 		    p->waits ? "WAIT" : text_tags[p->severity], page_style(page, STYLE_PLAIN),
@@ -303,14 +302,6 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 	return left && text_columns(text) <= room ? arena_printf(arena, "%s, ...", text) : text;
 }
 
-/* No full stop in it or behind it. */
-static bool is_part(const char *text)
-{
-	size_t n = strlen(text);
-
-	return n && text[n - 1] != '.' && text_sentence(text) == n;
-}
-
 /* Lines of what was found begin with the names, if there are several. */
 static bool found_says_where(const struct report *r, const struct problem *p)
 {
@@ -341,12 +332,6 @@ static struct text_lines *shorten(const struct view *v, struct text_lines *lines
 	return lines;
 }
 
-/* A value, and no description, which the title or the fix has as well: one word, or with a digit or an assignment. */
-static bool is_value(const char *expected)
-{
-	return expected && (!strchr(expected, ' ') || strpbrk(expected, "0123456789=+"));
-}
-
 /* Where it is, found and expected in one field, where each is short. */
 static void show_found(struct view *v, const struct problem *p)
 {
@@ -354,13 +339,6 @@ static void show_found(struct view *v, const struct problem *p)
 	struct text_lines found = render_found(v->report, p);
 	const char *expected = render_expected(p), *where = where_of(v, p);
 
-	if (v->has_steps && !v->options->verbose && found.count && !is_value(expected))
-		expected = NULL;
-
-	if (found.count == 1 && expected && is_part(found.items[0])) {
-		found.items[0] = arena_printf(arena, "%s (expected: %s)", found.items[0], expected);
-		expected = NULL;
-	}
 	if (where && found.count == 1 && text_columns(where) <= WHERE_SHORT) {
 		found.items[0] = arena_printf(arena, "%s: %s", where, found.items[0]);
 		where = NULL;
@@ -375,7 +353,7 @@ static void show_found(struct view *v, const struct problem *p)
 static const char *impact_of(const struct view *v, const struct problem *p)
 {
 	const char *text = finding_impact(p->first);
-	int room = (v->is_only ? 1 : 2) * (v->page.width - TEXT_TAG - TEXT_LABEL);
+	int room = 2 * (v->page.width - TEXT_TAG - TEXT_LABEL);
 
 	if (!text || !v->has_steps || v->options->verbose || text_columns(text) <= room)
 		return text;
@@ -412,9 +390,8 @@ static void show(struct view *v, const struct problem *p)
 {
 	const struct finding *f = p->first;
 
-	if (v->is_only)
-		fputc('\n', v->page.out);
-	else
+	/* The line in the place of the table has it. */
+	if (v->problems->items.count > 1 || !*said(v, p))
 		title_line(v, p);
 	show_found(v, p);
 	if (is_in_brief(v, p))
@@ -430,13 +407,8 @@ static void show(struct view *v, const struct problem *p)
 
 void text_problems(struct view *v)
 {
-	bool only = v->has_steps && v->problems->items.count == 1;
-
-	if (v->has_steps && v->problems->items.count > 1)
+	if (v->has_steps && v->problems->items.count)
 		text_heading(v, "Details");
-	/* The table has its title; the page ends with its rule. */
-	v->is_only = only && *said(v, v->problems->items.items);
 	for_each(p, &v->problems->items)
 		show(v, p);
-	v->is_only = false;
 }

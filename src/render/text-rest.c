@@ -352,19 +352,23 @@ static void show_changes(struct view *v)
 
 /* ---- the whole ---- */
 
-/* When it was read and by whom, and where to read on. */
+/* When it was read and by whom, and where to read on. A command is not broken. */
 static void show_end(struct view *v)
 {
-	const char *taken = render_taken(v->report), *text = "";
+	static const char more[] = "More on a rule: nvnodecheck explain RULE";
+	const char *taken = render_taken(v->report);
+	int left = v->page.width;
 
-	if (taken)
-		text = arena_printf(v->report->arena, "Read %s.", taken);
+	if (taken) {
+		const char *text = arena_printf(v->report->arena, "Read %s.", taken);
+
+		left -= text_columns(text) + (int)sizeof(more);
+		page_printf(&v->page, "%s", text);
+	}
 	if (v->problems->items.count)
-		text = arena_printf(v->report->arena,
-				    "%s%sMore on a rule: nvnodecheck explain RULE", text,
-				    *text ? " " : "");
-	if (*text)
-		text_wrap(v->page.out, text, 0, 0, v->page.width);
+		page_printf(&v->page, "%s%s", !taken ? "" : left < 0 ? "\n" : " ", more);
+	if (taken || v->problems->items.count)
+		page_printf(&v->page, "\n");
 }
 
 static bool has_lines(const struct view *v)

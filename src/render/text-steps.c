@@ -63,8 +63,8 @@ static void print_lines(const struct view *v, const struct text_lines *lines)
 /* ---- the problems of an instruction ---- */
 
 /* "1, 4-6" */
-static const char *number_list(struct view *v, const struct problem *const *problems,
-			       uint32_t count)
+const char *text_numbers(const struct view *v, const struct problem *const *problems,
+			 uint32_t count)
 {
 	struct arena *arena = v->report->arena;
 	const char *list = "";
@@ -89,7 +89,7 @@ static const char *numbered(struct view *v, const struct problem *const *problem
 	if (!steps_number(v->steps, problems[0]))
 		return arena_printf(v->report->arena, "%*s", NUMBER, "");
 	return arena_printf(v->report->arena, "%*s[%s] ", NUMBER, "",
-			    number_list(v, problems, count));
+			    text_numbers(v, problems, count));
 }
 
 static const char *prefix_of(struct view *v, const struct instruction *i)
@@ -224,29 +224,16 @@ static const char *hardware_text(const struct view *v, const struct problem *p)
 			    steps_what(v->steps, p));
 }
 
-/* Without its end, if that is a step of its own: what is left is a sentence. */
-static const char *without_restart(const struct view *v, const char *text)
+/* Who acts outside a container: it differs by problem. */
+static const char *with_actor(const struct view *v, const struct problem *p, const char *text)
 {
-	static const struct {
-		enum activation restart;
-		const char *end, *instead;
-	} ends[] = {
-		{ ACTIVATION_REBOOT, ", then reboot.", "." },
-		{ ACTIVATION_REBOOT, " Then reboot.", "" },
-		{ ACTIVATION_REBOOT, " Then restart systemd-modules-load.", "" },
-		{ ACTIVATION_RELOAD, " Then load the driver again.", "" },
-	};
-	size_t length = strlen(text);
+	const char *who = steps_is_of_starter(v->steps, p)
+				  ? "The user who starts the container"
+				  : "The administrator of the machine that runs the container";
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		size_t n = strlen(ends[i].end);
-
-		if (v->steps->restart >= ends[i].restart && length > n &&
-		    strcmp(text + length - n, ends[i].end) == 0)
-			return arena_printf(v->report->arena, "%.*s%s", (int)(length - n), text,
-					    ends[i].instead);
-	}
-	return text;
+	if (!is_known(v->report->node->os.container))
+		return text;
+	return arena_printf(v->report->arena, "%s: %s", who, text);
 }
 
 /* What is to be done about it, and what it takes. */
@@ -254,17 +241,50 @@ static const char *advice_text(const struct view *v, const struct step *step,
 			       const struct problem *p)
 {
 	const char *refused = render_refused(v->steps, p), *effect = steps_effect(v->steps, p);
-	const char *text = without_restart(v, steps_what(v->steps, p));
+	const char *text = steps_without_later(v->steps, p, steps_what(v->steps, p));
 
 	if (steps_is_restart_alone(v->steps, p))
 		return "Solved by this step.";
 	if (step->kind == STEP_HARDWARE)
 		return hardware_text(v, p);
+	if (step->kind == STEP_HOST)
+		text = with_actor(v, p, text);
 	if (effect)
 		text = arena_printf(v->report->arena, "%s Takes effect %s.", text, effect);
 	if (refused && !is_refused_before(v, step, p))
 		text = arena_printf(v->report->arena, "%s %s", text, refused);
 	return text;
+}
+
+#define OTHERS_MOST 3 /* of one problem, the members that need something else */
+
+/* What its other members need, where the rule says it of each. */
+static void add_other_advice(struct view *v, struct instruction *i, const struct problem *p)
+{
+	struct arena *arena = v->report->arena;
+	struct text_lines texts = { 0 };
+	const char *indent = arena_printf(arena, "%*s", text_columns(prefix_of(v, i)), "");
+
+	if (!p->first->answer.remedy || p->waits)
+		return;
+	for_each(member, &p->members) {
+		const char *text = (*member)->answer.remedy;
+		bool known = !text || !*text || same_text(text, p->first->answer.remedy);
+
+		for_each(other, &texts)
+			known |= same_text(*other, text);
+		if (!known)
+			*LIST_ADD(arena, &texts) = text;
+	}
+	for_each(text, &texts) {
+		if (text - texts.items == OTHERS_MOST) {
+			add_text(v, &i->lines, indent,
+				 arena_printf(arena, "%u more: -v shows them.",
+					      texts.count - OTHERS_MOST));
+			return;
+		}
+		add_text(v, &i->lines, indent, steps_without_later(v->steps, p, *text));
+	}
 }
 
 static void add_advice(struct view *v, struct section *section, const struct problem *problem)
@@ -279,7 +299,11 @@ static void add_advice(struct view *v, struct section *section, const struct pro
 	/* Of what fix repairs its own command is above. */
 	add_instruction(v, i, advice_text(v, step, problem),
 			step->kind == STEP_FIX ? NULL : steps_command_of(v->steps, problem),
-			rule->is_risk && step->kind < STEP_HARDWARE ? rule->cost : NULL);
+			rule->is_risk && step->kind < STEP_HARDWARE &&
+					!problem->first->answer.is_kept
+				? rule->cost
+				: NULL);
+	add_other_advice(v, i, problem);
 }
 
 /* ---- steps ---- */
@@ -426,6 +450,16 @@ void text_not_root(struct view *v)
 	page_printf(&v->page, "%*s%s\n", COMMAND, "", v->steps->letter_command);
 }
 
+/* Who reads the first lines only must not end with a node that does not start. */
+static void print_warning(struct view *v, const struct sections *sections)
+{
+	for_each(section, sections)
+		if (section->step->kind == STEP_BOOT)
+			page_printf(&v->page,
+				    "Do not reboot before step %zu is done: the next boot fails.\n",
+				    (size_t)(section - sections->items) + 1);
+}
+
 void text_steps(struct view *v)
 {
 	struct sections sections = { 0 };
@@ -433,10 +467,20 @@ void text_steps(struct view *v)
 	if (!v->steps->items.count)
 		return;
 	text_heading(v, "What to do, in this order");
-	print_refused(v);
-	text_not_root(v);
 	for_each(step, &v->steps->items)
 		add_section(v, &sections, step);
-	for_each(section, &sections)
+	for_each(section, &sections) {
+		bool decided = section > sections.items && section[-1].step->kind == STEP_FINAL &&
+			       sections.count > 2;
+
+		if (decided)
+			page_printf(&v->page, "Only if you keep this node:\n");
+		/* What can make the rest pointless comes before who does the rest. */
+		if (section == sections.items ? section->step->kind != STEP_FINAL : decided) {
+			print_warning(v, &sections);
+			print_refused(v);
+			text_not_root(v);
+		}
 		print_section(v, section);
+	}
 }

@@ -155,7 +155,30 @@ static void add_rows(struct table *t, int most)
 	t->title = t->v->page.width - t->left - t->who - t->next - 2 * GAP;
 }
 
-/* What breaks, without the reason behind the colon, where there is no room for all. */
+/* Words that mean something in front of the colon. */
+static bool refers_back(const char *text)
+{
+	static const char *const words[] = { "it", "its", "them", "they", "their", "this" };
+	struct span rest = span_of(text), word;
+
+	while (span_word(&rest, &word))
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (span_is(word, words[i]))
+				return true;
+	return false;
+}
+
+/* The half of the title that is true by itself: the reason behind the colon, if that is a sentence without the rest. */
+static const char *half_title(struct arena *arena, const char *title, const char *colon)
+{
+	const char *reason = colon + 2;
+
+	if (refers_back(reason))
+		return arena_strndup(arena, title, (size_t)(colon - title));
+	return strncmp(reason, "a ", 2) == 0 ? arena_printf(arena, "A%s", reason + 1) : reason;
+}
+
+/* What breaks, or why, where there is no room for both. */
 static const char *short_title(const struct view *v, const struct problem *p, int width)
 {
 	struct arena *arena = v->report->arena;
@@ -167,7 +190,7 @@ static const char *short_title(const struct view *v, const struct problem *p, in
 	if (text_columns(title) <= width && text_columns(where) > WHERE_SHORT)
 		return title;
 	if (colon)
-		title = arena_strndup(arena, title, (size_t)(colon - title));
+		title = half_title(arena, title, colon);
 	return text_columns(with_where(arena, title, where)) <= width
 		       ? with_where(arena, title, where)
 		       : title;
@@ -180,8 +203,8 @@ static uint32_t put_text(struct table *t, struct row *row, const char *text)
 	return row->lines.count;
 }
 
-/* One line each, and more for the first ones while there is room. */
-static void fill_rows(struct table *t, int lines)
+/* One line each, and more for the first ones while there is room. True: all of it has room. */
+static bool fill_rows(struct table *t, int lines)
 {
 	int extra = lines - (int)t->rows.count;
 
@@ -194,6 +217,21 @@ static void fill_rows(struct table *t, int lines)
 			more = (int)put_text(t, row, short_title(t->v, row->problem, t->title)) - 1;
 		extra -= more;
 	}
+	return extra >= 0;
+}
+
+/* Rows of a selection: the gravest first; those of equal rank keep the order of the steps. */
+static void sort_rows(struct table *t)
+{
+	for (uint32_t i = 1; i < t->rows.count; i++)
+		for (uint32_t k = i; k; k--) {
+			struct row *row = &t->rows.items[k], swap = *row;
+
+			if (row[-1].problem->severity >= row->problem->severity)
+				break;
+			*row = row[-1];
+			row[-1] = swap;
+		}
 }
 
 static void print_row(const struct table *t, const struct row *row)
@@ -211,19 +249,39 @@ static void print_row(const struct table *t, const struct row *row)
 		page_printf(page, "%*s%s\n", t->left, "", row->lines.items[i]);
 }
 
+/* "[3, 4]": the problems that the user of a job repairs; NULL: there are none. */
+static const char *own_numbers(const struct view *v)
+{
+	LIST(const struct problem *) own = { 0 };
+
+	for_each(p, &v->problems->items)
+		if (steps_kind(v->steps, p) == STEP_JOB)
+			*LIST_ADD(v->report->arena, &own) = p;
+	return own.count ? arena_printf(v->report->arena, "[%s]",
+					text_numbers(v, own.items, own.count))
+			 : NULL;
+}
+
+/* A user without root looks for them first. A table without some of the rows has them in its head. */
+static bool is_own_shown(const struct view *v)
+{
+	return !v->options->brief && known_not(v->report->node->os.observed_uid, 0) &&
+	       own_numbers(v);
+}
+
 static void print_head(const struct table *t)
 {
 	uint32_t all = t->v->problems->items.count;
 	const struct page *page = &t->v->page;
-	const char *text = PROBLEM;
+	const char *text = PROBLEM, *own = own_numbers(t->v);
 
 	if (all == 1)
 		text = arena_printf(t->v->report->arena, PROBLEM " (%s)",
 				    t->rows.items[0].problem->first->rule->id);
 	if (t->rows.count < all)
-		text = arena_printf(t->v->report->arena,
-				    PROBLEM " (the gravest %u of %u; all follow)", t->rows.count,
-				    all);
+		text = arena_printf(t->v->report->arena, PROBLEM " (the gravest %u of %u%s%s)",
+				    t->rows.count, all, own ? "; yours: " : "; all follow",
+				    own ? own : "");
 	page_printf(page, "\n%s%*s%-*s%-*s%s%s\n", page_style(page, STYLE_DIM), t->left, "",
 		    t->title + GAP, text, t->who + GAP, WHO, NEXT, page_style(page, STYLE_PLAIN));
 }
@@ -309,15 +367,23 @@ void text_table(struct view *v, int lines)
 	}
 	/* An empty line, the heads of the columns, and what follows. */
 	lines -= 2 + PLAN_BEGIN;
+	lines -= most <= lines - 1 && is_own_shown(v);
 	if (!v->options->brief && lines < most)
 		most = lines;
-	add_rows(&t, most);
-	fill_rows(&t, lines);
+	do {
+		t = (struct table){ .v = v };
+		add_rows(&t, most);
+		if ((int)v->problems->items.count > most)
+			sort_rows(&t);
+	} while (!fill_rows(&t, lines) && !v->options->brief && most-- > 1);
 	print_head(&t);
 	for_each(row, &t.rows) {
 		v->rows[row->problem - v->problems->items.items] = row->text;
 		print_row(&t, row);
 	}
+	if (is_own_shown(v) && t.rows.count == v->problems->items.count)
+		page_printf(&v->page, "Yours: %s (job settings; they need no root)\n",
+			    own_numbers(v));
 	/* Without the steps below it. */
 	if (first && v->options->brief) {
 		print_next(v, first, next_text(v, first));

@@ -14,10 +14,7 @@ enum style text_style(enum severity severity)
 
 void text_field(struct view *v, const char *name, const char *text)
 {
-	if (v->is_only)
-		page_label(&v->page, 0, TEXT_MARK, name, text);
-	else
-		page_label(&v->page, TEXT_TAG, TEXT_LABEL, name, text);
+	page_label(&v->page, TEXT_TAG, TEXT_LABEL, name, text);
 }
 
 const char *text_number(const struct view *v, const struct problem *problem)

@@ -17,7 +17,6 @@ struct view {
 	const struct steps *steps;
 	const struct render_options *options;
 	bool has_steps; /* the page has what is to be done: problems are numbered, and most have no remedy of their own */
-	bool is_only; /* fields are those of the only problem: they have no heading */
 	/* By the problem's place: */
 	const char **rows; /* what the table says of it; NULL: it is not in the table */
 };
@@ -35,6 +34,9 @@ int text_verdict(struct view *v);
 int text_head(struct view *v);
 /* text-table.c: one line for each problem, LINES in all with the first step, if there is room for them. */
 void text_table(struct view *v, int lines);
+/* "1, 4-6" */
+const char *text_numbers(const struct view *v, const struct problem *const *problems,
+			 uint32_t count);
 /* text-steps.c: what is to be done, in order. */
 void text_steps(struct view *v);
 /* Which of it a user without root can do, and what to send for the rest. */

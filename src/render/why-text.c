@@ -11,6 +11,7 @@
 #define LABEL 15     /* width of "first failure  " */
 #define EVENTS_MAX 5 /* of one kind that are listed */
 #define FACTS_MAX 8  /* of one name */
+#define PASSED_MAX 5 /* rules that are ruled out and named */
 
 struct why_view {
 	struct view v;
@@ -220,12 +221,20 @@ static void show_job(struct why_view *w)
 
 /* ---- this node ---- */
 
-static const char *rules_text(struct why_view *w, const struct finding *const *list, uint32_t count)
+/* The likeliest rules; the others are counted. */
+static const char *passed_text(struct why_view *w)
 {
+	uint32_t count = w->why->passed.count, shown = 0;
 	const char *text = "";
 
-	for (uint32_t i = 0; i < count; i++)
-		text = arena_printf(w->arena, "%s%s%s", text, *text ? ", " : "", list[i]->rule->id);
+	for_each(f, &w->why->passed) {
+		if (shown == PASSED_MAX && !w->v.options->verbose)
+			break;
+		text = arena_printf(w->arena, "%s%s%s", text, shown++ ? ", " : "", (*f)->rule->id);
+	}
+	if (shown < count)
+		text = arena_printf(w->arena, "%s and %s: -v shows them", text,
+				    counted(w->arena, count - shown, "other rule"));
 	return *text ? text : NULL;
 }
 
@@ -284,7 +293,7 @@ static void show_node(struct why_view *w)
 	if (why->problems.items.count)
 		page_printf(&w->v.page, "\n");
 	show_notes(w);
-	field(w, "Ruled out", rules_text(w, why->passed.items, why->passed.count));
+	field(w, "Ruled out", passed_text(w));
 	show_unknown(w);
 }
 
@@ -319,16 +328,24 @@ static void show_whose(struct why_view *w)
 			      why->job->hosts.items[why->decisive->first.host].name));
 }
 
+/* The log can be of hosts that are not this node. */
+static const char *not_explained(const struct why *why)
+{
+	if (why->whose == WHY_OTHER ||
+	    (why->name && why->own_host == JOB_NOBODY && why->job->hosts.count))
+		return "This node's configuration does not explain the failure, which the log has of another host.";
+	return why->unknown.count
+		       ? "No configuration of this node that was checked explains the failure."
+		       : "This node's configuration does not explain the failure.";
+}
+
 static void show_elsewhere(struct why_view *w)
 {
 	const struct why *why = w->why;
 	const char *label = "Look elsewhere";
 
-	if (why->decisive && !why->is_explained)
-		field(w, "Not this node",
-		      why->unknown.count
-			      ? "No configuration of this node that was checked explains the failure."
-			      : "This node's configuration does not explain the failure.");
+	if (why->decisive && !why->explaining)
+		field(w, "Not this node", not_explained(why));
 	if (why->decisive && why->decisive->message->elsewhere)
 		field(w, label, why->decisive->message->elsewhere);
 	for_each(e, &why->fallbacks)
@@ -343,9 +360,9 @@ static const char *verdict(struct why_view *w)
 	const struct why *why = w->why;
 	uint32_t n = why->problems.items.count;
 
-	if (why->decisive && why->is_explained)
+	if (why->decisive && why->explaining)
 		return arena_printf(w->arena, "%s on this node can explain the failure.",
-				    counted(w->arena, n, "problem"));
+				    counted(w->arena, why->explaining, "problem"));
 	if (why->decisive)
 		return "Nothing on this node is known to explain the failure.";
 	if (why->fallbacks.count)

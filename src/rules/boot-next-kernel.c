@@ -135,6 +135,19 @@ static const struct boot_entry *entry_with_image(const struct node *node)
 	return NULL;
 }
 
+static const char *image_remedy(struct rule_context *ctx, const char *release)
+{
+	return release ? text_printf(
+				 ctx,
+				 "Build the initramfs of kernel %s%s, and write the boot loader's "
+				 "configuration again.",
+				 release,
+				 command_rebuild_initramfs(ctx->arena, ctx->node, release)
+					 ? ""
+					 : " with this distribution's tool")
+		       : NULL;
+}
+
 static void check_next_image(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -157,6 +170,7 @@ static void check_next_image(struct rule_context *ctx)
 			     ctx, "the entry that boots next has no initramfs; %s has one",
 			     other->title.value),
 		     .expected = "an initramfs for the kernel that boots next",
+		     .remedy = image_remedy(ctx, release),
 		     .command = release ? command_rebuild_initramfs(ctx->arena, node, release)
 					: NULL,
 		     .evidence = { "boot.next_initrd", "boot.next_entry" });
@@ -176,7 +190,7 @@ static void check_next_image(struct rule_context *ctx)
 		     .observed = text_printf(
 			     ctx, "%s does not exist; the entry that boots next names it",
 			     next->value),
-		     .expected = next->value,
+		     .expected = next->value, .remedy = image_remedy(ctx, release),
 		     .command = release ? command_rebuild_initramfs(ctx->arena, node, release)
 					: NULL,
 		     .evidence = { "boot.next_initrd", "initramfs.images" });
@@ -192,9 +206,10 @@ static const struct rule boot_next_kernel_rules[] = {
 		.impact =
 			"The kernel stops with \"VFS: Unable to mount root fs\", and the node does not come back.",
 		.remedy =
-			"Before the next boot, build the initramfs of that kernel and write the boot loader's "
-			"configuration again.",
+			"Build the initramfs of the kernel that boots next, with this distribution's tool, and write "
+			"the boot loader's configuration again.",
 		.activation = ACTIVATION_NOW,
+		.stops_boot = true,
 		.reads =
 			"The boot loader's entries and default, and the image that the default names.",
 		.why = "A kernel update that runs out of space in /boot, or whose hooks fail, leaves an entry without an "

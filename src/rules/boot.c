@@ -304,6 +304,14 @@ static void check_syntax(struct rule_context *ctx)
 							b->text.value),
 			.expected = whole ? "a file that modprobe reads"
 					  : "a line that modprobe understands",
+			.remedy =
+				whole ? text_printf(
+						ctx,
+						"Give %s a name that ends in .conf, or remove it.",
+						b->file.value)
+				      : text_printf(ctx, "Correct line %llu of %s.",
+						    (unsigned long long)b->line.value,
+						    b->file.value),
 			.evidence = { text_printf(ctx, "modprobe.bad_lines[#%zu].why",
 						  (size_t)(b - modprobe->bad_lines.items)) });
 	}

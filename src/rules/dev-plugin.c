@@ -27,13 +27,19 @@ static bool has_sockets(const struct node *node)
 	return false;
 }
 
-/* An engine is set up for NVIDIA's runtime, or the toolkit is here: pods were to have the GPUs. */
-static bool is_meant(const struct node *node)
+/* An engine has NVIDIA's runtime beside its default one. */
+static bool is_configured(const struct node *node)
 {
 	for_each(c, &node->containers.configs)
 		if (known_is(c->nvidia, true))
 			return true;
-	return is_known(node->containers.toolkit);
+	return false;
+}
+
+/* An engine is set up for NVIDIA's runtime, or the toolkit is here: pods were to have the GPUs. */
+static bool is_meant(const struct node *node)
+{
+	return is_configured(node) || is_known(node->containers.toolkit);
 }
 
 /* The default runtime of the engine whose file names NVIDIA's, if that differs; NULL: not known. */
@@ -92,6 +98,12 @@ static void check_plugin(struct rule_context *ctx)
 	else if (dra.is.value)
 		PASS(ctx, .observed = "NVIDIA's DRA driver provides the GPUs",
 		     .evidence = { dra.fact });
+	else if (!has_sockets(node) && !known_is(containers->gpu_resource, false) &&
+		 is_configured(node) && other_default(node) && !nvidia_is_default(node))
+		NOTE(ctx,
+		     .observed = text_printf(ctx, "which device plugins registered was not read%s",
+					     runtime_text(ctx)),
+		     .evidence = { "references.items", "containers.device_plugins" });
 	else if (!has_sockets(node) && !known_is(containers->gpu_resource, false))
 		UNKNOWN(ctx,
 			.observed =

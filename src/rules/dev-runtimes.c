@@ -5,6 +5,7 @@
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/kind.h"
 
 /* ---- programs ---- */
 
@@ -162,34 +163,13 @@ static bool runs(const struct node *node, const char *unit)
 
 /* NVIDIA's runtime reads the variable by which the device plugin gives a container its GPUs. Docker cannot
  * select a runtime for each pod, so it must be the default. */
-static void check_default(struct rule_context *ctx)
+static void check_docker(struct rule_context *ctx, const struct reference *fallback)
 {
-	const struct node *node = ctx->node;
-	const struct reference *r = NULL;
-	const char *docker = "/etc/docker/daemon.json", *name = "runc";
+	const char *name = fallback ? fallback->name.value : "runc";
 
-	if (skip_unless_for_gpus(ctx))
-		return;
-	if (!was_read(node->services.units)) {
-		UNKNOWN(ctx, .evidence = { "services.units" });
-		return;
-	}
-	if (!runs(node, "kubelet.service") || !runs(node, "docker.service") ||
-	    !known_is(node->containers.kubelet_uses_docker, true)) {
-		if (runs(node, "kubelet.service") && runs(node, "docker.service") &&
-		    is_unknown(node->containers.kubelet_uses_docker))
-			UNKNOWN(ctx, .evidence = { "containers.kubelet_uses_docker" });
-		else
-			NOT_APPLICABLE(ctx, .observed = "no kubelet that uses Docker",
-				       .evidence = { "services.units" });
-		return;
-	}
-	while ((r = reference_next(node, REFERENCE_ENGINE, docker, r)))
-		if (known_is(r->kind, REFERENCE_RUNTIME))
-			name = r->name.value;
 	if (strstr(name, "nvidia"))
 		PASS(ctx, .evidence = { "references.items" });
-	else if (!known_is(node->references.complete, true))
+	else if (!fallback && !known_is(ctx->node->references.complete, true))
 		UNKNOWN(ctx, .evidence = { "references.complete" });
 	else
 		FAIL(ctx,
@@ -197,6 +177,72 @@ static void check_default(struct rule_context *ctx)
 					     name),
 		     .expected = "\"default-runtime\": \"nvidia\" in /etc/docker/daemon.json",
 		     .evidence = { "containers.kubelet_uses_docker", "references.items" });
+}
+
+#define DOCKER_FILE "/etc/docker/daemon.json"
+
+/* Docker is set up for NVIDIA's runtime, and another is its default. */
+static bool names_nvidia_beside_default(const struct node *node, const struct reference *fallback)
+{
+	const struct reference *r = NULL;
+
+	if (fallback && strstr(fallback->name.value, "nvidia"))
+		return false;
+	while ((r = reference_next(node, REFERENCE_ENGINE, DOCKER_FILE, r)))
+		if (strstr(r->role.value, "nvidia"))
+			return true;
+	return false;
+}
+
+/* Of a copy, or of a kubelet that does not run now, the engine is often not known; Docker's file shows what a kubelet
+ * with Docker would do. */
+static void check_unsure(struct rule_context *ctx, const struct reference *fallback)
+{
+	const struct node *node = ctx->node;
+	struct kind_answer kubernetes = kind_of(node, KIND_KUBERNETES, ctx->arena);
+
+	if (known_is(node->containers.kubelet_uses_docker, false))
+		NOT_APPLICABLE(ctx, .observed = "no kubelet that uses Docker",
+			       .evidence = { "containers.kubelet_uses_docker" });
+	else if (!is_known(kubernetes.is))
+		UNKNOWN(ctx, .evidence = { kubernetes.fact });
+	else if (!kubernetes.is.value)
+		NOT_APPLICABLE(ctx, .observed = "no Kubernetes node",
+			       .evidence = { kubernetes.fact });
+	else if (names_nvidia_beside_default(node, fallback))
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx,
+			     "Docker's default runtime is %s. If the kubelet uses Docker, pods "
+			     "get no GPU",
+			     fallback ? fallback->name.value : "runc"),
+		     .evidence = { "references.items", kubernetes.fact });
+	else if (fallback && strstr(fallback->name.value, "nvidia"))
+		PASS(ctx, .evidence = { "references.items" });
+	else if (is_unknown(node->containers.kubelet_uses_docker))
+		UNKNOWN(ctx, .evidence = { "containers.kubelet_uses_docker" });
+	else
+		NOT_APPLICABLE(ctx, .observed = "no kubelet that uses Docker",
+			       .evidence = { "containers.kubelet_uses_docker" });
+}
+
+static void check_default(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	const struct reference *r = NULL, *fallback = NULL;
+
+	if (skip_unless_for_gpus(ctx))
+		return;
+	while ((r = reference_next(node, REFERENCE_ENGINE, DOCKER_FILE, r)))
+		if (known_is(r->kind, REFERENCE_RUNTIME))
+			fallback = r;
+	if (!was_read(node->services.units))
+		UNKNOWN(ctx, .evidence = { "services.units" });
+	else if (runs(node, "kubelet.service") && runs(node, "docker.service") &&
+		 known_is(node->containers.kubelet_uses_docker, true))
+		check_docker(ctx, fallback);
+	else
+		check_unsure(ctx, fallback);
 }
 
 static const struct rule dev_runtimes_rules[] = {
@@ -266,7 +312,8 @@ static const struct rule dev_runtimes_rules[] = {
 			"--container-runtime-endpoint, and cri-dockerd.",
 		.why = "Kubernetes selects a runtime with a RuntimeClass, which Docker lacks. There the "
 		       "default runtime starts every container. A kubelet that uses containerd or CRI-O is "
-		       "not affected.",
+		       "not affected. Where the kubelet's engine is not known, and Docker's file names NVIDIA's "
+		       "runtime without making it the default, this is a note.",
 		.check =
 			"docker info --format '{{.DefaultRuntime}}'; tr '\\0' ' ' < /proc/$(pgrep -o "
 			"kubelet)/cmdline",

@@ -614,8 +614,7 @@ static void check_infiniband(struct rule_context *ctx)
 static const struct rule dev_rules[] = {
 	{
 		.id = "dev/nvidia-nodes-missing",
-		.title =
-			"CUDA finds no GPU: a device node of the driver is missing, stale or restricted",
+		.title = "CUDA finds no GPU: a device node is missing, stale or restricted",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_nvidia_nodes,
@@ -697,8 +696,9 @@ static const struct rule dev_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (ImexChannelCount, "
 			"CreateImexChannel0)\n"
-			"NVIDIA IMEX Service for NVLink Networks r580: IMEX Channels\n"
-			"github.com/microsoft/mscclpp issue 467; github.com/NVIDIA/nvbandwidth issue 39 (2025-04)",
+			"NVIDIA IMEX Service for NVLink Networks (2025-07): imexchannels.html\n"
+			"github.com/microsoft/mscclpp issue 467 (2025-02); github.com/NVIDIA/nvbandwidth issue 39 (2025-04); "
+			"github.com/kvcache-ai/Mooncake issue 1297 (2025-12)",
 	},
 	{
 		.id = "dev/infiniband-not-accessible",

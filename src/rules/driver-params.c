@@ -567,6 +567,52 @@ static bool check_static_bar1(struct rule_context *ctx, const struct registry_en
 
 #define RENUMBERED "575"
 
+static bool has_number(const struct node *node, const char *key, uint64_t wanted)
+{
+	struct registry_entry entry;
+	uint64_t value;
+
+	return find_key(node, key, &entry) && span_u64(entry.value, 0, &value) == 0 &&
+	       value == wanted;
+}
+
+/* The key that forces copies over BAR1; NULL: none does, or the release that numbers them is not known. */
+static const char *bar1_key(const struct node *node)
+{
+	if (!is_known(node->driver.version))
+		return NULL;
+	if (version_compare(node->driver.version.value, RENUMBERED) < 0)
+		return has_number(node, "RMForceP2PType", 2) ? "RMForceP2PType" : NULL;
+	return has_number(node, "RMPcieP2PType", 1) ? "RMPcieP2PType" : NULL;
+}
+
+/* Peers map what they copy through BAR1. One key is one finding: RMForceStaticBar1 has its own. */
+static bool check_forced_bar1(struct rule_context *ctx, const char *key,
+			      const struct registry_entry *entry)
+{
+	const struct pci_device *small = too_small_for_static(ctx->node);
+	const char *forces = bar1_key(ctx->node);
+
+	if (!small || !forces || strcmp(forces, key) != 0)
+		return false;
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = key,
+		.observed = text_printf(
+			ctx,
+			"%.*s forces copies over BAR1, and BAR1 of %s is %s, smaller than its memory",
+			SPAN_FMT(entry->text), small->bdf.value,
+			format_bytes(ctx->arena, gpu_bar1(small)->size_bytes.value)),
+		.expected = "a BAR1 as large as the memory, or no such key",
+		.impact = "Peers cannot map all of the GPU's memory: peer-to-peer copies fail.",
+		.remedy =
+			"Remove the key, or give the GPU a BAR1 as large as its memory: Resizable BAR and Above 4G "
+			"Decoding in the firmware setup.",
+		.evidence = { "driver.params[RegistryDwords].value",
+			      text_printf(ctx, "pci.devices[%s].bars[%llu].size_bytes",
+					  small->bdf.value,
+					  (unsigned long long)gpu_bar1(small)->index.value) });
+	return true;
+}
+
 /* The path over PCIe was 2 (BAR1) before driver 575, and is 1 since; 1 was the mailbox, 2 is NVLink. */
 static void check_p2p_type(struct rule_context *ctx, const struct registry_entry *entry)
 {
@@ -605,6 +651,8 @@ static void check_p2p_keys(struct rule_context *ctx)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (!find_key(ctx->node, keys[i], &entry) ||
 		    (strcmp(keys[i], "RMForceStaticBar1") == 0 && check_static_bar1(ctx, &entry)))
+			continue;
+		if (check_forced_bar1(ctx, keys[i], &entry))
 			continue;
 		if (strcmp(keys[i], "RMForceP2PType") == 0)
 			check_p2p_type(ctx, &entry);
@@ -776,7 +824,7 @@ static const struct rule driver_params_rules[] = {
 	{
 		.id = "driver/force-p2p-keys",
 		.title = "A registry key forces a path for peer-to-peer copies",
-		.profiles = PROFILE_P2P,
+		.profiles = PROFILE_P2P | PROFILE_BASE,
 		.severity = SEVERITY_INFO,
 		.gravest = SEVERITY_ERR,
 		.evaluate = check_p2p_keys,
@@ -785,13 +833,14 @@ static const struct rule driver_params_rules[] = {
 		.remedy = "Remove the key unless this driver branch needs it.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"ForceP2P, RMForceP2PType, RMPcieP2PType and RMForceStaticBar1 in the running RegistryDwords.",
+			"ForceP2P, RMForceP2PType, RMPcieP2PType and RMForceStaticBar1 in the running RegistryDwords; the sizes "
+			"of BAR1.",
 		.why = "Driver 575 renumbered RMForceP2PType. Before, 1 was mailbox and 2 was BAR1. Since then 1 is PCIe "
 		       "(RMPcieP2PType selects how) and 2 is NVLink. With RMForceStaticBar1=1 a GPU does not start if its "
-		       "BAR1 is smaller than its memory.",
+		       "BAR1 is smaller than its memory. RMPcieP2PType=1, or RMForceP2PType=2 before 575, forces BAR1.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
 		.sources =
-			"open-gpu-kernel-modules 570 and 575: src/nvidia/interface/nvrm_registry.h",
+			"open-gpu-kernel-modules 570, 575 and 595.45.04: src/nvidia/interface/nvrm_registry.h",
 	},
 };
 

@@ -124,7 +124,7 @@ static const struct rule driver_parts_rules[] = {
 		.check =
 			"cat /sys/module/nvidia/version; ls /usr/lib/*/libnvidia-*.so.*.* /usr/lib64/libnvidia-*.so.*.*",
 		.sources = "data/driver-parts.tsv of this release: the source of each row\n"
-			   "NVIDIA driver 565.57.01 README: installedcomponents.html",
+			   "NVIDIA driver 580.105.08 README: installedcomponents.html",
 	},
 };
 

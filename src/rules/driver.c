@@ -438,7 +438,7 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 		     stays ? text_printf(
 				     ctx,
 				     "Install one version of the driver: kernel modules, libraries and "
-				     "firmware. Then reboot. A reboot without this does not help: it would load "
+				     "firmware, then reboot. A reboot alone does not help: it would load "
 				     "module %s, and %s is %s.",
 				     file->version.value, library->name.value,
 				     library->version.value)

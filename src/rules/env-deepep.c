@@ -81,7 +81,7 @@ static void check_names(struct rule_context *ctx)
 		if (meant || deepep)
 			FAIL(ctx, .subject = name, .observed = "DeepEP has no such variable",
 			     .expected = meant,
-			     .remedy = meant ? text_printf(ctx, "Rename it to %s.", meant)
+			     .remedy = meant ? text_printf(ctx, "Rename %s to %s.", name, meant)
 					     : text_printf(ctx, "Unset %s.", name),
 			     .evidence = { fact_path(ctx->arena, "env.variables", name, "value") });
 	}

@@ -103,6 +103,23 @@ static const char *cause_subject(struct rule_context *ctx, const struct entry_an
 		       : NULL;
 }
 
+#define NAMES_MOST 4
+
+/* ": this node has mlx5_0, mlx5_1" */
+static const char *names_text(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	const char *text = "";
+
+	if (!is_known(node->rdma.devices) || !node->rdma.devices.count)
+		return "";
+	if (node->rdma.devices.count > NAMES_MOST)
+		return ": rdma link shows this node's names";
+	for_each(d, &node->rdma.devices)
+		text = text_printf(ctx, "%s%s%s", text, *text ? ", " : "", d->name.value);
+	return text_printf(ctx, ": this node has %s", text);
+}
+
 /* Answers for an entry that selects no usable port. */
 static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 		       const struct hca_entry *entry, const struct entry_answer *a)
@@ -132,8 +149,8 @@ static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 		     a->ports && !a->count[USABLE_NO_NODE]
 			     ? "Bring %s up (rdma/port-not-active), or remove it from %s."
 		     : a->ports ? "Give the job access to %s, or remove it from %s."
-				: "Correct %s in %s: rdma link shows this node's names.",
-		     name, v->name),
+				: "Correct %s in %s%s.",
+		     name, v->name, names_text(ctx)),
 	     .evidence = { v->fact, a->ports ? entry_fact(ctx, a) : "rdma.devices" });
 }
 

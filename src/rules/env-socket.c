@@ -146,7 +146,8 @@ static const char *remedy_of(struct rule_context *ctx, const char *variable)
 					    interface->name.value);
 	}
 	if (!count)
-		return NULL;
+		return text_printf(ctx, "Set %s to the interface that connects the nodes.",
+				   variable);
 	return text_printf(ctx, "Set %s to the interface that connects the nodes. %s: %s%s.",
 			   variable,
 			   count == 1 ? "One can be meant here" : "These can be meant here", names,
@@ -344,8 +345,8 @@ static const struct rule env_socket_rules[] = {
 			"ncclOsFindInterfaces(); src/misc/utils.cc, matchIfList()\n"
 			"NVSHMEM 3.5.1: src/modules/bootstrap/uid/ncclSocket/ncclsocket_socket.cpp\n"
 			"PyTorch (2026-06): torch/csrc/distributed/c10d/ProcessGroupGloo.cpp, "
-			"torch/csrc/distributed/rpc/tensorpipe_agent.cpp\n"
-			"Open MPI 4.1: opal/mca/btl/tcp/btl_tcp_component.c (if_include)\n"
+			"torch/csrc/distributed/rpc/tensorpipe_agent.cpp, guessAddress()\n"
+			"Open MPI 4.1.6: opal/mca/btl/tcp/btl_tcp_component.c (if_include)\n"
 			"github.com/NVIDIA/nccl issue 913",
 	},
 };

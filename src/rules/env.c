@@ -80,8 +80,8 @@ static void fail_variable(struct rule_context *ctx, const char *variable, const 
 			.observed = "NVSHMEM has no such variable",
 			.expected = nearest(name) ? text_printf(ctx, "NVSHMEM_%s", nearest(name))
 						  : "a name that nvshmem-info -a lists",
-			.remedy = nearest(name) ? text_printf(ctx, "Rename it to NVSHMEM_%s.",
-							      nearest(name))
+			.remedy = nearest(name) ? text_printf(ctx, "Rename %s to NVSHMEM_%s.",
+							      variable, nearest(name))
 						: NULL,
 			.evidence = { fact });
 }

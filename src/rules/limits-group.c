@@ -51,7 +51,7 @@ static void check_memory(struct rule_context *ctx, uint64_t gpus)
 		     .expected = "4 GiB or more for each GPU",
 		     .impact =
 			     "The kernel kills processes of the job: exit status 137, \"Memory cgroup out of "
-			     "memory\". Pinned memory and /dev/shm count too.",
+			     "memory\". What is in /dev/shm counts too.",
 		     .remedy =
 			     "Raise the limit where it is configured: --memory of docker or podman, the "
 			     "pod's resources, MemoryMax= of the unit, or --mem of the batch system.",
@@ -82,13 +82,13 @@ static const struct rule limits_group_rules[] = {
 		.reads =
 			"pids.max and memory.max of the control group of this process (or of --pid), and of the groups above "
 			"it.",
-		.why = "Container runtimes, batch systems and systemd set these limits; podman's default is 2048 tasks. They "
+		.why = "Container runtimes, batch systems and systemd set these limits; Podman's default is 2048 tasks from 4.4 on. They "
 		       "count all processes of the group together. Run this in the job, or with --pid.",
 		.check =
 			"cd /sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup); grep . pids.max memory.max",
 		.sources =
 			"Linux 6.1.192: Documentation/admin-guide/cgroup-v2.rst, PID and Memory\n"
-			"podman-run(1) of podman 4.3: --pids-limit",
+			"Podman 4.4 documentation: markdown/options/pids-limit.md",
 	},
 };
 

@@ -20,6 +20,12 @@ static const char *say_failure(struct rule_context *ctx, const struct log_failur
 		       : failure->last.value;
 }
 
+static const char *lost_by(const struct log_failure *f)
+{
+	return is_known(f->module) && !is_known(f->device) ? module_function_lost(f->module.value)
+							   : NULL;
+}
+
 /* symbol_get() names the symbol, and not the module that asked for it. */
 static bool is_of_no_module(const struct log_failure *failure)
 {
@@ -52,7 +58,7 @@ static void check_failures(struct rule_context *ctx, failure_counts *counts, con
 					? "A driver did not get a function of the NVIDIA driver. What it "
 					  "needs the function for does not work: of nvidia_p2p_get_pages, "
 					  "GPUDirect RDMA."
-					: NULL,
+					: lost_by(f),
 			.remedy = failure_cure(ctx->arena, ctx->node, f),
 			.evidence = { failure_fact(ctx->arena, node, f),
 				      failure_state_fact(ctx->arena, node, f) });

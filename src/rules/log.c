@@ -346,13 +346,15 @@ static void fail_hmm(struct rule_context *ctx, const struct log_line *line, cons
 		     .evidence = { fact, param });
 }
 
-/* Reports of this fault without a line in the log are of such boards; there HMM that is on is worth knowing. */
+/* Reports of this fault without a line in the log are of such boards and of an L20; there HMM that is on is worth
+ * knowing. (github.com/NVIDIA/open-gpu-kernel-modules issues 797, 901, 947) */
 static bool has_board_with_fault(const struct node *node)
 {
 	for_each(d, &node->pci.devices) {
 		const struct gpu_model *model = pci_is_gpu(d) ? gpu_model(d) : NULL;
 
-		if (model && (model->kind == GPU_WORKSTATION || model->kind == GPU_GEFORCE))
+		if (model && (model->kind == GPU_WORKSTATION || model->kind == GPU_GEFORCE ||
+			      strcmp(model->architecture, "Ada") == 0))
 			return true;
 	}
 	return false;
@@ -556,9 +558,9 @@ static const struct rule log_rules[] = {
 			"functions does not.",
 		.is_risk = true,
 		.sources =
-			"CUDA 13.2 release notes: known issues (CUDA initialization with KASLR)\n"
+			"CUDA 13.2.1: cuda-features-archive, Known Issues (CUDA initialization with KASLR)\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm_pmm_gpu.c, uvm_hmm.c\n"
-			"github.com/NVIDIA/open-gpu-kernel-modules issues 797, 901, 947",
+			"github.com/NVIDIA/open-gpu-kernel-modules issues 797 (2025-02), 901 (2025-07), 947 (2025-10)",
 	},
 	{
 		.id = "log/rm-init-failed",

@@ -409,8 +409,7 @@ static const struct rule modules_peermem_loaded_rules[] = {
 	},
 	{
 		.id = "modules/peermem-version",
-		.title =
-			"GPUDirect RDMA can fail: nvidia_peermem and the driver have different versions",
+		.title = "GPUDirect RDMA can fail: nvidia_peermem and the driver differ in version",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_version,

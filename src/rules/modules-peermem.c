@@ -671,7 +671,7 @@ static const struct rule modules_peermem_rules[] = {
 	},
 	{
 		.id = "modules/peermem-symbol-mismatch",
-		.title = "The kernel refused to load the peer-memory module",
+		.title = "GPUDirect RDMA does not work: the kernel refused the peer-memory module",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_symbol_mismatch,

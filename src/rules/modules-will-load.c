@@ -46,6 +46,13 @@ static bool is_grave(const struct rule_context *ctx, const char *name)
 	       (is_for_image(ctx->node, name) && (for_gpus || is_asked_for(ctx, PROFILE_RDMA_ANY)));
 }
 
+static const char *lost_at_boot(struct rule_context *ctx, const char *name, bool loaded)
+{
+	const char *lost = module_function_lost(name);
+
+	return lost && loaded ? text_printf(ctx, "After the next boot: %s", lost) : lost;
+}
+
 static void check_one(struct rule_context *ctx, const char *name, const char **unknown,
 		      const char **fact)
 {
@@ -68,7 +75,8 @@ static void check_one(struct rule_context *ctx, const char *name, const char **u
 		.observed = text_printf(
 			ctx, "modprobe %s will fail: %s%s", name, verdict.why,
 			loaded ? ". It is loaded now, and will not be after the next boot" : ""),
-		.expected = "files that the kernel takes", .remedy = verdict.cure,
+		.expected = "files that the kernel takes",
+		.impact = lost_at_boot(ctx, name, loaded), .remedy = verdict.cure,
 		.evidence = { verdict.fact, "modules.loaded" });
 }
 

@@ -6,6 +6,7 @@
 #include "evaluate/skip.h"
 #include "parse/gid.h"
 #include "query/job-env.h"
+#include "query/kind.h"
 #include "query/ports.h"
 
 /* ---- net/hostname-loopback ---- */
@@ -40,6 +41,14 @@ static const char *other_service(const struct node *node)
 	return NULL;
 }
 
+/* What makes jobs span nodes, beside RDMA devices: a scheduler's node, as NULL or for people. */
+static const char *scheduler(const struct node *node)
+{
+	return node_is(node, KIND_SLURM)	? "a Slurm node"
+	       : node_is(node, KIND_KUBERNETES) ? "a Kubernetes node"
+						: NULL;
+}
+
 static void fail_loopback(struct rule_context *ctx, const char *observed)
 {
 	struct job_value nccl = job_nccl(ctx->arena, ctx->node, "NCCL_SOCKET_IFNAME");
@@ -47,9 +56,15 @@ static void fail_loopback(struct rule_context *ctx, const char *observed)
 	/* NCCL_SOCKET_IFNAME does not help Gloo, which looks the name up. A node without RDMA device mostly has no
 	 * peers. */
 	bool alone = was_read(ctx->node->rdma.devices) && ctx->node->rdma.devices.count == 0;
+	const char *span = scheduler(ctx->node);
 
-	FAIL_AS(ctx, nccl.value || alone ? SEVERITY_INFO : SEVERITY_WARN, .observed = observed,
-		.expected = "an address that the other nodes reach",
+	if (span)
+		observed = text_printf(ctx, "%s; this is %s, whose jobs span nodes", observed,
+				       span);
+	FAIL_AS(ctx,
+		nccl.value || alone || !is_asked_for(ctx, PROFILE_RDMA_ANY) ? SEVERITY_INFO
+									    : SEVERITY_WARN,
+		.observed = observed, .expected = "an address that the other nodes reach",
 		.evidence = { "net.hostname_addresses", "net.hosts_order", "os.hostname",
 			      nccl.fact });
 }
@@ -78,12 +93,32 @@ static void check_elsewhere(struct rule_context *ctx)
 			      "the host name is not in /etc/hosts, and no other service knows it");
 }
 
+/* Half of all machines have Debian's line: it matters where jobs have ranks on other nodes. */
+static bool skip_unless_jobs_span(struct rule_context *ctx)
+{
+	struct kind_answer slurm = kind_of(ctx->node, KIND_SLURM, ctx->arena);
+	struct kind_answer kubernetes = kind_of(ctx->node, KIND_KUBERNETES, ctx->arena);
+
+	if (skip_without_gpu(ctx))
+		return true;
+	if (known_is(slurm.is, true) || known_is(kubernetes.is, true))
+		return false;
+	if (is_known(slurm.is) && is_known(kubernetes.is))
+		NOT_APPLICABLE(ctx, .observed = "neither a Slurm nor a Kubernetes node",
+			       .evidence = { slurm.fact, kubernetes.fact });
+	else
+		UNKNOWN(ctx, .evidence = { is_known(slurm.is) ? kubernetes.fact : slurm.fact });
+	return true;
+}
+
 static void check_hostname(struct rule_context *ctx)
 {
 	const struct net_facts *net = &ctx->node->net;
 	struct job_value gloo = job_env(ctx->arena, ctx->node, "GLOO_SOCKET_IFNAME");
 	size_t loopback = 0;
 
+	if (!is_asked_for(ctx, PROFILE_RDMA_ANY) && skip_unless_jobs_span(ctx))
+		return;
 	if (gloo.value) {
 		NOT_APPLICABLE(ctx, .observed = "GLOO_SOCKET_IFNAME is set",
 			       .evidence = { gloo.fact });
@@ -272,7 +307,7 @@ static const struct rule net_rules[] = {
 	{
 		.id = "net/hostname-loopback",
 		.title = "Ranks cannot connect: the host name resolves only to loopback",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_RDMA_ANY | PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_hostname,
 		.impact = "Gloo, Ray and others give their peers 127.0.0.1: \"connectFullMesh "
@@ -281,10 +316,12 @@ static const struct rule net_rules[] = {
 			"Give the host name the node's address in /etc/hosts (Debian writes 127.0.1.1 there). Or set "
 			"GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME for the jobs.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.reads = "/etc/hosts, /etc/nsswitch.conf, the host name; GLOO_SOCKET_IFNAME and "
-			 "NCCL_SOCKET_IFNAME of the job.",
+		.reads =
+			"/etc/hosts, /etc/nsswitch.conf, the host name; GLOO_SOCKET_IFNAME and "
+			"NCCL_SOCKET_IFNAME of the job; whether it is a Slurm or a Kubernetes node.",
 		.why = "Without GLOO_SOCKET_IFNAME Gloo looks up the host name and listens on that address. A job on one "
-		       "node works. If NCCL_SOCKET_IFNAME is set, the finding is a note: NCCL does not look the name up. "
+		       "node works. If NCCL_SOCKET_IFNAME is set, the finding is a note: NCCL does not look the name up. So "
+		       "it is on a node of Slurm or Kubernetes without a wish for RDMA. "
 		       "DNS is not asked, so a name that is not in the file is unknown if DNS could have it.",
 		.check = "getent ahosts $(hostname)",
 		.sources = "PyTorch (2026-06): torch/csrc/distributed/c10d/ProcessGroupGloo.cpp, "

@@ -126,7 +126,7 @@ static const char *redirect_remedy(struct rule_context *ctx, const struct ports 
 	size_t count = 0;
 
 	if (node_may_have_vfio(ctx->node))
-		return "Keep ACS as it is while devices of this host are, or can be, bound to vfio-pci: it isolates "
+		return "Keep ACS as it is while devices of this host are, or can be, bound to vfio-pci: ACS isolates "
 		       "virtual machines from the host. If no virtual machine uses them, give them back to "
 		       "their drivers and check again.";
 	for (size_t i = 0; i < ports->count; i++) {
@@ -146,10 +146,12 @@ static void check_redirect(struct rule_context *ctx)
 {
 	struct ports ports = { .count = 0 };
 	const char *remedy;
+	bool kept;
 
 	if (skip_without_ports(ctx, &ports))
 		return;
 	remedy = redirect_remedy(ctx, &ports);
+	kept = node_may_have_vfio(ctx->node);
 	for (size_t i = 0; i < ports.count; i++) {
 		const struct pci_device *port = ports.list[i].device;
 		const struct pci_acs *acs = &port->acs;
@@ -175,6 +177,8 @@ static void check_redirect(struct rule_context *ctx)
 						: " on a port of the CPU: copies pass the root "
 						  "complex in any case"),
 				.expected = "ReqRedir- CmpltRedir- EgressCtrl-", .remedy = remedy,
+				.is_kept = kept,
+				.activation = kept ? ACTIVATION_NOW : ACTIVATION_NONE,
 				.evidence = { control_fact(ctx, port) });
 		else
 			PASS(ctx, .subject = port->bdf.value,
@@ -315,7 +319,7 @@ static void check_direct(struct rule_context *ctx)
 static const struct rule pci_acs_rules[] = {
 	{
 		.id = "pci/acs-redirect",
-		.title = "Peer copies are slow or hang: ACS routes them through the CPU",
+		.title = "Peer copies are slow or hang: ACS routes traffic through the CPU",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_redirect,

@@ -167,6 +167,10 @@ static void check_driver(struct rule_context *ctx)
 static const struct frame_buffer {
 	const char *holder, *remedy;
 } frame_buffers[] = {
+	{ "efidrm", "Make other graphics the first display in the firmware setup. Or boot with "
+		    "initcall_blacklist=sysfb_init." },
+	{ "vesadrm", "Make other graphics the first display in the firmware setup. Or boot with "
+		     "initcall_blacklist=sysfb_init." },
 	{ "efifb", "Make other graphics the first display in the firmware setup. Or boot with "
 		   "video=efifb:off." },
 	{ "vesafb", "Make other graphics the first display in the firmware setup. Or boot with "
@@ -227,6 +231,35 @@ static void check_held(struct rule_context *ctx, const struct pci_device *d)
 		PASS(ctx, .subject = d->bdf.value, .evidence = { "pci.claims" });
 }
 
+/* NVIDIA's driver reserves the registers, BAR 0, and gives a GPU up whose registers another has. What the log has
+ * without a holder is driver/loaded's. */
+static void check_held_from_host(struct rule_context *ctx, const struct pci_device *d)
+{
+	const struct node *node = ctx->node;
+	const struct log_line *device = node_log(node, "bar-taken-from");
+	const struct log_line *driver = node_log(node, "bar-taken");
+	const struct log_subject *said = log_of_device(device, d->bdf.value);
+	const struct pci_claim *part = held_part(node, d);
+
+	if (!said && !driver)
+		return;
+	if (!was_read(node->pci.claims))
+		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { "pci.claims" });
+	else if (part)
+		FAIL(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "no driver; %s holds a part of its BAR: %s",
+					     part->holder.value,
+					     said ? said->last.value : driver->last.value),
+		     .expected = "BARs that nothing else holds",
+		     .impact = "The driver cannot take the GPU: CUDA does not see it.",
+		     .remedy = frame_buffer_of(part)->remedy,
+		     .evidence = { text_printf(ctx, "pci.claims[#%zu].holder",
+					       (size_t)(part - node->pci.claims.items)),
+				   FACT(ctx, d, "driver"),
+				   said ? log_device_fact(ctx->arena, device, d->bdf.value, "last")
+					: "log.lines[bar-taken].last" });
+}
+
 static bool is_display(const struct pci_device *d)
 {
 	return is_known(d->class_id) && d->class_id.value >> 16 == 0x03;
@@ -243,11 +276,14 @@ static void check_bars_held(struct rule_context *ctx)
 	for_each(d, &ctx->node->pci.devices)
 		if (is_display(d) && str_is(d->driver, "vfio-pci"))
 			check_held(ctx, d);
+		else if (pci_is_gpu(d) && is_absent(d->driver))
+			check_held_from_host(ctx, d);
 		else if (is_display(d) && is_unknown(d->driver))
 			UNKNOWN(ctx, .subject = d->bdf.value,
 				.evidence = { FACT(ctx, d, "driver") });
 	if (ctx->findings->count == before)
-		NOT_APPLICABLE(ctx, .observed = "vfio-pci holds no display controller",
+		NOT_APPLICABLE(ctx,
+			       .observed = "neither vfio-pci nor the log says that a BAR is wanted",
 			       .evidence = { "pci.devices" });
 }
 
@@ -281,8 +317,7 @@ static const struct rule pci_driver_rules[] = {
 	},
 	{
 		.id = "pci/bar-held",
-		.title =
-			"A virtual machine cannot use the GPU: the firmware's frame buffer holds its BAR",
+		.title = "The GPU cannot be used: the firmware's frame buffer holds its BAR",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_bars_held,
@@ -293,13 +328,16 @@ static const struct rule pci_driver_rules[] = {
 			"the BAR.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
-			"/proc/iomem for the BARs of display controllers that vfio-pci has, and \"can't reserve\" in the "
-			"kernel log.",
+			"/proc/iomem for the BARs of display controllers that vfio-pci has, and of GPUs without a driver; "
+			"\"can't reserve\" and \"request_mem_region failed\" in the kernel log.",
 		.why = "The kernel draws its console on the memory of the card that the firmware used first. While that "
-		       "part of the BAR is reserved, vfio-pci cannot give the BAR to a virtual machine.",
+		       "part of the BAR is reserved, vfio-pci cannot give the BAR to a virtual machine. NVIDIA's driver reserves "
+		       "the registers (BAR 0) and gives up a GPU whose registers another driver holds.",
 		.check = "grep -A2 -i BDF /proc/iomem; dmesg | grep \"can't reserve\"",
 		.sources =
 			"Linux 6.12.117: drivers/pci/pci.c (__pci_request_region), kernel/resource.c (r_show)\n"
+			"Linux 6.16: drivers/gpu/drm/sysfb/efidrm.c, vesadrm.c\n"
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c (request_mem_region)\n"
 			"github.com/siderolabs/talos issue 14356\n"
 			"github.com/cosminmocan/vfio-single-amdgpu-passthrough issue 3",
 	},

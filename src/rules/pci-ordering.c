@@ -2,8 +2,11 @@
 /* pci-ordering.c - PCIe relaxed ordering (rules pci/relaxed-ordering-...): needed on some platforms, harmful on
  * others. */
 #include <inttypes.h>
+#include <strings.h>
 
 #include "evaluate/skip.h"
+#include "parse/nvidia.h"
+#include "query/job-env.h"
 #include "query/topology.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
@@ -147,6 +150,66 @@ static void check_off(struct rule_context *ctx)
 	}
 }
 
+/* UCX's own choice, auto, leaves these processors out; "try" is as good as on. */
+static bool ucx_enables(const struct job_value *ucx)
+{
+	static const char *const words[] = { "on", "yes", "y", "1", "try" };
+
+	for (size_t i = 0; ucx->value && i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcasecmp(ucx->value, words[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What makes memory regions with relaxed ordering here; NULL: nothing that was found. NCCL does so by itself, on any
+ * processor, from 2.12 on; 0 switches it off. */
+static const char *user_of_ordering(struct rule_context *ctx, const char **fact)
+{
+	const struct node *node = ctx->node;
+	const struct software_item *nccl = node_software(node, "nccl");
+	struct job_value ucx = job_env(ctx->arena, node, "UCX_IB_PCI_RELAXED_ORDERING");
+	struct job_value off = job_nccl(ctx->arena, node, "NCCL_IB_PCI_RELAXED_ORDERING");
+	long number;
+
+	if (ucx_enables(&ucx)) {
+		*fact = ucx.fact;
+		return text_printf(ctx, "UCX_IB_PCI_RELAXED_ORDERING=%s", ucx.value);
+	}
+	if (off.value && job_number(&off, &number)) {
+		*fact = off.fact;
+		return number ? text_printf(ctx, "NCCL_IB_PCI_RELAXED_ORDERING=%s", off.value)
+			      : NULL;
+	}
+	if (!nccl || (is_known(nccl->version) && version_compare(nccl->version.value, "2.12") < 0))
+		return NULL;
+	*fact = fact_path(ctx->arena, "software.items", nccl->path.value, "version");
+	return "NCCL uses it by default";
+}
+
+static void fail_unsafe(struct rule_context *ctx, const struct pci_device *d,
+			const struct pci_device *port)
+{
+	const char *fact = NULL, *user = user_of_ordering(ctx, &fact);
+	const char *place =
+		port ? text_printf(ctx, "RlxdOrd+ below the root port %s (8086:%04" PRIx64 ")",
+				   port->bdf.value, port->device_id.value)
+		     : text_printf(ctx, "RlxdOrd+ on %s", ctx->node->os.cpu_model.value);
+
+	if (user)
+		FAIL(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "%s; %s", place, user), .expected = "RlxdOrd-",
+		     .evidence = { FACT(ctx, d, "relaxed_ordering"),
+				   port ? FACT(ctx, port, "device_id") : "os.cpu_model", fact });
+	else if (!fact && !was_read(ctx->node->software.items))
+		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { "software.items" });
+	else
+		NOTE(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(
+			     ctx, "%s; no library that was found here writes with it", place),
+		     .evidence = { FACT(ctx, d, "relaxed_ordering"),
+				   port ? FACT(ctx, port, "device_id") : "os.cpu_model" });
+}
+
 static void check_unsafe(struct rule_context *ctx)
 {
 	size_t unsafe = 0, before;
@@ -167,18 +230,7 @@ static void check_unsafe(struct rule_context *ctx)
 		if (!is_known(d->relaxed_ordering))
 			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
 		else if (d->relaxed_ordering.value)
-			FAIL(ctx, .subject = d->bdf.value,
-			     .observed =
-				     port ? text_printf(
-						    ctx,
-						    "RlxdOrd+ below the root port %s (8086:%04" PRIx64
-						    ")",
-						    port->bdf.value, port->device_id.value)
-					  : text_printf(ctx, "RlxdOrd+ on %s",
-							ctx->node->os.cpu_model.value),
-			     .expected = "RlxdOrd-",
-			     .evidence = { fact,
-					   port ? FACT(ctx, port, "device_id") : "os.cpu_model" });
+			fail_unsafe(ctx, d, port);
 		else
 			PASS(ctx, .subject = d->bdf.value, .evidence = { fact });
 	}
@@ -232,11 +284,16 @@ static const struct rule pci_ordering_rules[] = {
 		.mender = MENDER_FIRMWARE,
 		.reads =
 			"Enable Relaxed Ordering in the device control register of GPUs and NICs, and the PCI id of the root "
-			"port above.",
+			"port above; NCCL and its release, NCCL_IB_PCI_RELAXED_ORDERING, UCX_IB_PCI_RELAXED_ORDERING.",
 		.why = "The kernel's quirk names the root ports of Haswell and Broadwell servers. Linux from 4.14 on clears the "
-		       "bit there. Copies between devices below one switch do not pass the root port.",
+		       "bit there. Copies between devices below one switch do not pass the root port. NCCL registers its "
+		       "buffers with relaxed ordering on every processor. UCX does so by itself only on AMD EPYC and "
+		       "on Intel Emerald Rapids. Where neither uses it, this is a note.",
 		.check = "lspci -nn | grep -E '8086:(2f0|6f0)'; lspci -vv -s BDF | grep RlxdOrd",
-		.sources = SOURCES_ORDERING "github.com/linux-rdma/perftest issue 116",
+		.sources = SOURCES_ORDERING
+		"github.com/linux-rdma/perftest issue 116\n"
+		"NCCL 2.30.7: src/transport/net_ib/init.cc (IB_PCI_RELAXED_ORDERING, 2 is the default)\n"
+		"UCX 9466d10 (2026-08-21): src/ucs/arch/cpu.h, ucs_cpu_model_prefer_relaxed_order()",
 	},
 };
 

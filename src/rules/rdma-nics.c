@@ -453,7 +453,7 @@ static const struct rule rdma_nics_rules[] = {
 		.needs_running = true,
 		.impact = "GPUs next to it use another NIC. Jobs that name it do not start.",
 		.remedy =
-			"Look in the kernel log for mlx5_core at this address. Then unbind and bind the function, "
+			"Look in the kernel log for messages of mlx5_core about BDF. Then unbind and bind the function, "
 			"or reset the NIC. If devlink dev param show pci/BDF name enable_rdma says false, switch it on.",
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/mlx5-not-loaded" },

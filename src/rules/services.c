@@ -429,7 +429,7 @@ static const struct rule services_rules[] = {
 		.needs_running = true,
 		.impact = "CUDA does not start: error 802, system not yet initialized.",
 		.remedy =
-			"Install nvidia-fabricmanager in the driver's version (on HGX B200 and B300 also nvlsm), then "
+			"Install nvidia-fabricmanager in the version of the nvidia kernel module (on HGX B200 and B300 also nvlsm), then "
 			"enable and start it. If it fails, its journal says why.",
 		.command =
 			"systemctl enable --now nvidia-fabricmanager\njournalctl -b -u nvidia-fabricmanager",

@@ -6,6 +6,7 @@
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/cuda.h"
+#include "query/gpus.h"
 
 /* ---- software/package-unfinished ---- */
 
@@ -64,6 +65,21 @@ static void check_packages(struct rule_context *ctx)
 
 /* ---- software/dcgm-cuda ---- */
 
+/* CUDA 13 has no code for GPUs before Turing: for those DCGM uses its diagnostics for CUDA 12. 0: not known. */
+static unsigned int cuda_of_diagnostics(const struct node *node)
+{
+	unsigned int major = cuda_major_of_driver(node->driver.version.value);
+
+	if (major != 13)
+		return major;
+	if (!was_read(node->pci.devices))
+		return 0;
+	for_each(d, &node->pci.devices)
+		if (pci_is_gpu(d) && gpu_is_before_turing(d))
+			return 12;
+	return major;
+}
+
 static void check_dcgm(struct rule_context *ctx)
 {
 	const struct software_item *other = NULL;
@@ -71,7 +87,11 @@ static void check_dcgm(struct rule_context *ctx)
 
 	if (skip_without_driver(ctx))
 		return;
-	wanted = cuda_major_of_driver(ctx->node->driver.version.value);
+	wanted = cuda_of_diagnostics(ctx->node);
+	if (!wanted) {
+		UNKNOWN(ctx, .evidence = { "driver.version", "pci.devices" });
+		return;
+	}
 	for_each(item, &ctx->node->software.items) {
 		const char *fact = fact_path(ctx->arena, "software.items", item->path.value,
 					     "version");
@@ -87,7 +107,8 @@ static void check_dcgm(struct rule_context *ctx)
 	if (other)
 		FAIL(ctx,
 		     .observed = text_printf(
-			     ctx, "DCGM's diagnostics are for CUDA %s, and driver %s has CUDA %u",
+			     ctx,
+			     "DCGM's diagnostics are for CUDA %s, and with driver %s it uses those for CUDA %u",
 			     other->version.value, ctx->node->driver.version.value, wanted),
 		     .expected = text_printf(ctx, "diagnostics for CUDA %u", wanted),
 		     .remedy = text_printf(
@@ -117,13 +138,16 @@ static const struct rule software_packages_rules[] = {
 		.remedy = "Install DCGM's package for the CUDA release of the driver.",
 		.activation = ACTIVATION_RESTART,
 		.reads =
-			"The folders of /usr/libexec/datacenter-gpu-manager-4/plugins, and the version of the loaded driver.",
-		.why = "DCGM 4 has a package of diagnostics for each CUDA release. It uses the one of the driver's release. An "
+			"The folders of /usr/libexec/datacenter-gpu-manager-4/plugins, the version of the loaded driver, and the "
+			"models of the GPUs.",
+		.why = "DCGM 4 has a package of diagnostics for each CUDA release. It uses the one of the driver's release, "
+		       "and with driver 580 that for CUDA 12 on GPUs before Turing. An "
 		       "update of the driver to branch 580 changes it from 12 to 13, and the package stays.",
 		.check = "ls /usr/libexec/datacenter-gpu-manager-4/plugins; nvidia-smi | head -4",
 		.sources =
 			"github.com/dsx-ai-factory/infra-controller: pull 384 (2026-02)\n"
-			"github.com/NVIDIA/DCGM (2026-11): nvvs/plugin_src/nvbandwidth, search paths by m_cudaDriverMajorVersion",
+			"DCGM 4.6.0: nvvs/include/TestFramework.inl, GetPluginCudaDirExtension() and "
+			"GetCompatibleCudaMajorVersion(); nvvs/plugin_src/common/PluginCommon.cpp, GetDefaultSearchPaths()",
 	},
 	{
 		.id = "software/package-unfinished",

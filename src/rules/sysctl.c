@@ -227,9 +227,9 @@ static const struct rule sysctl_rules[] = {
 		.is_risk = true,
 		.sources =
 			"Linux 6.1.192: Documentation/admin-guide/LSM/Yama.rst\nman-pages 6.03: pidfd_getfd(2)\n"
-			"github.com/deepseek-ai/DeepEP 2: csrc/kernels/backend/symmetric.hpp\n"
-			"github.com/verl-project/verl issue 2846, github.com/flashinfer-ai/flashinfer issue 2394\n"
-			"github.com/openucx/ucx issues 3046, 3545, pull 3205; github.com/aws/aws-ofi-nccl issue 44",
+			"DeepEP dd758ca (2026-07-14): csrc/kernels/backend/symmetric.hpp\n"
+			"github.com/alibaba/ROLL issue 417 (2026-04), github.com/flashinfer-ai/flashinfer issue 2394 (2026-01)\n"
+			"github.com/openucx/ucx issues 3046, 3545 (2019-05), pull 3205; github.com/aws/aws-ofi-nccl issue 44 (SHM transfer)",
 	},
 };
 

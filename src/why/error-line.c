@@ -128,6 +128,11 @@ static const struct calm {
 	{ "0 error", true },
 	{ "0 fail", true },
 	{ "ailed: 0", false },
+	{ "error:0 ", false },
+	{ "debug:  ", false },
+	{ "debug2: ", false },
+	{ "debug3: ", false },
+	{ "debug4: ", false },
 	{ "fallback", false },
 	{ "falling back", false },
 	{ "Falling back", false },
@@ -236,8 +241,27 @@ static bool is_code(struct span line)
 	return false;
 }
 
+/* A row of a list of what a program can do, as of gdscheck: "Userspace RDMA     : Unsupported" */
+static bool is_capability(struct span line)
+{
+	static const char *const answers[] = { "Unsupported", "Supported",  "Disabled",
+					       "Enabled",     "Not Loaded", "Not configured" };
+	const char *mark = memrchr(line.p, ':', line.n);
+	struct span value;
+
+	if (!mark || mark == line.p || mark[-1] != ' ')
+		return false;
+	value = span_trim((struct span){ mark + 1, (size_t)(line.p + line.n - mark - 1) });
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+		if (span_starts(value, answers[i]))
+			return true;
+	return false;
+}
+
 bool error_line_is_calm(struct span line)
 {
+	if (is_capability(line))
+		return true;
 	for (size_t i = 0; i < sizeof(calms) / sizeof(calms[0]); i++)
 		if (has_calm(&calms[i], line))
 			return true;

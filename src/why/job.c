@@ -12,6 +12,8 @@
 #define LINE_BEFORE 8192
 #define LINE_BEHIND (JOB_LINE_MAX - LINE_BEFORE)
 #define SAME_FAILURE_LINES 4 /* what one program prints of one failure, at most */
+#define SAME_CAUSE_LINES 40  /* and with a traceback between */
+#define JOB_RULE_MAX 128     /* bytes of a rule's id */
 
 struct job_reader *job_begin(struct arena *arena)
 {
@@ -144,6 +146,8 @@ static void take_text(struct job_reader *r, struct span whole, const char *ancho
 	if (!count)
 		return;
 	message = most_special(matches, count);
+	if (message->weight == FAILURE_UNWARNED && error_line_is_calm(whole))
+		return;
 	place = place_of(r, line, r->job->lines + 1);
 	if (place.host != JOB_NOBODY)
 		r->job->hosts.items[place.host].lines++;
@@ -353,14 +357,37 @@ static uint64_t first_line(const struct job *job, enum message_kind kind)
 	return UINT64_MAX;
 }
 
+/* Is the likeliest rule of A among those of B? */
+static bool shares_cause(const struct message *a, const struct message *b)
+{
+	struct span rest = span_of(a->rules ? a->rules : ""), first;
+	char id[JOB_RULE_MAX];
+
+	if (!span_cut(&rest, ',', &first) || first.n >= sizeof(id))
+		return false;
+	memcpy(id, first.p, first.n);
+	id[first.n] = '\0';
+	return message_names_rule(b, id) >= 0;
+}
+
 /* A program often says a thing twice: a message of the table a few lines behind says it better than a line that is only
  * known by its words. */
+static bool says_it_better(const struct message *m, const struct job_suspect *s, uint64_t behind)
+{
+	bool is_a = shares_cause(m, s->topic), is_b = shares_cause(s->topic, m);
+
+	if (behind <= SAME_FAILURE_LINES)
+		return is_a || is_b ||
+		       (s->topic->when == TOPIC_BEFORE &&
+			strcmp(m->component, s->topic->component) == 0);
+	return is_a && is_b && behind <= SAME_CAUSE_LINES;
+}
+
 static bool is_said_better(const struct job *job, const struct job_suspect *s)
 {
 	for_each(e, &job->events)
-		if (e->message->kind == MESSAGE_FAILURE)
-			return !strcmp(e->message->component, s->topic->component) &&
-			       e->first.line - s->place.line <= SAME_FAILURE_LINES;
+		if (e->message->kind == MESSAGE_FAILURE && e->first.line >= s->place.line)
+			return says_it_better(e->message, s, e->first.line - s->place.line);
 	return false;
 }
 
@@ -380,8 +407,7 @@ static const struct job_suspect *find_suspect(const struct job_reader *r)
 	for (int when = 0; when < TOPIC_WHENS; when++) {
 		const struct job_suspect *s = &r->suspects[when];
 
-		if (s->topic && s->place.line < before[when] &&
-		    !(when == TOPIC_BEFORE && is_said_better(r->job, s)) &&
+		if (s->topic && s->place.line < before[when] && !is_said_better(r->job, s) &&
 		    (!best || s->place.line < best->place.line))
 			best = s;
 	}
@@ -429,10 +455,23 @@ const struct job *job_end(struct job_reader *r)
 	return r->job;
 }
 
-const struct job_event *job_decisive(const struct job *job)
+static const struct job_event *first_cause(const struct job *job)
 {
 	for_each(e, &job->events)
-		if (e->message->kind == MESSAGE_FAILURE)
+		if (e->message->weight == FAILURE_CAUSE)
 			return e;
+	return NULL;
+}
+
+const struct job_event *job_decisive(const struct job *job)
+{
+	for_each(e, &job->events) {
+		const struct job_event *cause;
+
+		if (e->message->kind != MESSAGE_FAILURE)
+			continue;
+		cause = e->message->weight == FAILURE_SYMPTOM ? first_cause(job) : NULL;
+		return cause ? cause : e;
+	}
 	return NULL;
 }

@@ -7,7 +7,7 @@
 
 /* A row of the table, but for its texts. */
 struct row {
-	uint8_t kind, parts;
+	uint8_t kind, weight, parts;
 	bool binds_rank, same_facts;
 	int16_t anchor_at;
 };
@@ -94,6 +94,7 @@ const struct message *message_all(size_t *count)
 		const struct row *row = &rows[i];
 
 		messages[i] = (struct message){ .kind = row->kind,
+						.weight = row->weight,
 						.parts_count = row->parts,
 						.anchor_at = row->anchor_at,
 						.binds_rank = row->binds_rank,

@@ -25,6 +25,14 @@ enum message_kind {
 };
 extern const char *const message_kind_words[];
 
+/* What a message that is a failure is beside others. */
+enum message_weight {
+	FAILURE_PLAIN,
+	FAILURE_SYMPTOM,  /* it does not name its reason: a cause counts before it */
+	FAILURE_CAUSE,	  /* others come from it, also those before it */
+	FAILURE_UNWARNED, /* it is none in a line that is information or a warning */
+};
+
 /* When a line of a topic counts as a failure of the log. */
 enum topic_when {
 	TOPIC_NEVER,  /* it is no topic: the message has a pattern */
@@ -48,6 +56,7 @@ struct message {
 	const char *id;
 	const char *component;
 	enum message_kind kind;
+	enum message_weight weight;
 	const char *pattern; /* as the table has it; "": a topic */
 	const char *since;   /* the first version that has it; NULL: not known */
 	const char *until;   /* the first version that no longer has it; NULL: none */

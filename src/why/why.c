@@ -156,7 +156,23 @@ static void find_problems(struct why *why)
 		if (place == NO_PLACE)
 			continue;
 		add_problem(why, p, place, places);
-		why->is_explained |= place < failures;
+		why->explaining += place < failures;
+	}
+}
+
+/* The rule that the first message names first comes first. */
+static void sort_passed(struct why *why)
+{
+	const struct finding **list = why->passed.items;
+
+	for (uint32_t i = 1; i < why->passed.count; i++) {
+		const struct finding *f = list[i];
+		int place = place_of(why, f->rule->id);
+		uint32_t k = i;
+
+		for (; k > 0 && place_of(why, list[k - 1]->rule->id) > place; k--)
+			list[k] = list[k - 1];
+		list[k] = f;
 	}
 }
 
@@ -177,7 +193,7 @@ static const struct finding *take_answers(const struct report *report, const str
 }
 
 /* A rule that failed for one device is not ruled out by the others, and one that could not be evaluated for one of
- * them neither. */
+ * them neither; nor is one that has something to note. */
 static void sort_answers(struct why *why, const struct answers *a)
 {
 	struct arena *arena = why->report->arena;
@@ -188,7 +204,7 @@ static void sort_answers(struct why *why, const struct answers *a)
 		return;
 	if (a->by[VERDICT_UNKNOWN])
 		*LIST_ADD(arena, &why->unknown) = a->by[VERDICT_UNKNOWN];
-	else if (a->by[VERDICT_PASS])
+	else if (a->by[VERDICT_PASS] && !a->by[VERDICT_NOTE])
 		*LIST_ADD(arena, &why->passed) = a->by[VERDICT_PASS];
 	else if (a->by[VERDICT_NOT_APPLICABLE])
 		why->inapplicable++;
@@ -207,6 +223,7 @@ static void find_answers(struct why *why)
 		if (is_named)
 			sort_answers(why, &answers);
 	}
+	sort_passed(why);
 }
 
 static const char *own_name(const struct node *node)
@@ -234,7 +251,7 @@ const struct why *why_make(const struct job *job, const struct report *report, c
 
 enum exit_status why_status(const struct why *why)
 {
-	if (why->is_explained)
+	if (why->explaining)
 		return EXIT_FINDINGS;
 	return why->decisive ? EXIT_INCOMPLETE : EXIT_WELL;
 }

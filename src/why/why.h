@@ -55,7 +55,7 @@ struct why {
 	LIST(const char *)
 	words; /* of it, or of the decisive line of a topic, that few rules have */
 	LIST(const struct rule *) related; /* rules that have them, the closest first */
-	bool is_explained;
+	uint32_t explaining;		   /* problems, those of slower paths and of words apart */
 };
 
 /* NAME is the node's in the log; NULL: its host name. In the report's arena. */

@@ -33,6 +33,17 @@ ACTIVE = {"start": "active", "restart": "active", "enable": "active", "unmask": 
           "stop": "not active", "disable": "not active", "mask": "not active"}
 
 
+PACKAGE_TOOLS = {"apt", "apt-get", "dnf", "yum", "zypper", "tdnf"}
+PACKAGES = {"install": "installed", "reinstall": "installed", "in": "installed",
+            "remove": "not installed", "purge": "not installed", "autoremove": "not installed", "rm": "not installed"}
+# Names of settings in a firmware setup, as the texts write them.
+FIRMWARE = ("Above 4G Decoding", "Resizable BAR", "Relaxed Ordering", "SR-IOV", "IOMMU", "VT-d", "ACS", "ATS",
+            "Secure Boot", "Hyper-Threading", "SMT", "Access Control Services")
+ON = {"switch on": "on", "enable": "on", "turn on": "on", "switch off": "off", "disable": "off", "turn off": "off"}
+# Arguments of which the last one counts: two values of one are a contradiction.
+ONE_VALUE = {"iommu", "iommu.passthrough", "iommu.strict", "intel_iommu", "amd_iommu", "kho"}
+
+
 def module(name):
     return name.replace("-", "_")
 
@@ -91,11 +102,37 @@ def of_words(words):
         for word in rest:
             key, equal, value = word.partition("=")
             yield "variable " + key, value if name == "export" else "not set"
+    elif name in PACKAGE_TOOLS and len(rest) > 1 and rest[0] in PACKAGES:
+        for one in rest[1:]:
+            yield "package " + re.split(r"[=:]", one)[0], PACKAGES[rest[0]]
     elif name == "grubby":
         for word in words:
             added = re.fullmatch(r"--(args|remove-args)=(.*)", word)
             for argument in added[2].split() if added else ():
-                yield "argument " + argument, "there" if added[1] == "args" else "not there"
+                yield from of_argument(argument, added[1] == "args")
+
+
+def of_argument(argument, there):
+    key, equal, value = argument.partition("=")
+    yield "argument " + argument, "there" if there else "not there"
+    if there and equal and key in ONE_VALUE:
+        yield "value of the argument " + key, value
+
+
+def of_prose(text):
+    """What a sentence asks to switch on or off in the firmware, and the lines that it asks to write."""
+    for part in re.split(r"[.;](?:\s|$)", text):
+        # "On Grace ...", "If the card ...", "Or ...": one of several ways, or of several machines.
+        if re.match(r"\s*(On|If|Where|Or|For|In a|When)\b", part):
+            continue
+        verbs = [(m.start(), ON[m[0].lower()]) for m in re.finditer("|".join(ON), part, re.I)]
+        for name in FIRMWARE if "firmware" in part else ():
+            at = part.find(name)
+            before = [value for start, value in verbs if start < at]
+            if at >= 0 and before:
+                yield "firmware setting " + name, before[-1]
+        for one in re.findall(r"\bblacklist ([a-z][a-z0-9_-]*_[a-z0-9_-]+|nouveau|nvidia)\b", part, re.I):
+            yield "module " + module(one), "not loaded"
 
 
 def of_command(text):
@@ -118,6 +155,7 @@ def settings(finding):
     elif fix:
         assert fix["id"] in OTHER, "tests/lib/advice.py does not know what the fix %s sets" % fix["id"]
     yield from of_command(finding.get("command") or "")
+    yield from of_prose(finding.get("remedy") or "")
 
 
 def is_shown(finding):

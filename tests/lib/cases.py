@@ -159,14 +159,15 @@ def expect(statement):
 
 
 def says(statement, wanted=True):
-    """says RULE = TEXT: an answer of it that is no pass has TEXT in what it saw or in what to do. says-not: none has."""
+    """says RULE = TEXT: an answer of it that is no pass has TEXT in what it saw, in what to do or in what is lost.
+    says-not: none has."""
     rule, equal, text = statement.one().partition(" = ")
     if not equal or not text:
         raise statement.wrong("not of the form RULE = TEXT")
 
     def check(run):
         answers = [f for f in run.findings(rule) if f["verdict"] != "pass"]
-        if any(text in (f[key] or "") for f in answers for key in ("observed", "remedy")) == wanted:
+        if any(text in (f[key] or "") for f in answers for key in ("observed", "remedy", "impact")) == wanted:
             return None
         return "there is instead\n" + describe(answers)
     return check

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* steps-later.c - what one step must know of the later ones: the reboot that comes once, the initramfs that is built once,
+ * and the devices that only a repair brings back. */
+#include <string.h>
+
+#include "render/render.h"
+#include "render/steps.h"
+
+static bool needs_repair(const struct problem *p)
+{
+	enum action action = finding_action(p->first);
+
+	if (!p->first->answer.subject || finding_action(p->first) == ACTION_NONE)
+		return false;
+	return p->severity >= SEVERITY_CRIT
+		       ? finding_mender(p->first) == MENDER_FIRMWARE ||
+				 finding_mender(p->first) == MENDER_HARDWARE ||
+				 action == ACTION_POWER_CYCLE
+		       : p->severity >= SEVERITY_ERR && (action == ACTION_POWER_CYCLE ||
+							 action == ACTION_REPLACE_HARDWARE);
+}
+
+static bool has_member(const struct problem *p, const char *subject)
+{
+	for_each(member, &p->members)
+		if (same_text((*member)->answer.subject, subject))
+			return true;
+	return false;
+}
+
+const char *steps_lost(const struct steps *steps)
+{
+	struct problem all = { 0 };
+
+	for_each(p, &steps->problems->items) {
+		if (!needs_repair(p))
+			continue;
+		for_each(member, &p->members) {
+			if (!(*member)->answer.subject ||
+			    has_member(&all, (*member)->answer.subject))
+				continue;
+			*LIST_ADD(steps->report->arena, &all.members) = *member;
+		}
+	}
+	all.first = all.members.count ? all.members.items[0] : NULL;
+	return all.first ? arena_printf(steps->report->arena, "%s need%s repair",
+					render_where(steps->report, &all, 4),
+					all.members.count == 1 ? "s" : "")
+			 : NULL;
+}
+
+const struct problem *steps_stops_boot(const struct steps *steps)
+{
+	for_each(p, &steps->problems->items)
+		if (p->first->rule->stops_boot)
+			return p;
+	return NULL;
+}
+
+static bool plan_makes_image(const struct steps *steps)
+{
+	if (!steps->plan || steps->plan->refused)
+		return false;
+	for_each(step, &steps->plan->steps)
+		if (step->kind == PLAN_INITRAMFS)
+			return true;
+	return false;
+}
+
+bool steps_makes_image(const struct steps *steps, const struct problem *p)
+{
+	if (steps_kind(steps, p) != STEP_HAND)
+		return false;
+	return steps_stops_boot(steps) || (steps_is_hand_first(steps) && plan_makes_image(steps));
+}
+
+/* TEXT with INSTEAD for the first OLD. */
+static const char *exchange(struct arena *arena, const char *text, const char *old,
+			    const char *instead)
+{
+	const char *at = strstr(text, old);
+
+	return at ? arena_printf(arena, "%.*s%s%s", (int)(at - text), text, instead,
+				 at + strlen(old))
+		  : text;
+}
+
+const char *steps_without_later(const struct steps *steps, const struct problem *p,
+				const char *text)
+{
+	static const struct {
+		enum activation restart;
+		bool image;
+		const char *old, *instead;
+	} parts[] = {
+		{ ACTIVATION_REBOOT, false, ", then reboot.", "." },
+		{ ACTIVATION_REBOOT, false, " Then reboot.", "" },
+		{ ACTIVATION_REBOOT, false, " Then restart systemd-modules-load.", "" },
+		{ ACTIVATION_RELOAD, false, " Then load the driver again.", "" },
+		{ ACTIVATION_NONE, true, ", and rebuild the initramfs", "" },
+		{ ACTIVATION_NONE, true, " and rebuild the initramfs", "" },
+		{ ACTIVATION_NONE, true, " Rebuild the initramfs.", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (steps->restart >= parts[i].restart &&
+		    (!parts[i].image || steps_makes_image(steps, p)))
+			text = exchange(steps->report->arena, text, parts[i].old, parts[i].instead);
+	return text;
+}
