@@ -10,7 +10,7 @@ from lib import node, program, textform
 from lib.program import run
 
 ROWS, WIDTH = 24, 80
-HEALTHY_LINES = 12
+HEALTHY_LINES = 14
 TAGS = ("CRIT", "ERR", "WARN", "WAIT")
 EVERYTHING = "deepep,p2p"
 NEXT = {"fix", "by hand", "after boot", "job settings", "firmware", "reboot", "reload", "restart", "power cycle", "open ticket",
@@ -305,6 +305,24 @@ def test_notes_take_few_lines(node_tree):
     assert len(lines) + int(more[1]) == len({(f["rule"], f["observed"]) for f in notes})
     assert "..." not in "".join(lines)
     assert "about  " not in text and "about  " in text_of(node_tree("hgx-h100-ib"), "-v")
+
+
+@pytest.mark.parametrize("system, manager", [
+    ('os centos 7 "CentOS Linux 7 (Core)" like="rhel fedora"', "yum"), ('os amzn 2 "Amazon Linux 2"', "yum"),
+    ('os rocky 9.4 "Rocky Linux 9.4"', "dnf"), ('os fedora 41 "Fedora Linux 41"', "dnf"),
+    ('os amzn 2023 "Amazon Linux 2023" like=fedora', "dnf")])
+def test_packages_are_installed_by_the_release_s_own_program(scratch, system, manager):
+    text = text_of(put(scratch, "hgx-h100-ib", system, "driver unloaded", "ko nvidia remove",
+                       "folder /var/lib/dkms/nvidia/570.153.02/5.15.0-100-generic/x86_64",
+                       "link /usr/lib/modules/5.15.0-122-generic/build /usr/src/linux-headers-5.15.0-122-generic"))
+    assert re.search(r"sudo %s install kernel-devel-" % manager, text), text
+
+
+def test_a_note_with_something_to_do_comes_first_and_says_it(scratch):
+    text = text_of(put(scratch, "hgx-h100-ib", "param DeviceFileMode = 432", "remove /dev"))
+    notes = re.findall(r"^INFO .*(?:\n {5}\S.*)*", text, re.M)
+    own = [i for i, n in enumerate(notes) if "dev/nvidia-nodes-missing" in n]
+    assert own == [0] and "Add the users to that group" in " ".join(notes[0].split()), text
 
 
 # ---- when and by whom ----

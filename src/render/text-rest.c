@@ -98,13 +98,12 @@ static bool is_noted(const struct report *r, const struct finding *f)
 	return false;
 }
 
-/* A note of a rule that finds problems, with something to do for those whom it concerns; before notes of rules that
+/* A note of a rule that finds problems, with an instruction of its own for those whom it concerns; before notes of rules that
  * are never more, such as settings of the firmware and services that nothing needs. One with a source of its own is of
  * a table, and tells of what can happen. */
 static bool is_worth_doing(const struct finding *f)
 {
-	return f->rule->severity >= SEVERITY_WARN && !f->answer.source &&
-	       (f->answer.remedy || f->answer.expected || f->answer.command);
+	return f->rule->severity >= SEVERITY_WARN && !f->answer.source && f->answer.remedy;
 }
 
 /* The first sentence of what to do. */
