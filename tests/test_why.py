@@ -469,9 +469,32 @@ def test_a_rule_is_in_one_list_only(why):
         answers = why("".join("%s\n" % example(p) for _, _, p in rows()), node)["answers"]
         lists = [{p["rule"] for p in answers["problems"]}, {f["rule"] for f in answers["ruled_out"]},
                  {f["rule"] for f in answers["not_checked"]}]
+        assert not {f["rule"] for f in answers["notes"]} & lists[1]
         assert all(not a & b for i, a in enumerate(lists) for b in lists[i + 1:])
         assert all(f["verdict"] == "pass" for f in answers["ruled_out"])
         assert all(f["verdict"] == "unknown" for f in answers["not_checked"])
+
+
+def test_the_likeliest_rules_that_are_ruled_out_are_named(why, facts):
+    """In the order in which the message names them; five, and all with -v."""
+    text = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver."
+    named = next(line.split("\t")[7] for line in open(TABLE) if line.startswith("nvidia-smi-no-driver\t")).split(",")
+    passed = [f["rule"] for f in why(text + "\n")["answers"]["ruled_out"]]
+    assert len(passed) > 6 and passed == [rule for rule in named if rule in passed]
+    for more, shown in (((), passed[:5]), (("-v",), passed)):
+        out = run("why", "--text", text, "--from", facts(NODE), *more).out
+        listed = re.sub(r"\s+", " ", re.search(r"^Ruled out(.*?)(?=^\S)", out, re.M | re.S).group(1)).strip()
+        rest = " and %d other rules: -v shows them" % (len(passed) - 5)
+        assert listed == ", ".join(shown) + ("" if more else rest)
+
+
+def test_problems_of_a_later_failure_are_no_cause_of_the_first(facts):
+    text = "NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory\n"
+    other = "spank: required plugin x.so: plugin load failed\n"
+    for lines, said in ((text + other, r"^\d problems? on this node can explain the failure"),
+                        (other + text, "known to explain the first failure. .* can explain a later failure")):
+        result = run("why", "-", "--from", facts(BROKEN), input=lines.encode())
+        assert result.status == 1 and re.search(said, result.out.split("\n\n")[0].replace("\n", " ")), str(result)
 
 
 # cudaGetDeviceCount() answers with the first one where no libcuda is found.
@@ -497,6 +520,7 @@ def test_a_failure_of_another_host_is_said_so(why, facts):
     assert why(text.replace("gpu77", HOST + ".example.com"))["whose"] == "this-node"
     out = run("why", "-", "--from", facts(NODE), input=text.encode()).out
     assert "The first failure is on gpu77, not on this node." in out
+    assert "does not explain the failure, which the log has of another host." in re.sub(r"\s+", " ", out)
     out = run("why", "-", "--from", facts(NODE), input=text.replace(HOST, "gpu78").encode()).out
     assert "The log does not name %s. It names gpu78, gpu77." % HOST in out
 

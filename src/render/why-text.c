@@ -360,9 +360,14 @@ static const char *verdict(struct why_view *w)
 	const struct why *why = w->why;
 	uint32_t n = why->problems.items.count;
 
+	if (why->decisive && why->explaining && !why->explaining_first)
+		return arena_printf(w->arena,
+				    "Nothing on this node is known to explain the first failure. "
+				    "%s can explain a later failure in the log.",
+				    counted(w->arena, why->explaining, "problem"));
 	if (why->decisive && why->explaining)
 		return arena_printf(w->arena, "%s on this node can explain the failure.",
-				    counted(w->arena, why->explaining, "problem"));
+				    counted(w->arena, why->explaining_first, "problem"));
 	if (why->decisive)
 		return "Nothing on this node is known to explain the failure.";
 	if (why->fallbacks.count)

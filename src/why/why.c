@@ -142,21 +142,23 @@ static void add_problem(struct why *why, const struct problem *problem, int plac
 }
 
 /* A rule that explains a slower path does not explain a failure, and words that a line shares with a rule explain
- * nothing. */
+ * nothing: beside a message with a meaning they are not worth a problem. */
 static void find_problems(struct why *why)
 {
 	const struct problems *all = problems_find(why->report);
 	int *places = arena_alloc(why->report->arena, (all->items.count + 1) * sizeof(*places));
 	int failures = PLACES *
 		       (1 + (int)(why->decisive ? why->failures.count : why->fallbacks.count));
+	int events = PLACES * (1 + (int)(why->failures.count + why->fallbacks.count));
 
 	for_each(p, &all->items) {
 		int place = place_of_problem(why, p);
 
-		if (place == NO_PLACE)
+		if (place == NO_PLACE || (why->decisive && place >= events))
 			continue;
 		add_problem(why, p, place, places);
 		why->explaining += place < failures;
+		why->explaining_first += why->decisive && place < PLACES;
 	}
 }
 

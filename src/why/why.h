@@ -55,7 +55,8 @@ struct why {
 	LIST(const char *)
 	words; /* of it, or of the decisive line of a topic, that few rules have */
 	LIST(const struct rule *) related; /* rules that have them, the closest first */
-	uint32_t explaining;		   /* problems, those of slower paths and of words apart */
+	/* Problems that the decisive message names, and those that any failure does. */
+	uint32_t explaining_first, explaining;
 };
 
 /* NAME is the node's in the log; NULL: its host name. In the report's arena. */
