@@ -225,21 +225,32 @@ static const char *nothing_text(struct view *v, const struct report *report,
 		unknown, unknown == 1 ? "" : "s", unknown == 1 ? "it" : "them", more);
 }
 
+static bool needs_boot(const struct plan *plan)
+{
+	for_each(r, &plan->repairs)
+		if (r->what && r->activation >= ACTIVATION_REBOOT)
+			return true;
+	return false;
+}
+
 static void foot(struct view *v, const struct report *report, const struct render_options *options)
 {
 	const char *what =
 		options->apply ? ""
 		: options->from
 			? " Nothing was changed."
-			: " Nothing was changed. To make these changes, run the same command as "
-			  "root with --apply. To undo them, run nvnodecheck undo.";
+			: " Nothing was changed. To undo the changes later, run nvnodecheck "
+			  "undo. To make them, run the same command as root with --apply.";
 
 	if (plan_is_empty(v->plan))
 		text_wrap(v->page.out, nothing_text(v, report, options), 0, 0, v->page.width);
 	else
 		text_wrap(v->page.out,
-			  arena_printf(v->plan->arena, "Plan %s.%s", v->plan->id, what), 0, 0,
-			  v->page.width);
+			  arena_printf(v->plan->arena, "Plan %s.%s%s", v->plan->id, what,
+				       *what && !options->from && needs_boot(v->plan)
+					       ? " After that, reboot the node once."
+					       : ""),
+			  0, 0, v->page.width);
 }
 
 enum exit_status render_plan_text(const struct plan *plan, const struct report *report,

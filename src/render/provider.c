@@ -2,13 +2,16 @@
 /* provider.c - what is wrong, as a text in Markdown for those who may change it: the administrator, the host of a
  * guest, the provider of the machine. The reader need not know this program. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "base/output.h"
 #include "base/version.h"
+#include "query/kind.h"
 #include "query/names.h"
 #include "render/render.h"
 #include "render/steps.h"
+#include "render/text.h"
 
 /* A value in a sentence has no markup; in a block it stands as it is. */
 #define markdown(...) escape_printf(stdout, SINK_MARKDOWN, __VA_ARGS__)
@@ -60,7 +63,7 @@ static void evidence(const struct letter *l, const struct problem *p)
 	for (size_t i = 0; i < EVIDENCE_MAX && p->first->answer.evidence[i]; i++) {
 		const char *place = render_place(l->report, p->first->answer.evidence[i]);
 
-		if (place && !same_text(place, last))
+		if (place && strchr(place + 1, '/') && !same_text(place, last))
 			block_line(arena_printf(l->report->arena, "read in %s", place));
 		last = place;
 	}
@@ -84,7 +87,7 @@ static void change(const struct letter *l, const struct problem *p)
 			*LIST_ADD(l->report->arena, &fixes) = remedy;
 	}
 	for_each(line, &fixes)
-		paragraph("Requested change", *line);
+		paragraph("Requested change", steps_without_later(l->steps, p, *line));
 	if (command) {
 		block(command);
 		putchar('\n');
@@ -97,10 +100,150 @@ static void safety(const struct letter *l, const struct problem *p)
 	const char *cost = r && r->cost ? r->cost : p->first->rule->cost;
 	bool is_risk = r && r->cost ? r->is_risk : p->first->rule->is_risk;
 
-	if (cost && !is_risk)
-		paragraph("Side effect", cost);
-	else
-		paragraph("Risk", cost ? cost : "None is known.");
+	if (cost && !is_risk) {
+		/* The change says some of them. */
+		if (!strstr(steps_what(l->steps, p), cost))
+			paragraph("Side effect", cost);
+	} else if (!p->first->answer.is_kept)
+		paragraph("Risk", cost);
+}
+
+/* The number of its section; 0: it has none. */
+static size_t section_number(const struct letter *l, const struct problem *problem)
+{
+	size_t number = 0;
+
+	for_each(p, &l->steps->problems->items) {
+		number += is_for_reader(l, p);
+		if (p == problem)
+			return is_for_reader(l, p) ? number : 0;
+	}
+	return 0;
+}
+
+/* "1, 2, 5" */
+static const char *sections_of(const struct letter *l, const struct step *step, const char *list)
+{
+	for_each(p, &step->problems)
+		if (section_number(l, *p))
+			list = arena_printf(l->report->arena, "%s%s%zu", list, *list ? ", " : "",
+					    section_number(l, *p));
+	return list;
+}
+
+/* What is done with the sections of a step. */
+static const char *doing(enum step_kind kind)
+{
+	switch (kind) {
+	case STEP_FINAL:
+		return "Decide whether this is the right node. No setting repairs";
+	case STEP_BOOT:
+		return "After these changes and before any reboot, do";
+	case STEP_FIRMWARE:
+		return "During this boot, in the firmware setup, do";
+	case STEP_RESTART:
+		return "This solves";
+	case STEP_AFTER:
+		return "When the node has started again, do";
+	case STEP_HARDWARE:
+		return "Repair the hardware of";
+	default:
+		return "Make the changes of";
+	}
+}
+
+static void line_of(size_t *number, const char *text)
+{
+	markdown("%zu. %s.\n", ++*number, text);
+}
+
+/* What the node as a whole needs, and which sections when. */
+static void order(const struct letter *l)
+{
+	struct arena *arena = l->report->arena;
+	const char *list = "";
+	size_t number = 0;
+
+	puts("The order of the work:\n");
+	for_each(step, &l->steps->items) {
+		bool joined = step->kind == STEP_FIX || step->kind == STEP_HAND;
+
+		if (step->kind == STEP_JOB || step->kind == STEP_LOOK)
+			continue;
+		/* Changes by the program and by hand are one to the reader. */
+		if (!joined && *list) {
+			line_of(&number,
+				arena_printf(arena, "Make the changes of section %s", list));
+			list = "";
+		}
+		if (joined)
+			list = sections_of(l, step, list);
+		else if (step->kind == STEP_DRAIN || step->kind == STEP_SAVE ||
+			 step->kind == STEP_RESTART)
+			line_of(&number, steps_title(l->steps, step));
+		else if (step->kind == STEP_CHECK)
+			markdown("%zu. Check again, if nvnodecheck is installed: %s\n", ++number,
+				 l->steps->check_command);
+		if (!joined && step->kind != STEP_CHECK && *sections_of(l, step, ""))
+			line_of(&number, arena_printf(arena, "%s section %s", doing(step->kind),
+						      sections_of(l, step, "")));
+	}
+	putchar('\n');
+}
+
+/* ---- what is general, without what is of other kinds of nodes ---- */
+
+static const struct {
+	const char *word;
+	enum kind kind;
+} platforms[] = {
+	{ "Grace", KIND_GRACE },
+	{ "GB10", KIND_GB10 },
+	{ "GH200", KIND_GH200 },
+	{ "GB200", KIND_GB200 },
+	{ "ocker", KIND_CONTAINER },
+	{ "container", KIND_CONTAINER },
+	{ "ubernetes", KIND_KUBERNETES },
+	{ "pods", KIND_KUBERNETES },
+	{ "irtual machine", KIND_VFIO_HOST },
+	{ "slurm", KIND_SLURM },
+	{ "Slurm", KIND_SLURM },
+	{ "NVSwitch", KIND_HGX },
+	{ "Elastic Fabric", KIND_EFA },
+};
+
+/* It says something of a kind of node that this one is not, or names one of our rules. */
+static bool is_of_others(const struct node *node, const char *sentence)
+{
+	for (size_t i = 0; i < sizeof(platforms) / sizeof(platforms[0]); i++)
+		if (strstr(sentence, platforms[i].word) && !node_may_be(node, platforms[i].kind) &&
+		    !(platforms[i].kind == KIND_VFIO_HOST &&
+		      node_may_be(node, KIND_VIRTUAL_MACHINE)))
+			return true;
+	return false;
+}
+
+static const char *background(const struct letter *l, const char *text)
+{
+	const char *kept = "";
+	bool left = false;
+
+	while (text && *text) {
+		size_t n = text_sentence(text);
+		const char *sentence = arena_strndup(l->report->arena, text, n);
+		/* What begins so goes on about the sentence before it. */
+		bool goes_on = strncmp(sentence, "There ", 6) == 0 ||
+			       strncmp(sentence, "It ", 3) == 0 ||
+			       strncmp(sentence, "On these ", 9) == 0;
+
+		left = is_of_others(l->report->node, sentence) || (left && goes_on);
+		if (!left)
+			kept = arena_printf(l->report->arena, "%s%s%s", kept, *kept ? " " : "",
+					    sentence);
+		text += n;
+		text += strspn(text, " ");
+	}
+	return kept;
 }
 
 static void section(struct letter *l, const struct problem *p)
@@ -114,7 +257,7 @@ static void section(struct letter *l, const struct problem *p)
 	change(l, p);
 	paragraph("Takes effect", effect_text(steps_activation(l->steps, p)));
 	safety(l, p);
-	paragraph("Background", p->first->rule->why);
+	paragraph("Background", background(l, p->first->rule->why));
 }
 
 static void head(const struct letter *l, size_t asked)
@@ -128,7 +271,7 @@ static void head(const struct letter *l, size_t asked)
 		puts("No problem was found that an administrator has to solve.");
 		return;
 	}
-	markdown("%zu problem%s on this node need%s a change that needs administrator rights. "
+	markdown("%zu problem%s on this node need%s an administrator. "
 		 "nvnodecheck %s%s%s read the node and changed nothing.\n\n",
 		 asked, asked == 1 ? "" : "s", asked == 1 ? "s" : "", NVNODECHECK_VERSION,
 		 taken ? ", " : "", taken ? arena_printf(l->report->arena, "%s,", taken) : "");
@@ -146,6 +289,8 @@ enum exit_status render_report_provider(const struct report *report,
 	for_each(p, &l.steps->problems->items)
 		asked += is_for_reader(&l, p);
 	head(&l, asked);
+	if (asked)
+		order(&l);
 	for_each(p, &l.steps->problems->items)
 		if (is_for_reader(&l, p))
 			section(&l, p);

@@ -67,11 +67,26 @@ static bool plan_makes_image(const struct steps *steps)
 	return false;
 }
 
+/* A problem below it in the same step says that too. */
+static bool is_built_below(const struct steps *steps, const struct problem *problem)
+{
+	bool below = false;
+
+	for_each(p, &steps->problems->items) {
+		if (below && steps_kind(steps, p) == STEP_HAND &&
+		    strstr(steps_what(steps, p), "ebuild the initramfs"))
+			return true;
+		below |= p == problem;
+	}
+	return false;
+}
+
 bool steps_makes_image(const struct steps *steps, const struct problem *p)
 {
 	if (steps_kind(steps, p) != STEP_HAND)
 		return false;
-	return steps_stops_boot(steps) || (steps_is_hand_first(steps) && plan_makes_image(steps));
+	return steps_stops_boot(steps) || is_built_below(steps, p) ||
+	       (steps_is_hand_first(steps) && plan_makes_image(steps));
 }
 
 /* TEXT with INSTEAD for the first OLD. */

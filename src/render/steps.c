@@ -364,6 +364,8 @@ static void add_steps(struct steps *steps)
 		find_step(steps, STEP_LOOK);
 	if (needs_drain(steps))
 		find_step(steps, STEP_DRAIN);
+	if (steps->restart == ACTIVATION_POWER_CYCLE)
+		find_step(steps, STEP_SAVE);
 	if (steps_is_hand_first(steps))
 		add_kind(steps, STEP_HAND);
 	add_kind(steps, STEP_FIX);
@@ -623,7 +625,7 @@ static const char *restart_title(const struct steps *steps)
 	case ACTIVATION_RELOAD:
 		return "Load the driver again, or reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return "Save the kernel log, then power the node off and on";
+		return "Power the node off and on";
 	default:
 		return "Reboot the node once";
 	}
@@ -649,6 +651,8 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return look_title(steps);
 	case STEP_DRAIN:
 		return drain_title(steps);
+	case STEP_SAVE:
+		return "Save the kernel log and the state of the node, for a ticket";
 	case STEP_FIX:
 		return "";
 	case STEP_HAND:
@@ -697,9 +701,7 @@ static const char *restart_command(const struct steps *steps)
 	case ACTIVATION_REBOOT:
 		return "sudo systemctl reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return "sudo journalctl -k -b > /var/tmp/before-power-off.log\n"
-		       "sudo nvnodecheck capture --output /var/tmp/before-power-off.capture\n"
-		       "sudo systemctl poweroff";
+		return "sudo systemctl poweroff";
 	default:
 		return NULL;
 	}
@@ -726,6 +728,9 @@ const char *steps_command(const struct steps *steps, const struct step *step)
 		return steps->check_command;
 	case STEP_DRAIN:
 		return steps->elsewhere ? NULL : drain_command(steps);
+	case STEP_SAVE:
+		return "sudo journalctl -k -b > /var/tmp/before-power-off.log\n"
+		       "sudo nvnodecheck capture --output /var/tmp/before-power-off.capture";
 	case STEP_FIX:
 		return steps->fix_command;
 	case STEP_RESTART:

@@ -15,6 +15,7 @@ enum step_kind {
 	STEP_FINAL,    /* nothing on this node repairs it, which can make the rest pointless */
 	STEP_LOOK,     /* doctor again as root: what decides was not read */
 	STEP_DRAIN,    /* before what ends jobs */
+	STEP_SAVE,     /* the kernel log, before a power cycle ends it */
 	STEP_FIX,      /* nvnodecheck fix --apply */
 	STEP_HAND,     /* as root on this node */
 	STEP_JOB,      /* in the job's own environment */
@@ -75,7 +76,7 @@ bool steps_is_blind(const struct steps *steps, const struct problem *problem);
 const char *steps_lost(const struct steps *steps);
 /* The next boot fails until it is repaired; NULL: there is none. */
 const struct problem *steps_stops_boot(const struct steps *steps);
-/* Another step makes the initramfs: an instruction before it need not. */
+/* A later instruction makes the initramfs: this one need not. */
 bool steps_makes_image(const struct steps *steps, const struct problem *problem);
 /* TEXT without what a later step does: the one reboot, the one build of the initramfs. */
 const char *steps_without_later(const struct steps *steps, const struct problem *problem,

@@ -279,7 +279,7 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 {
 	struct arena *arena = v->report->arena;
 	const struct finding *f = p->first;
-	const char *text = "", *where = render_where(v->report, p, LABELS_ALL);
+	const char *text = "", *where = render_where(v->report, p, LABELS_ALL), *common = NULL;
 	int room = v->page.width - TEXT_TAG - TEXT_LABEL - 6; /* ", ..." */
 	uint32_t left = 0;
 
@@ -288,8 +288,13 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 	for (size_t i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
 		const char *place = render_place(v->report, f->answer.evidence[i]);
 
-		if (!place || is_commonplace(f, place) || strstr(text, place) ||
-		    strstr(where, place) || (observed(f) && strstr(observed(f), place)))
+		if (!place || strstr(where, place) || (observed(f) && strstr(observed(f), place)))
+			continue;
+		if (is_commonplace(f, place)) {
+			common = common || !strchr(place + 1, '/') ? common : place;
+			continue;
+		}
+		if (strstr(text, place))
 			continue;
 		place = place_name(arena, place);
 		if (strstr(text, place))
@@ -299,6 +304,8 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 		else
 			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", place);
 	}
+	if (!*text && common)
+		return common;
 	return left && text_columns(text) <= room ? arena_printf(arena, "%s, ...", text) : text;
 }
 

@@ -366,9 +366,13 @@ static void show_end(struct view *v)
 		page_printf(&v->page, "%s", text);
 	}
 	if (v->problems->items.count)
-		page_printf(&v->page, "%s%s", !taken ? "" : left < 0 ? "\n" : " ", more);
+		page_printf(&v->page, "%s", !taken || left < 0 ? "" : " ");
+	if (taken && v->problems->items.count && left < 0)
+		fputc('\n', v->page.out);
+	if (v->problems->items.count)
+		page_printf(&v->page, "%s", more);
 	if (taken || v->problems->items.count)
-		page_printf(&v->page, "\n");
+		fputc('\n', v->page.out);
 }
 
 static bool has_lines(const struct view *v)

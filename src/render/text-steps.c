@@ -269,7 +269,7 @@ static void add_other_advice(struct view *v, struct instruction *i, const struct
 		return;
 	for_each(member, &p->members) {
 		const char *text = (*member)->answer.remedy;
-		bool known = !text || !*text || same_text(text, p->first->answer.remedy);
+		bool known = !text || !*text || strstr(p->first->answer.remedy, text);
 
 		for_each(other, &texts)
 			known |= same_text(*other, text);

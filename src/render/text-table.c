@@ -297,7 +297,7 @@ static const char *step_sentence(struct view *v, const struct step *step)
 	if (step->kind == STEP_FIX)
 		return arena_printf(arena, "%s%s (shows the changes)", v->steps->where,
 				    v->steps->show_command);
-	if (step->kind == STEP_DRAIN || step->kind == STEP_RESTART)
+	if (!step->problems.count && step->kind != STEP_LOOK)
 		return arena_printf(arena, "%s.", steps_title(v->steps, step));
 	if (step->kind == STEP_LOOK)
 		return v->steps->check_command;

@@ -114,7 +114,16 @@ static const char *names_text(struct rule_context *ctx)
 	if (!is_known(node->rdma.devices) || !node->rdma.devices.count)
 		return "";
 	if (node->rdma.devices.count > NAMES_MOST)
-		return ": rdma link shows this node's names";
+		text = "rdma link shows this node's names";
+	for_each(d, &node->rdma.devices)
+		if (!span_starts(span_of(d->name.value), "mlx5_") && str_is(d->driver, "mlx5_core"))
+			return text_printf(
+				ctx,
+				"%s%s. If %s gets the name mlx5_N again, do that first, and "
+				"look at this variable again",
+				*text ? ": " : "", text, d->name.value);
+	if (*text)
+		return text_printf(ctx, ": %s", text);
 	for_each(d, &node->rdma.devices)
 		text = text_printf(ctx, "%s%s%s", text, *text ? ", " : "", d->name.value);
 	return text_printf(ctx, ": this node has %s", text);
