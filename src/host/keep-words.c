@@ -173,7 +173,7 @@ static void put_registry(struct keeping *k, struct span value)
 }
 
 /* Of a module's parameter: the driver's own all begin so, and those of others have words with "_" between them or are
- * known. Where nothing follows it, it can be anything that somebody wrote there. */
+ * known. Where nothing follows it, it can be any text. */
 bool keep_is_parameter(struct span name)
 {
 	static const char *const known[] = { "modeset", "fbdev",  "ids",     "debug", "config",
@@ -190,7 +190,7 @@ bool keep_is_parameter(struct span name)
 	return name.n < 64 && (joined || keep_has(known, name));
 }
 
-/* Of /sys/module/NAME/parameters and of the driver's own list, where a string stands in quotes. Modules of the kernel
+/* Of /sys/module/NAME/parameters and of the driver's own list, where strings are quoted. Modules of the kernel
  * show "(null)", and a policy with the one in force in brackets. */
 void keep_live_value(struct keeping *k, struct span name, struct span text)
 {

@@ -88,7 +88,7 @@ bool process_environ_find(struct span block, const char *name, struct span *valu
 	return false;
 }
 
-/* HOST: MC_HOST_s3=https://ACCESS:SECRET@host is how MinIO's client is told its servers. */
+/* HOST: MC_HOST_s3=https://ACCESS:SECRET@host names a server of MinIO's client. */
 static bool holds_secret(struct span name)
 {
 	static const char *const words[] = {

@@ -431,9 +431,9 @@ static void note_without_channel(struct rule_context *ctx)
 			.evidence = { "dev.nodes" });
 	else if (node_is(node, KIND_HGX) && !imex_channel(node) && !is_container(node))
 		NOTE(ctx,
-		     .observed = "no channel: programs that require fabric handles (nvbandwidth's "
-				 "multinode tests, Mooncake, NVSHMEM) get CUDA_ERROR_NOT_PERMITTED",
-		     .remedy = "For these programs load nvidia with NVreg_CreateImexChannel0=1.",
+		     .observed =
+			     "no channel: CUDA refuses fabric handles to NVSHMEM, Mooncake, nvbandwidth",
+		     .remedy = "For them set NVreg_CreateImexChannel0=1.",
 		     .evidence = { "dev.nodes", "dev.majors[nvidia-caps-imex-channels].major" });
 	else
 		NOT_APPLICABLE(
