@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from lib import waiting
+from lib import program, waiting
 from userland import BINARY, Link, by, document, gaps, make, observe, run
 
 LIMITS = """Limit                     Soft Limit           Hard Limit           Units
@@ -55,6 +55,36 @@ def test_launchers(tmp_path):
     assert launchers["sshd"]["unit"] == "session-3.scope"
     assert launchers["flux-broker"]["unit"] == "b.service"
     assert launchers["res"]["unit"] is None
+
+
+def uids(pid, uid):
+    return {"/proc/%d/status" % pid: "Name:\tx\nUid:\t%d\t%d\t%d\t%d\n" % ((uid,) * 4)}
+
+
+@pytest.mark.parametrize("name", ["slurmd", "containerd-shim", "sshd"])
+def test_a_user_can_call_a_process_so(tmp_path, name):
+    """Its limits are its own: they neither are an error of the node nor hide one, however many there are."""
+    files = {}
+    for part in (process(1, "systemd", 10 ** 9), uids(1, 0), process(20000, name, 65536), uids(20000, 0)):
+        files.update(part)
+    for pid in range(10000, 14200):
+        files.update(process(pid, name, 10 ** 9))
+        files.update(uids(pid, 40123))
+    files.update(process(900, name, 64))
+    files.update(uids(900, 40123))
+    root = make(tmp_path / "t", files)
+    launchers = program.run("facts", "limits.launchers", "--root", root).json()
+    assert [(p["pid"], p["memlock_soft_bytes"]) for p in launchers] == [(20000, 65536)]
+
+
+def test_more_launchers_than_are_looked_at(tmp_path):
+    """Any of the others may have the lowest limit."""
+    files = {}
+    for pid in range(1, 4200):
+        files.update(process(pid, "slurmd", 10 ** 9))
+    facts = program.run("facts", "--root", make(tmp_path / "t", files)).json()
+    assert "launchers" not in facts.get("limits", {})
+    assert any(gap["path"] == "/proc" for gap in facts["gaps"])
 
 
 def test_kernel_threads_are_left_alone(tmp_path):

@@ -128,6 +128,21 @@ def test_running_by_process_and_cgroup(tmp_path):
     assert "active" not in units["systemd-modules-load.service"]
 
 
+def test_a_user_can_call_a_process_anything(tmp_path):
+    """With --root and outside of systemd's knowledge the name alone does not say what runs."""
+    names = {"nv-fabricmanage": "nvidia-fabricmanager.service", "nvidia-persiste": "nvidia-persistenced.service",
+             "nvidia-imex": "nvidia-imex.service"}
+    for uid, runs in ((40123, False), (100000, False), (65534, False), (1000, False), (0, True), (118, True), (61200, True)):
+        files = dict(TREE)
+        files.update(process(1, "systemd"))
+        for i, comm in enumerate(names):
+            files.update(process(700 + i, comm, "0::/user.slice/user-40123.slice/session-3.scope\n"))
+            files["/proc/%d/status" % (700 + i)] = "Name:\tx\nUid:\t%d\t%d\t%d\t%d\n" % ((uid,) * 4)
+        _, units = units_of(make(tmp_path / str(uid), files))
+        active = {name for name in names.values() if units.get(name, {}).get("active") == "active"}
+        assert active == (set(names.values()) if runs else set()), uid
+
+
 def test_another_init(tmp_path):
     services, units = units_of(make(tmp_path / "t", dict(process(1, "init"), **{
         "/etc/init.d/x": "", "/usr/lib/x": ""})))

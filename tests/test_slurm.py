@@ -45,16 +45,17 @@ class Slurm:
         with open(self.path(name), encoding="utf-8") as file:
             return file.read()
 
-    def run(self, name, **variables):
+    def run(self, name, status=0, **variables):
         with open(os.path.join(CONTRIB, name), encoding="utf-8") as file:
             text = file.read()
         text = text.replace("/run/nvnodecheck-left-over", self.path("left-over"))
+        text = text.replace("/run/nvnodecheck-prolog-failed", self.path("prolog-failed"))
         text = text.replace("/usr/sbin/nvnodecheck", self.path("nvnodecheck")).replace("wait_s=10", "wait_s=1")
         self.write("script", text.replace("/etc/slurm/nvnodecheck-health", self.path("none")), 0o755)
         ran = subprocess.run(["sh", self.path("script")], check=False, timeout=program.TIMEOUT_S, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, env=dict(
                                  os.environ, PATH=self.folder + ":" + os.environ["PATH"], **variables))
-        assert ran.returncode == 0 and not ran.stdout, ran.stdout
+        assert ran.returncode == status and bool(ran.stdout) == bool(status), (ran.returncode, ran.stdout)
         return self
 
 
@@ -128,3 +129,14 @@ def test_health_finds_it_again(slurm):
     slurm.write("calls", "")
     slurm.run("health", SLURMD_NODENAME="n1")
     assert "DRAIN" not in slurm.read("calls") and not slurm.read("left-over")
+
+
+@pytest.mark.parametrize("ended, failed", [(0, 0), (1, 1), (2, 0), (3, 1), (4, 0), (5, 1), (126, 1), (127, 1), (134, 1),
+                                           (137, 1), (139, 1), (143, 1)])
+def test_prolog_fails_without_a_check(ended, failed, slurm):
+    """A check that was killed, that crashed or that is not there found nothing, and says nothing."""
+    slurm.write("nvnodecheck", "#!/bin/sh\nexit %d\n" % ended, 0o755)
+    slurm.run("prolog", status=failed, SLURM_JOB_ID="17")
+    assert bool(slurm.read("prolog-failed")) == bool(failed)
+    if ended > 3 and failed:
+        assert "status %d" % ended in slurm.read("prolog-failed")

@@ -390,7 +390,7 @@ static void found_process(void *user, uint64_t pid, const char *comm)
 	int open;
 
 	/* Fabric manager keeps the GPUs open itself. */
-	if (strcmp(comm, "nv-fabricmanage") == 0)
+	if (strcmp(comm, "nv-fabricmanage") == 0 && process_is_the_nodes(h->host, pid))
 		return;
 	open = has_gpu_open(h->host, pid);
 	if (open < 0 && is_for_holding(h->host, pid, comm))

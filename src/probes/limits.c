@@ -4,6 +4,7 @@
  * asked about and by what starts jobs; and the size of /dev/shm. What sets the limits is
  * limit-settings.c's.
  */
+#include <errno.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -162,6 +163,15 @@ static void add_launcher(void *user, uint64_t pid, const char *comm)
 		add_process(f, pid, launcher ? launcher->comm : site, launcher);
 }
 
+/* A user's process of that name, with limits of its own, is none: neither may it look like the node's, nor hide it. */
+static void add_own_launcher(void *user, uint64_t pid, const char *comm)
+{
+	struct launchers_found *f = user;
+
+	if ((launcher_of(comm) || site_of(f, comm)) && process_is_the_nodes(f->host, pid))
+		add_launcher(user, pid, comm);
+}
+
 /* ---- the site's own services ---- */
 
 static void take_program(void *user, const char *path, const struct unit_assignment *a)
@@ -216,7 +226,10 @@ static int ask_launchers(struct host *host, void *facts, struct arena *arena, vo
 
 	(void)user;
 	find_sites(&found);
-	rc = processes_list(host, add_launcher, &found);
+	rc = processes_list(host, add_own_launcher, &found);
+	/* Of those that were not looked at any may have the lowest limit. */
+	if (rc == 0 && found.count > LAUNCHERS_MAX)
+		rc = -E2BIG;
 	if (rc == -ESRCH) {
 		memset(answer, 0, sizeof(*answer));
 		return 0;

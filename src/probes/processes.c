@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/span.h"
+#include "parse/process.h"
 
 /* Lists the kernel's threads: each is a child of the second process, kthreadd (kernel/kthread.c). A GPU node has
  * thousands, and the list saves opening each. The file needs CONFIG_PROC_CHILDREN; without it threads are opened
@@ -83,6 +84,31 @@ int processes_list(struct host *host, process_found *found, void *user)
 		found(user, pid, name.p);
 	}
 	return error;
+}
+
+/* login.defs(5): SYS_UID_MAX; systemd's UIDS-GIDS.md: dynamic users of services */
+#define SYSTEM_UID_MAX 999
+#define DYNAMIC_UID_MIN 61184
+#define DYNAMIC_UID_MAX 65519
+
+static bool is_system_uid(uint64_t uid)
+{
+	return uid <= SYSTEM_UID_MAX || (uid >= DYNAMIC_UID_MIN && uid <= DYNAMIC_UID_MAX);
+}
+
+bool process_is_the_nodes(struct host *host, uint64_t pid)
+{
+	_cleanup_text_ struct text status = { 0 };
+	uint64_t real, effective;
+	int rc = host_read(host, &status, HOST_FILE_MAX, "/proc/%llu/status",
+			   (unsigned long long)pid);
+
+	if (rc)
+		return rc == -ENOENT && host_kind(host) == HOST_TREE &&
+		       !host_exists(host, "/proc/1/status");
+	/* A program that root may be through its mode keeps its user's real one. */
+	return process_uids(text_span(&status), &real, &effective) && is_system_uid(real) &&
+	       is_system_uid(effective);
 }
 
 static bool links_differ(struct host *host, pid_t pid, const char *name)

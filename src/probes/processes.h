@@ -18,6 +18,11 @@
 typedef void process_found(void *user, uint64_t pid, const char *comm);
 int processes_list(struct host *host, process_found *found, void *user);
 
+/* Is process PID the node's own, and not a user's or a job's? Anybody can give a process any name, so a name says what
+ * runs only of those. A copy can have no /proc/PID/status at all: then each is
+ * taken to be. */
+bool process_is_the_nodes(struct host *host, uint64_t pid);
+
 /* Is process PID in another mount namespace or root, as in a container? Then what it names by a path can be
  * another file than the one that is found here. False also where that is not told. */
 #define PROCESS_IS_ELSEWHERE \

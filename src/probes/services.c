@@ -50,7 +50,8 @@ static void found_process(void *user, uint64_t pid, const char *comm)
 		      (unsigned long long)pid) == 0)
 		unit_from_cgroup(text_span(&cgroup), &unit);
 	for (const struct unit_of_interest *u = units_of_interest; u->unit; u++) {
-		bool own = u->comm && strcmp(comm, u->comm) == 0;
+		bool own = u->comm && strcmp(comm, u->comm) == 0 &&
+			   process_is_the_nodes(r->host, pid);
 		struct service *service;
 
 		if (!own && !span_is(unit, u->unit))
@@ -70,7 +71,8 @@ static void found_outside_systemd(void *user, uint64_t pid, const char *comm)
 
 	for (const struct unit_of_interest *u = units_of_interest; u->unit; u++)
 		for_each_mut(s, &r->answer->units) {
-			if (!u->comm || strcmp(comm, u->comm) != 0 || !str_is(s->unit, u->unit))
+			if (!u->comm || strcmp(comm, u->comm) != 0 || !str_is(s->unit, u->unit) ||
+			    !process_is_the_nodes(r->host, pid))
 				continue;
 			if (str_is(s->load, "not-found"))
 				s->active = fact_str(r->arena, "active");
