@@ -49,6 +49,7 @@ class Slurm:
         with open(os.path.join(CONTRIB, name), encoding="utf-8") as file:
             text = file.read()
         text = text.replace("/run/nvnodecheck-left-over", self.path("left-over"))
+        text = text.replace("/etc/subuid", self.path("subuid"))
         text = text.replace("/run/nvnodecheck-prolog-failed", self.path("prolog-failed"))
         text = text.replace("/usr/sbin/nvnodecheck", self.path("nvnodecheck")).replace("wait_s=10", "wait_s=1")
         self.write("script", text.replace("/etc/slurm/nvnodecheck-health", self.path("none")), 0o755)
@@ -67,15 +68,15 @@ def slurm(tmp_path):
 class Process:
     """Of user UID, called NAME, which holds the device PATH; none where PATH is None."""
 
-    def __init__(self, path):
+    def __init__(self, path, uid=UID):
         ready, done = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             try:
                 if path:
                     os.open(path, os.O_PATH)
-                os.setgid(UID)
-                os.setuid(UID)
+                os.setgid(uid)
+                os.setuid(uid)
                 ctypes.CDLL(None).prctl(PR_SET_NAME, NAME, 0, 0, 0)
                 os.write(done, b".")
                 while True:
@@ -110,6 +111,22 @@ def test_a_gpu_under_another_name(slurm):
         slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
         fields = slurm.read("left-over").splitlines()
         assert fields == ["%d %s 17 xS123R4" % (process.pid, process.start())], fields
+
+
+def test_subordinate_users(slurm):
+    """Processes in a container of the user's; those of other users are not the job's."""
+    slurm.write("subuid", "someone:100000:65536\n%d:200000:65536\n" % UID)
+    with Process(device(slurm, MINOR), uid=200033) as own, Process(device(slurm, MINOR + 1), uid=100033):
+        slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
+        assert [line.split()[0] for line in slurm.read("left-over").splitlines()] == [str(own.pid)]
+
+
+def test_what_cannot_be_looked_at_counts(slurm):
+    """A find that was killed has not seen the end."""
+    slurm.write("find", "#!/bin/sh\ncase $* in *status*|*cgroup*|*uid_map*) exec /usr/bin/find \"$@\" ;; esac\nkill -9 $$\n", 0o755)
+    with Process(None) as process:
+        slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
+        assert slurm.read("left-over").startswith("%d " % process.pid), slurm.read("left-over")
 
 
 @pytest.mark.parametrize("held", ["nothing", "nvidiactl", "another device"])
