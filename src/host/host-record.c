@@ -180,11 +180,13 @@ static size_t own_words(const char *key)
 
 static void put_question(struct keeping *k, const char *key, const char *name)
 {
-	size_t own = own_words(key);
+	static const char user[] = "user ";
+	bool is_user = span_starts(span_of(key), user);
+	size_t own = is_user ? strlen(user) : own_words(key);
 
 	(void)name;
 	keep_as_it_is(k, (struct span){ key, own });
-	keep_path(k, span_of(key + own));
+	(is_user ? keep_who : keep_path)(k, span_of(key + own));
 }
 
 static struct json_object *name_json(struct recorder *r, const char *path, const char *name,

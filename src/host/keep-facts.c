@@ -34,10 +34,18 @@ static void keep_parameter(struct keeping *k, struct span text)
 /* A path where it is one, else a name that the program has words for. */
 static void keep_path_or_word(struct keeping *k, struct span text)
 {
-	if (text.n && text.p[0] == '/')
+	size_t blank = span_find(text, ' ');
+
+	if (text.n && text.p[0] == '/') {
 		keep_path(k, text);
-	else
-		keep_as_it_is(k, text);
+		return;
+	}
+	/* What follows is taken for arguments of a program. */
+	keep_as_it_is(k, (struct span){ text.p, blank });
+	if (blank == text.n)
+		return;
+	putc(' ', k->out);
+	keep_instead(k, (struct span){ text.p + blank + 1, text.n - blank - 1 });
 }
 
 /* Of a finding: it can be an argument of the kernel. */
@@ -189,10 +197,13 @@ static void keep_value_of_reference(struct keeping *k, struct span text)
 	}
 }
 
-/* "SystemdCgroup of NAME" */
+/* "SystemdCgroup of NAME", "runtimes.NAME" */
 static void keep_role(struct keeping *k, struct span text)
 {
-	size_t n = span_starts(text, ENGINE_SYSTEMD) ? strlen(ENGINE_SYSTEMD) : text.n;
+	static const char runtimes[] = "runtimes.";
+	size_t n = span_starts(text, ENGINE_SYSTEMD) ? strlen(ENGINE_SYSTEMD)
+		   : span_starts(text, runtimes)     ? strlen(runtimes)
+						     : text.n;
 
 	keep_as_it_is(k, (struct span){ text.p, n });
 	keep_value_of_reference(k, (struct span){ text.p + n, text.n - n });

@@ -182,11 +182,17 @@ static void put_boot_component(struct keeping *k, const struct walk *w, struct s
 		keep_instead(k, component);
 }
 
+/* What follows a blank is taken for arguments of a program. */
 static void put_component(struct keeping *k, const struct walk *w, struct span component)
 {
 	bool top = w->place == PLACE_ROOT;
+	size_t blank = span_find(component, ' ');
 
-	if (top && (keep_has(kernel_tops, component) || keep_has(system_tops, component)))
+	if (w->place != PLACE_KERNEL && blank && blank < component.n) {
+		put_component(k, w, (struct span){ component.p, blank });
+		putc(' ', k->out);
+		keep_instead(k, (struct span){ component.p + blank + 1, component.n - blank - 1 });
+	} else if (top && (keep_has(kernel_tops, component) || keep_has(system_tops, component)))
 		keep_as_it_is(k, component);
 	else if (w->place == PLACE_KERNEL)
 		keep_as_it_is(k, component);

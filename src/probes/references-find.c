@@ -534,13 +534,23 @@ static void find_processors(struct probe_context *ctx, struct reference *r)
 		r->found = fact_str(ctx->arena, arena_printf(ctx->arena, "%" PRIu64, cpus.value));
 }
 
+/* Slurm counts the compute instances of a GPU in MIG mode, and /proc has its GPU instances. */
+static bool has_mig_instances(const struct node *node)
+{
+	for_each(gpu, &node->gpu.devices)
+		if (is_known(gpu->mig_instances) && gpu->mig_instances.value)
+			return true;
+	return false;
+}
+
 static void find_amount(struct probe_context *ctx, struct reference *r)
 {
 	const struct node *node = ctx->node;
 	bool gpus = str_is(r->role, "Gres");
 	uint64_t there = gpus ? node->gpu.devices.count : node->os.memory_bytes.value >> 20;
 
-	if (gpus ? is_known(node->gpu.devices) : is_known(node->os.memory_bytes))
+	if (gpus ? is_known(node->gpu.devices) && !has_mig_instances(node)
+		 : is_known(node->os.memory_bytes))
 		r->found = fact_str(ctx->arena, arena_printf(ctx->arena, "%" PRIu64, there));
 }
 

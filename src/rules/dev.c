@@ -433,7 +433,10 @@ static void note_without_channel(struct rule_context *ctx)
 		NOTE(ctx,
 		     .observed =
 			     "no channel: CUDA refuses fabric handles to NVSHMEM, Mooncake, nvbandwidth",
-		     .remedy = "For them set NVreg_CreateImexChannel0=1.",
+		     /* Older drivers do not have the parameter. */
+		     .remedy = node_param(node, "CreateImexChannel0")
+				       ? "For them set NVreg_CreateImexChannel0=1."
+				       : NULL,
 		     .evidence = { "dev.nodes", "dev.majors[nvidia-caps-imex-channels].major" });
 	else
 		NOT_APPLICABLE(
