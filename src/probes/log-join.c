@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "probes/log-scan.h"
 
 #define LINES_MAX 12
 /* Lines of one call have one time; some messages are several calls in a row, and a serial console delays each. */
 #define APART_US 2000000
-#define NO_TIME UINT64_MAX /* LOG_NO_TIME */
 
 static const char nvrm[] = "NVRM:";
 
@@ -85,7 +85,7 @@ bool log_join_continue(struct log_join *join, uint64_t time_us, struct span mess
 
 	if (!join->lines || join->lines == LINES_MAX || !span_starts(message, nvrm))
 		return false;
-	if (time_us != NO_TIME && join->last_us != NO_TIME &&
+	if (time_us != LOG_NO_TIME && join->last_us != LOG_NO_TIME &&
 	    (time_us < join->last_us || time_us - join->last_us > APART_US))
 		return false;
 	rest = after_prefix(message);
@@ -93,7 +93,7 @@ bool log_join_continue(struct log_join *join, uint64_t time_us, struct span mess
 	if (is_message_of_its_own(rest) && !(rest.n && join->n - join->message_at <= strlen(nvrm)))
 		return false;
 	join->lines++;
-	join->last_us = time_us == NO_TIME ? join->last_us : time_us;
+	join->last_us = time_us == LOG_NO_TIME ? join->last_us : time_us;
 	join->advice |= is_advice(rest);
 	if (!join->advice)
 		append(join, rest);

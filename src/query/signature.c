@@ -77,8 +77,11 @@ static const char *cure_without_secure_boot(struct arena *arena, const struct no
 	return arena_printf(
 		arena,
 		"Find what writes to /sys/kernel/security/lockdown (a unit or a script), take that out and "
-		"reboot; or %s. Secure Boot is off: the kernel reads no enrolled key.",
-		or_signed);
+		"reboot; or %s. Secure Boot is off: the kernel reads no enrolled key.%s",
+		or_signed,
+		option_of(node, "CONFIG_LOCK_DOWN_KERNEL_FORCE_INTEGRITY")
+			? ""
+			: " The kernel's configuration was not read: it can set lockdown too.");
 }
 
 const char *signature_cure(struct arena *arena, const struct node *node)
