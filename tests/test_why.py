@@ -227,6 +227,48 @@ def test_a_problem_of_a_slower_path_explains_no_failure(why):
         assert both["answers"]["problems"] == alone["answers"]["problems"]
 
 
+# ---- how the log ends ----
+
+WARNED = "[1.5] [gpu01:10:0] ucp_context.c:1339 UCX  WARN  transport 'gdr_copy' is not available, please use one or more of: tcp"
+OOM = "INFO tuner: batch size 96 does not fit (torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4 GiB.)"
+WORDS = "RuntimeError: the CUDA driver of libfrob could not be initialised"
+
+
+@pytest.mark.parametrize("line, behind, failed", [
+    (WARNED, "4194304   24100.00\n" * 30, False),
+    (WARNED, "4194304   24100.00\n" * 3, True),
+    (WARNED, "ERROR no transport is left\n", True),
+    (OOM, "batch size 64 fits\nERROR: push to statsd failed\ndone, 200 steps, exit 0\n", False),
+    (OOM, "worker exited with code 1\n", True),
+    (OOM.replace("INFO ", ""), "done, 200 steps, exit 0\n", True),
+    (WORDS, "apex is optional, going on\nsetup: done\n", False),
+    (WORDS, "setup: done\nprocess exited with code 3\n", True),
+    (WORDS, "going on\n", True),
+])
+def test_what_a_job_survived(line, behind, failed, why):
+    found = why("begin\n%s\n%s" % (line, behind))
+    assert bool(found["decisive"]) == failed
+    if line == WORDS:
+        assert bool(found["unrecognised"]) != failed and not found["survived"]
+    else:
+        assert [e["line"] for e in found["survived"]] == ([] if failed else [2])
+
+
+def test_the_end_of_a_long_log(why):
+    assert why("%s\n%s" % (OOM, "a line of the job\n" * 100000))["survived"]
+    assert not why("%s\n%sERROR: all is lost\n" % (OOM, "a line of the job\n" * 100000))["survived"]
+
+
+def test_where_no_rule_applies(facts):
+    """The rules are named, and nothing is said to be ruled out."""
+    text = "enroot: Command not found: nvidia-container-cli, see https://github.com/NVIDIA/libnvidia-container"
+    result = run("why", "--text", text, "--from", facts(NODE))
+    if "Do not apply" in result.out:
+        assert "does not explain" not in result.out and "applies to this node" in result.out
+    else:
+        assert "dev/container-runtime-missing" in result.out
+
+
 # ---- what the table does not have ----
 
 STRANGE = "ERROR: Unexpected frobnication encountered in worker. This might be caused by nouveau."
@@ -257,6 +299,17 @@ def test_the_rules_that_have_its_names(why):
     ("INFO: the fallback is not supported here", False),
     ("Passed: 28, Failed: 0", False),
     ("no error: all is well", False),
+    ("ECC errors 0, pending retirements: No", False),
+    ('DCGM_FI_DEV_XID_ERRORS{gpu="0",err_msg="No Error"} 0', False),
+    ('{"event":"summary","failures":0,"errors":[],"timeouts":0}', False),
+    ("nixlbench: failed transfers: 0", False),
+    ("result: error=None, path=/results", False),
+    ("finished without failures", False),
+    ("Cannot map the page, as expected", False),
+    ("failed to allocate 0 bytes", True),
+    ("failed transfers: 3", True),
+    ("error: no such device", True),
+    ("error: 0x31", True),
     ("all is well", False),
 ])
 def test_what_reads_like_an_error(line, reads, why):

@@ -233,6 +233,7 @@ static struct json_object *answers_json(const struct why *why)
 {
 	struct json_object *json = json_object_new_object();
 	struct json_object *problems = json_object_new_array();
+	struct json_object *inapplicable = json_object_new_array();
 
 	for_each(p, &why->problems.items)
 		json_object_array_add(problems, problem_json(why, p));
@@ -240,7 +241,9 @@ static struct json_object *answers_json(const struct why *why)
 	put_findings(json, "notes", why, &why->notes);
 	put_findings(json, "ruled_out", why, &why->passed);
 	put_findings(json, "not_checked", why, &why->unknown);
-	json_put_number(json, "not_applicable", why->inapplicable);
+	for_each(rule, &why->inapplicable)
+		json_object_array_add(inapplicable, json_object_new_string((*rule)->id));
+	json_put(json, "not_applicable", inapplicable);
 	return json;
 }
 
@@ -289,6 +292,7 @@ enum exit_status render_why_json(const struct why *why, enum exit_status status)
 	put_events(json, "failures", why->job, &why->failures);
 	put_events(json, "consequences", why->job, &why->consequences);
 	put_events(json, "fallbacks", why->job, &why->fallbacks);
+	put_events(json, "survived", why->job, &why->survived);
 	json_put(json, "odd", odd_json(why));
 	json_put(json, "differences", differences_json(why));
 	json_put(json, "log", log_json(why));

@@ -81,7 +81,8 @@ static void show_decisive(struct why_view *w)
 		field(w, "",
 		      "The table does not have this message: the names in the line say this.");
 	if (!is_failure)
-		field(w, "", "It follows from an earlier failure, which the log does not show.");
+		field(w, "",
+		      "It follows from an earlier failure, which was not recognised in the log.");
 	field(w, "Seen", times_text(w, e));
 }
 
@@ -122,6 +123,12 @@ static void show_fallback(struct why_view *w, const struct job_event *e)
 	field(w, "", e->message->meaning);
 }
 
+static void show_survived(struct why_view *w, const struct job_event *e)
+{
+	field(w, "Survived", event_text(w, e));
+	field(w, "", arena_printf(w->arena, "%s The job went on after it.", e->message->meaning));
+}
+
 /* What follows from the first failure is counted, not shown. */
 static void show_consequences(struct why_view *w)
 {
@@ -153,6 +160,8 @@ static void show_events(struct why_view *w)
 	show_consequences(w);
 	for_each(e, &why->fallbacks)
 		show_fallback(w, *e);
+	for_each(e, &why->survived)
+		show_survived(w, *e);
 	for_each(odd, &why->odd)
 		field(w, "Odd one out", arena_printf(w->arena, "%s: %s", odd->host, odd->text));
 }
@@ -284,6 +293,22 @@ static const char *node_name(const struct why_view *w)
 	return w->why->name ? w->why->name : "this node";
 }
 
+/* "Does not apply", of rules that could explain the log on another node. */
+static const char *inapplicable_text(struct why_view *w)
+{
+	const char *text = "";
+
+	for_each(rule, &w->why->inapplicable)
+		text = arena_printf(w->arena, "%s%s%s", text, *text ? ", " : "", (*rule)->id);
+	return *text ? text : NULL;
+}
+
+static bool is_judged(const struct why *why)
+{
+	return why->problems.items.count || why->notes.count || why->passed.count ||
+	       why->unknown.count;
+}
+
 static void show_node(struct why_view *w)
 {
 	const struct why *why = w->why;
@@ -295,6 +320,8 @@ static void show_node(struct why_view *w)
 	show_notes(w);
 	field(w, "Ruled out", passed_text(w));
 	show_unknown(w);
+	if (w->v.options->verbose || !is_judged(w->why))
+		field(w, "Do not apply", inapplicable_text(w));
 }
 
 /* ---- elsewhere ---- */
@@ -331,6 +358,8 @@ static void show_whose(struct why_view *w)
 /* The log can be of hosts that are not this node. */
 static const char *not_explained(const struct why *why)
 {
+	if (!is_judged(why))
+		return "No rule could look for the cause here.";
 	if (why->whose == WHY_OTHER ||
 	    (why->name && why->own_host == JOB_NOBODY && why->job->hosts.count))
 		return "This node's configuration does not explain the failure, which the log has of another host.";
@@ -369,7 +398,9 @@ static const char *verdict(struct why_view *w)
 		return arena_printf(w->arena, "%s on this node can explain the failure.",
 				    counted(w->arena, why->explaining_first, "problem"));
 	if (why->decisive)
-		return "Nothing on this node is known to explain the failure.";
+		return is_judged(why)
+			       ? "Nothing on this node is known to explain the failure."
+			       : "No rule that could explain the failure applies to this node.";
 	if (why->fallbacks.count)
 		return arena_printf(w->arena,
 				    "No failure was recognised, but the job used a slower path.%s",

@@ -108,6 +108,8 @@ static const struct calm {
 	{ "WARNING", true },
 	{ "Warning:", false },
 	{ "warning:", false },
+	{ "UCX  WARN", false },
+	{ "UCX WARN", false },
 	{ "level=info", false },
 	{ "level=debug", false },
 	{ "level=warn", false },
@@ -122,13 +124,11 @@ static const struct calm {
 	{ "\"level\": \"warn", false },
 	{ "deprecated", false },
 	{ "ignore", false },
-	{ "Ignoring", false },
-	{ "no error", true },
-	{ "No error", true },
-	{ "0 error", true },
-	{ "0 fail", true },
-	{ "ailed: 0", false },
-	{ "error:0 ", false },
+	{ "gnoring", false },
+	{ "as expected", false },
+	{ "on-fatal", false },
+	{ "onfatal", false },
+	{ "kipping", false },
 	{ "debug:  ", false },
 	{ "debug2: ", false },
 	{ "debug3: ", false },
@@ -154,6 +154,72 @@ static bool is_word_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
+static bool ends_with(struct span text, const char *word)
+{
+	size_t n = strlen(word);
+
+	return text.n >= n && strncasecmp(text.p + text.n - n, word, n) == 0 &&
+	       (text.n == n || !is_word_char(text.p[text.n - n - 1]));
+}
+
+/* "0 errors", "no error", "without failures" */
+static bool is_denied_before(struct span line, const char *at)
+{
+	static const char *const words[] = { "0", "no", "zero", "without", "any" };
+	struct span before = { line.p, (size_t)(at - line.p) };
+
+	if (!before.n || (before.p[before.n - 1] != ' ' && before.p[before.n - 1] != '-'))
+		return false;
+	before.n--;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (ends_with(before, words[i]))
+			return true;
+	return false;
+}
+
+static bool is_one_of(char c, const char *set)
+{
+	return c && strchr(set, c);
+}
+
+/* A value that says that there is none, up to the end of its field. */
+static bool is_none(struct span value)
+{
+	static const char *const words[] = { "none", "no", "null", "false", "[]", "{}" };
+	size_t n = 0;
+
+	while (n < value.n && (value.p[n] == '0' || (n && value.p[n] == '.')))
+		n++;
+	if (n)
+		return n == value.n || is_one_of(value.p[n], " ,;)}]\"'|\n\r");
+	for (size_t i = 0; !n && i < sizeof(words) / sizeof(words[0]); i++)
+		if (value.n >= strlen(words[i]) &&
+		    strncasecmp(value.p, words[i], strlen(words[i])) == 0)
+			n = strlen(words[i]);
+	return n && (n == value.n || is_one_of(value.p[n], ",;)}]\"'|\n\r"));
+}
+
+#define NAME_BEHIND 24 /* bytes: "failed transfers: 0" */
+
+/* "errors 0", "errors: 0", "failures=0", "\"errors\":[]", "failed transfers: 0" */
+static bool is_denied_behind(struct span rest)
+{
+	size_t i = 0;
+
+	while (i < rest.n && isalpha((unsigned char)rest.p[i]))
+		i++;
+	if (i + 1 < rest.n && rest.p[i] == ' ' && rest.p[i + 1] == '0')
+		return is_none((struct span){ rest.p + i + 1, rest.n - i - 1 });
+	while (i < rest.n && i < NAME_BEHIND &&
+	       (is_word_char(rest.p[i]) || is_one_of(rest.p[i], " \"'])-")))
+		i++;
+	if (i == rest.n || !is_one_of(rest.p[i], ":="))
+		return false;
+	for (i++; i < rest.n && is_one_of(rest.p[i], " \"'"); i++)
+		;
+	return is_none((struct span){ rest.p + i, rest.n - i });
+}
+
 /* Is SIGN at AT in LINE? */
 static bool has_sign(const struct sign *sign, struct span line, const char *at)
 {
@@ -165,7 +231,9 @@ static bool has_sign(const struct sign *sign, struct span line, const char *at)
 		return false;
 	if (sign->before == WORD_ENDS && at > line.p && is_word_char(at[-1]))
 		return false;
-	return sign->behind == ANY || left == n || !is_word_char(at[n]);
+	if (sign->behind == WORD_ENDS && left > n && is_word_char(at[n]))
+		return false;
+	return !is_denied_before(line, at) && !is_denied_behind((struct span){ at + n, left - n });
 }
 
 /* ---- calm lines ---- */
@@ -179,8 +247,7 @@ static bool has_calm(const struct calm *calm, struct span line)
 		if (!calm->is_level)
 			return true;
 		if ((at == line.p || (!is_word_char(at[-1]) && at[-1] != '=')) &&
-		    (at + n == end || calm->text[0] == '0' ||
-		     (!is_word_char(at[n]) && at[n] != '=')))
+		    (at + n == end || (!is_word_char(at[n]) && at[n] != '=')))
 			return true;
 	}
 	return false;

@@ -87,6 +87,8 @@ static void copy_event(const struct copy *c, const struct job_event *from)
 	e.ranks = WINDOW_READ(from->ranks);
 	e.host_bits = copy_bits(c, &from->host_bits, JOB_HOSTS_MAX);
 	e.rank_bits = copy_bits(c, &from->rank_bits, JOB_RANKS_MAX);
+	e.is_calm = *(const volatile char *)&from->is_calm != 0;
+	e.survived = *(const volatile char *)&from->survived != 0;
 	e.first = copy_place(c, &from->first);
 	*LIST_ADD(c->to, &c->job->events) = e;
 }

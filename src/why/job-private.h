@@ -27,6 +27,8 @@ uint32_t key_table_number(struct key_table *table, struct arena *arena, struct s
 #define JOB_LINE_MAX 65536 /* a longer line is taken as several */
 #define JOB_BUFFER (4 * JOB_LINE_MAX)
 
+#define JOB_TAIL 8192 /* bytes of the end of a log, which tells how the job ended */
+
 #define JOB_SUSPECTS_MAX 4096 /* lines with a sign of an error that are compared with the topics */
 
 /* A line of a topic. */
@@ -53,6 +55,8 @@ struct job_reader {
 	size_t fill;   /* of the buffer */
 	char *buffer;  /* JOB_BUFFER bytes and one more */
 	char *decoded; /* of one JSON line */
+	char *tail;    /* the last of what was taken out of the buffer: JOB_TAIL bytes at most */
+	size_t tail_n;
 };
 
 /* clean.c: copies FROM without NULs and escape sequences, of which one may begin in one portion and end in another.

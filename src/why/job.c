@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "why/ending.h"
 #include "why/job-private.h"
 #include "why/topic.h"
 
@@ -29,6 +30,7 @@ struct job_reader *job_begin(struct arena *arena)
 	r->told = arena_alloc(arena, count * sizeof(uint8_t *));
 	r->buffer = arena_alloc(arena, JOB_BUFFER + 1);
 	r->decoded = arena_alloc(arena, JOB_LINE_MAX);
+	r->tail = arena_alloc(arena, JOB_TAIL);
 	key_table_init(&r->hosts, arena, JOB_HOSTS_MAX);
 	key_table_init(&r->ranks, arena, JOB_RANKS_MAX);
 	key_table_init(&r->facts, arena, JOB_FACTS_MAX);
@@ -73,6 +75,7 @@ static void begin_event(struct job_reader *r, struct job_event *event,
 			const struct job_place *place)
 {
 	event->message = message;
+	event->is_calm = true;
 	event->first = *place;
 	event->first.time = keep(r, line->time);
 	event->first.text = keep(r, line->text);
@@ -99,13 +102,14 @@ static void blame(struct job_reader *r, const struct message *message,
 }
 
 static void take_event(struct job_reader *r, const struct message *message, const struct line *line,
-		       const struct job_place *place)
+		       const struct job_place *place, bool is_calm)
 {
 	struct job_event *event = event_of(r, message);
 
 	if (!event->count++)
 		begin_event(r, event, message, line, place);
 	event->last_line = place->line;
+	event->is_calm &= is_calm;
 	count_bit(r, &event->host_bits, &event->hosts, place->host, JOB_HOSTS_MAX);
 	count_bit(r, &event->rank_bits, &event->ranks, place->rank, JOB_RANKS_MAX);
 	blame(r, message, place);
@@ -142,11 +146,13 @@ static void take_text(struct job_reader *r, struct span whole, const char *ancho
 	size_t count = scanner_match(r->scanner, whole, anchor, matches);
 	const struct message *message;
 	struct job_place place;
+	bool is_calm;
 
 	if (!count)
 		return;
 	message = most_special(matches, count);
-	if (message->weight == FAILURE_UNWARNED && error_line_is_calm(whole))
+	is_calm = message->kind == MESSAGE_FAILURE && error_line_is_calm(whole);
+	if (message->weight == FAILURE_UNWARNED && is_calm)
 		return;
 	place = place_of(r, line, r->job->lines + 1);
 	if (place.host != JOB_NOBODY)
@@ -156,7 +162,7 @@ static void take_text(struct job_reader *r, struct span whole, const char *ancho
 	for (size_t i = 0; i < count; i++)
 		job_take_facts(r, &matches[i], line, place.host);
 	if (message->kind <= MESSAGE_FALLBACK)
-		take_event(r, message, line, &place);
+		take_event(r, message, line, &place, is_calm);
 }
 
 static void take_json(struct job_reader *r, const struct line *outer, const struct json_line *json)
@@ -317,12 +323,26 @@ static void take_region(struct job_reader *r, struct span region)
 	r->job->lines += count_lines(counted, end);
 }
 
+static void keep_tail(struct job_reader *r, struct span region)
+{
+	size_t kept = r->tail_n;
+
+	if (region.n > JOB_TAIL)
+		region = (struct span){ region.p + region.n - JOB_TAIL, JOB_TAIL };
+	if (kept > JOB_TAIL - region.n)
+		kept = JOB_TAIL - region.n;
+	memmove(r->tail, r->tail + r->tail_n - kept, kept);
+	memcpy(r->tail + kept, region.p, region.n);
+	r->tail_n = kept + region.n;
+}
+
 static void empty_buffer(struct job_reader *r, bool is_end)
 {
 	const char *mark = memrchr(r->buffer, '\n', r->fill);
 	size_t n = is_end || !mark ? r->fill : (size_t)(mark + 1 - r->buffer);
 
 	take_region(r, (struct span){ r->buffer, n });
+	keep_tail(r, (struct span){ r->buffer, n });
 	memmove(r->buffer, r->buffer + n, r->fill - n);
 	r->fill -= n;
 }
@@ -414,12 +434,13 @@ static const struct job_suspect *find_suspect(const struct job_reader *r)
 	return best;
 }
 
-static void add_suspect(struct job_reader *r)
+/* Of a line that is only known by its words, a good end says that the job survived it. */
+static void add_suspect(struct job_reader *r, const struct ending *ending)
 {
 	const struct job_suspect *suspect = find_suspect(r);
 	struct job_event *event;
 
-	if (!suspect)
+	if (!suspect || ending->is_good)
 		return;
 	event = LIST_ADD(r->arena, &r->job->events);
 	*event = (struct job_event){ .message = suspect->topic,
@@ -438,9 +459,25 @@ static void sort_events(struct job *job)
 		      compare_events);
 }
 
+#define WENT_ON_LINES 20 /* behind the last error */
+
+/* A failure that its own line calls information or a warning did not end a job that went on. */
+static void find_survived(struct job *job, const struct ending *ending)
+{
+	for (uint32_t i = 0; i < job->events.count; i++) {
+		struct job_event *e = &job->events.items[i];
+		uint64_t last = e->last_line > ending->error_line ? e->last_line
+								  : ending->error_line;
+
+		e->survived = e->message->kind == MESSAGE_FAILURE && e->is_calm &&
+			      (ending->is_good || job->lines - last >= WENT_ON_LINES);
+	}
+}
+
 const struct job *job_end(struct job_reader *r)
 {
 	bool is_open = r->fill && r->buffer[r->fill - 1] != '\n';
+	struct ending ending;
 	size_t count;
 
 	empty_buffer(r, true);
@@ -450,7 +487,9 @@ const struct job *job_end(struct job_reader *r)
 		if (r->events[i])
 			*LIST_ADD(r->arena, &r->job->events) = *r->events[i];
 	sort_events(r->job);
-	add_suspect(r);
+	ending = ending_of(r->errors, (struct span){ r->tail, r->tail_n }, r->job->lines);
+	find_survived(r->job, &ending);
+	add_suspect(r, &ending);
 	sort_events(r->job);
 	return r->job;
 }
@@ -468,7 +507,7 @@ const struct job_event *job_decisive(const struct job *job)
 	for_each(e, &job->events) {
 		const struct job_event *cause;
 
-		if (e->message->kind != MESSAGE_FAILURE)
+		if (e->message->kind != MESSAGE_FAILURE || e->survived)
 			continue;
 		cause = e->message->weight == FAILURE_SYMPTOM ? first_cause(job) : NULL;
 		return cause ? cause : e;

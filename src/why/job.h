@@ -34,6 +34,8 @@ struct job_event {
 	uint64_t last_line;
 	uint32_t hosts, ranks; /* that have it, of those that are known by name */
 	uint8_t *host_bits, *rank_bits;
+	bool is_calm;  /* each of its lines says of itself that it is information or a warning */
+	bool survived; /* a failure behind which the job went on, as the end of the log tells */
 };
 
 struct job_host {

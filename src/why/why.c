@@ -52,6 +52,8 @@ static void sort_events(struct why *why)
 			*LIST_ADD(arena, &why->consequences) = e;
 		else if (e->message->kind == MESSAGE_FALLBACK)
 			*LIST_ADD(arena, &why->fallbacks) = e;
+		else if (e->survived)
+			*LIST_ADD(arena, &why->survived) = e;
 		else if (e != why->decisive)
 			*LIST_ADD(arena, &why->failures) = e;
 	}
@@ -209,7 +211,7 @@ static void sort_answers(struct why *why, const struct answers *a)
 	else if (a->by[VERDICT_PASS] && !a->by[VERDICT_NOTE])
 		*LIST_ADD(arena, &why->passed) = a->by[VERDICT_PASS];
 	else if (a->by[VERDICT_NOT_APPLICABLE])
-		why->inapplicable++;
+		*LIST_ADD(arena, &why->inapplicable) = a->by[VERDICT_NOT_APPLICABLE]->rule;
 }
 
 static void find_answers(struct why *why)

@@ -42,12 +42,13 @@ struct why {
 	LIST(const struct job_event *) failures; /* all others */
 	LIST(const struct job_event *) consequences;
 	LIST(const struct job_event *) fallbacks;
+	LIST(const struct job_event *) survived; /* failures behind which the job went on */
 	struct problems
 		problems; /* of the report: those that could explain it, the likeliest first */
 	LIST(const struct finding *) notes;
-	LIST(const struct finding *) passed;  /* one for each rule: all its answers are good */
-	LIST(const struct finding *) unknown; /* one for each rule */
-	size_t inapplicable;		      /* rules */
+	LIST(const struct finding *) passed;	/* one for each rule: all its answers are good */
+	LIST(const struct finding *) unknown;	/* one for each rule */
+	LIST(const struct rule *) inapplicable; /* they do not concern this node */
 	LIST(struct why_difference) differences;
 	LIST(struct why_odd) odd;
 	/* If no failure was recognised: the first line that reads like one; or NULL. */

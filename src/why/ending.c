@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "why/ending.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define LAST_LINES 12 /* in which a job that went well says so */
+
+/* Whole words; case does not count. */
+static const char *const good_words[] = { "completed", "done",	    "finished",	  "ok",
+					  "pass",      "passed",    "ready",	  "saved",
+					  "success",   "succeeded", "successful", "successfully" };
+
+static bool is_word_char(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool has_word(struct span line, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i + n <= line.n; i++)
+		if (strncasecmp(line.p + i, word, n) == 0 &&
+		    (i == 0 || !is_word_char(line.p[i - 1])) &&
+		    (i + n == line.n || !is_word_char(line.p[i + n])))
+			return true;
+	return false;
+}
+
+/* One of the words and marks that stand between "exit" and its status. */
+static bool skip_between(struct span *s)
+{
+	static const char *const between[] = { "ed", "code", "status", "with", " ", ":",
+					       "=",  "(",    "-",      "_",    "'", "\"" };
+
+	for (size_t i = 0; i < sizeof(between) / sizeof(between[0]); i++) {
+		size_t n = strlen(between[i]);
+
+		if (s->n < n || strncasecmp(s->p, between[i], n) != 0)
+			continue;
+		*s = (struct span){ s->p + n, s->n - n };
+		return true;
+	}
+	return false;
+}
+
+enum exit_said { EXIT_NOT_SAID, EXIT_ZERO, EXIT_OTHER };
+
+/* "exited with code 1", "Exit code:    3", "+ exit 125", "(exitcode: -6)" */
+static enum exit_said exit_said_in(struct span line)
+{
+	for (size_t i = 0; i + 4 < line.n; i++) {
+		struct span rest = { line.p + i + 4, line.n - i - 4 };
+
+		if (strncasecmp(line.p + i, "exit", 4) != 0 || (i && is_word_char(line.p[i - 1])))
+			continue;
+		while (skip_between(&rest))
+			;
+		if (rest.n && isdigit((unsigned char)*rest.p))
+			return *rest.p == '0' ? EXIT_ZERO : EXIT_OTHER;
+	}
+	return EXIT_NOT_SAID;
+}
+
+static bool reads_like_an_error(const struct error_finder *errors, struct span line)
+{
+	return exit_said_in(line) == EXIT_OTHER ||
+	       (error_finder_next(errors, line, line.p) && !error_line_is_calm(line));
+}
+
+static bool is_good(struct span line)
+{
+	for (size_t i = 0; i < sizeof(good_words) / sizeof(good_words[0]); i++)
+		if (has_word(line, good_words[i]))
+			return true;
+	return exit_said_in(line) == EXIT_ZERO;
+}
+
+struct ending ending_of(const struct error_finder *errors, struct span tail, uint64_t lines)
+{
+	struct ending ending = { 0 };
+	int seen = 0;
+
+	while (tail.n && !ending.error_line) {
+		const char *mark;
+		struct span line;
+
+		tail.n -= tail.p[tail.n - 1] == '\n';
+		mark = tail.n ? memrchr(tail.p, '\n', tail.n) : NULL;
+		line.p = mark ? mark + 1 : tail.p;
+		line.n = (size_t)(tail.p + tail.n - line.p);
+		tail.n -= line.n;
+		if (span_trim(line).n) {
+			if (reads_like_an_error(errors, line))
+				ending.error_line = lines;
+			else
+				ending.is_good |= seen++ < LAST_LINES && is_good(line);
+		}
+		lines -= lines > 0;
+	}
+	return ending;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ending.h - how a log ends. A job that survived an error goes on, and says so in its last lines; one that failed ends
+ * with errors or with a bad exit status.
+ */
+#ifndef WHY_ENDING_H
+#define WHY_ENDING_H
+
+#include <stdint.h>
+
+#include "why/error-line.h"
+
+struct ending {
+	bool is_good; /* one of the last lines tells of success, and no error is behind it */
+	uint64_t
+		error_line; /* the last line that reads like an error; 0: none of these lines does */
+};
+
+/* TAIL: whole lines, the last of which has the number LINES. */
+struct ending ending_of(const struct error_finder *errors, struct span tail, uint64_t lines);
+
+#endif
