@@ -240,7 +240,8 @@ WORDS = "RuntimeError: the CUDA driver of libfrob could not be initialised"
     (WARNED, "ERROR no transport is left\n", True),
     (OOM, "batch size 64 fits\nERROR: push to statsd failed\ndone, 200 steps, exit 0\n", False),
     (OOM, "worker exited with code 1\n", True),
-    (OOM.replace("INFO ", ""), "done, 200 steps, exit 0\n", True),
+    (OOM.replace("INFO ", ""), "done, 200 steps\n", True),
+    (OOM.replace("INFO ", ""), "done, 200 steps, exit 0\n", False),
     (WORDS, "apex is optional, going on\nsetup: done\n", False),
     (WORDS, "setup: done\nprocess exited with code 3\n", True),
     (WORDS, "going on\n", True),
@@ -349,6 +350,7 @@ def test_it_is_found_far_down(why):
     ("2025-01-01T10:00:00+02:00 [rank1]: ", None, 1),
     ("[2025-01-01 10:00:00,123] ", None, None),
     ("\x1b[31m[rank2]:\x1b[0m ", None, 2),
+    ("2: [rank17]: ", None, 17),
 ])
 def test_prefixes(prefix, host, rank, why):
     first = why("before\n%s%s\n" % (prefix, GID))["decisive"]

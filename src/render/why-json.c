@@ -241,8 +241,8 @@ static struct json_object *answers_json(const struct why *why)
 	put_findings(json, "notes", why, &why->notes);
 	put_findings(json, "ruled_out", why, &why->passed);
 	put_findings(json, "not_checked", why, &why->unknown);
-	for_each(rule, &why->inapplicable)
-		json_object_array_add(inapplicable, json_object_new_string((*rule)->id));
+	for_each(f, &why->inapplicable)
+		json_object_array_add(inapplicable, json_object_new_string((*f)->rule->id));
 	json_put(json, "not_applicable", inapplicable);
 	return json;
 }

@@ -11,7 +11,7 @@
 #define LABEL 15     /* width of "first failure  " */
 #define EVENTS_MAX 5 /* of one kind that are listed */
 #define FACTS_MAX 8  /* of one name */
-#define PASSED_MAX 5 /* rules that are ruled out and named */
+#define RULES_MAX 5  /* that are named, of those that are ruled out or do not apply */
 
 struct why_view {
 	struct view v;
@@ -231,20 +231,17 @@ static void show_job(struct why_view *w)
 /* ---- this node ---- */
 
 /* The likeliest rules; the others are counted. */
-static const char *passed_text(struct why_view *w)
+static const char *rules_text(struct why_view *w, const struct finding *const *list, uint32_t count)
 {
-	uint32_t count = w->why->passed.count, shown = 0;
-	const char *text = "";
+	uint32_t shown = count > RULES_MAX && !w->v.options->verbose ? RULES_MAX : count;
+	const char *text = NULL;
 
-	for_each(f, &w->why->passed) {
-		if (shown == PASSED_MAX && !w->v.options->verbose)
-			break;
-		text = arena_printf(w->arena, "%s%s%s", text, shown++ ? ", " : "", (*f)->rule->id);
-	}
-	if (shown < count)
-		text = arena_printf(w->arena, "%s and %s: -v shows them", text,
-				    counted(w->arena, count - shown, "other rule"));
-	return *text ? text : NULL;
+	for (uint32_t i = 0; i < shown; i++)
+		text = arena_printf(w->arena, "%s%s%s", i ? text : "", i ? ", " : "",
+				    list[i]->rule->id);
+	return shown < count ? arena_printf(w->arena, "%s and %s: -v shows them", text,
+					    counted(w->arena, count - shown, "other rule"))
+			     : text;
 }
 
 static void show_notes(struct why_view *w)
@@ -293,16 +290,6 @@ static const char *node_name(const struct why_view *w)
 	return w->why->name ? w->why->name : "this node";
 }
 
-/* "Does not apply", of rules that could explain the log on another node. */
-static const char *inapplicable_text(struct why_view *w)
-{
-	const char *text = "";
-
-	for_each(rule, &w->why->inapplicable)
-		text = arena_printf(w->arena, "%s%s%s", text, *text ? ", " : "", (*rule)->id);
-	return *text ? text : NULL;
-}
-
 static bool is_judged(const struct why *why)
 {
 	return why->problems.items.count || why->notes.count || why->passed.count ||
@@ -318,10 +305,10 @@ static void show_node(struct why_view *w)
 	if (why->problems.items.count)
 		page_printf(&w->v.page, "\n");
 	show_notes(w);
-	field(w, "Ruled out", passed_text(w));
+	field(w, "Ruled out", rules_text(w, w->why->passed.items, w->why->passed.count));
 	show_unknown(w);
-	if (w->v.options->verbose || !is_judged(w->why))
-		field(w, "Do not apply", inapplicable_text(w));
+	field(w, "Do not apply",
+	      rules_text(w, w->why->inapplicable.items, w->why->inapplicable.count));
 }
 
 /* ---- elsewhere ---- */

@@ -70,12 +70,12 @@ static bool reads_like_an_error(const struct error_finder *errors, struct span l
 	       (error_finder_next(errors, line, line.p) && !error_line_is_calm(line));
 }
 
-static bool is_good(struct span line)
+static void take_good(struct ending *ending, struct span line)
 {
 	for (size_t i = 0; i < sizeof(good_words) / sizeof(good_words[0]); i++)
-		if (has_word(line, good_words[i]))
-			return true;
-	return exit_said_in(line) == EXIT_ZERO;
+		ending->is_good |= has_word(line, good_words[i]);
+	ending->is_zero_exit |= exit_said_in(line) == EXIT_ZERO;
+	ending->is_good |= ending->is_zero_exit;
 }
 
 struct ending ending_of(const struct error_finder *errors, struct span tail, uint64_t lines)
@@ -95,8 +95,8 @@ struct ending ending_of(const struct error_finder *errors, struct span tail, uin
 		if (span_trim(line).n) {
 			if (reads_like_an_error(errors, line))
 				ending.error_line = lines;
-			else
-				ending.is_good |= seen++ < LAST_LINES && is_good(line);
+			else if (seen++ < LAST_LINES)
+				take_good(&ending, line);
 		}
 		lines -= lines > 0;
 	}

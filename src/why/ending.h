@@ -11,7 +11,8 @@
 #include "why/error-line.h"
 
 struct ending {
-	bool is_good; /* one of the last lines tells of success, and no error is behind it */
+	bool is_good;	   /* one of the last lines tells of success, and no error is behind it */
+	bool is_zero_exit; /* one of these says that the exit status is 0 */
 	uint64_t
 		error_line; /* the last line that reads like an error; 0: none of these lines does */
 };

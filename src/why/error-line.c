@@ -125,6 +125,7 @@ static const struct calm {
 	{ "deprecated", false },
 	{ "ignore", false },
 	{ "gnoring", false },
+	{ "# HELP", false },
 	{ "as expected", false },
 	{ "on-fatal", false },
 	{ "onfatal", false },

@@ -461,7 +461,8 @@ static void sort_events(struct job *job)
 
 #define WENT_ON_LINES 20 /* behind the last error */
 
-/* A failure that its own line calls information or a warning did not end a job that went on. */
+/* No failure ended a job whose exit status is 0. One that its own line calls information or a warning did not end a job
+ * that went on. */
 static void find_survived(struct job *job, const struct ending *ending)
 {
 	for (uint32_t i = 0; i < job->events.count; i++) {
@@ -469,8 +470,10 @@ static void find_survived(struct job *job, const struct ending *ending)
 		uint64_t last = e->last_line > ending->error_line ? e->last_line
 								  : ending->error_line;
 
-		e->survived = e->message->kind == MESSAGE_FAILURE && e->is_calm &&
-			      (ending->is_good || job->lines - last >= WENT_ON_LINES);
+		e->survived =
+			e->message->kind == MESSAGE_FAILURE &&
+			(ending->is_zero_exit ||
+			 (e->is_calm && (ending->is_good || job->lines - last >= WENT_ON_LINES)));
 	}
 }
 

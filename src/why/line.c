@@ -183,8 +183,7 @@ static bool take_task(struct line *line, struct span *s)
 
 	if (!cut_number(&rest, &number) || number > 9999999 || !cut_text(&rest, ": "))
 		return false;
-	if (line->rank == LINE_NONE)
-		line->rank = number;
+	line->task = number;
 	*s = rest;
 	return true;
 }
@@ -399,13 +398,17 @@ static bool take_prefix(struct line *line, struct span *s, bool first)
 
 void line_parse(struct line *line, struct span text)
 {
-	*line = (struct line){ .rank = LINE_NONE, .pid = LINE_NONE, .gpu = LINE_NONE };
+	*line = (struct line){
+		.rank = LINE_NONE, .pid = LINE_NONE, .gpu = LINE_NONE, .task = LINE_NONE
+	};
 	skip_blanks(&text);
 	for (int i = 0; i < PREFIXES_MAX && text.n; i++) {
 		if (!take_prefix(line, &text, i == 0))
 			break;
 		skip_blanks(&text);
 	}
+	if (line->rank == LINE_NONE)
+		line->rank = line->task;
 	line->text = span_trim(text);
 	set_host(line, line->pod);
 }

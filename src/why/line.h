@@ -18,7 +18,8 @@ struct line {
 	struct span time; /* as it is written; empty: not said */
 	int64_t rank;	  /* LINE_NONE: not said; the same for the others */
 	int64_t pid;
-	int64_t gpu; /* as the process counts them */
+	int64_t gpu;  /* as the process counts them */
+	int64_t task; /* the label of srun -l: the rank, where the message does not say another */
 };
 
 /* TEXT is one line. Its spans point into it. */

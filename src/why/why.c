@@ -164,22 +164,6 @@ static void find_problems(struct why *why)
 	}
 }
 
-/* The rule that the first message names first comes first. */
-static void sort_passed(struct why *why)
-{
-	const struct finding **list = why->passed.items;
-
-	for (uint32_t i = 1; i < why->passed.count; i++) {
-		const struct finding *f = list[i];
-		int place = place_of(why, f->rule->id);
-		uint32_t k = i;
-
-		for (; k > 0 && place_of(why, list[k - 1]->rule->id) > place; k--)
-			list[k] = list[k - 1];
-		list[k] = f;
-	}
-}
-
 /* The answers of one rule, from FIRST on, which are in a row. */
 struct answers {
 	const struct finding *by[VERDICT_NOT_APPLICABLE + 1]; /* the first of each verdict */
@@ -211,7 +195,21 @@ static void sort_answers(struct why *why, const struct answers *a)
 	else if (a->by[VERDICT_PASS] && !a->by[VERDICT_NOTE])
 		*LIST_ADD(arena, &why->passed) = a->by[VERDICT_PASS];
 	else if (a->by[VERDICT_NOT_APPLICABLE])
-		*LIST_ADD(arena, &why->inapplicable) = a->by[VERDICT_NOT_APPLICABLE]->rule;
+		*LIST_ADD(arena, &why->inapplicable) = a->by[VERDICT_NOT_APPLICABLE];
+}
+
+/* The rule that the first message names first comes first. */
+static void sort_findings(const struct why *why, const struct finding **list, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		const struct finding *f = list[i];
+		int place = place_of(why, f->rule->id);
+		uint32_t k = i;
+
+		for (; k > 0 && place_of(why, list[k - 1]->rule->id) > place; k--)
+			list[k] = list[k - 1];
+		list[k] = f;
+	}
 }
 
 static void find_answers(struct why *why)
@@ -227,7 +225,8 @@ static void find_answers(struct why *why)
 		if (is_named)
 			sort_answers(why, &answers);
 	}
-	sort_passed(why);
+	sort_findings(why, why->passed.items, why->passed.count);
+	sort_findings(why, why->inapplicable.items, why->inapplicable.count);
 }
 
 static const char *own_name(const struct node *node)

@@ -46,9 +46,10 @@ struct why {
 	struct problems
 		problems; /* of the report: those that could explain it, the likeliest first */
 	LIST(const struct finding *) notes;
-	LIST(const struct finding *) passed;	/* one for each rule: all its answers are good */
-	LIST(const struct finding *) unknown;	/* one for each rule */
-	LIST(const struct rule *) inapplicable; /* they do not concern this node */
+	LIST(const struct finding *) passed;  /* one for each rule: all its answers are good */
+	LIST(const struct finding *) unknown; /* one for each rule */
+	LIST(const struct finding *)
+	inapplicable; /* one for each rule: it does not concern this node */
 	LIST(struct why_difference) differences;
 	LIST(struct why_odd) odd;
 	/* If no failure was recognised: the first line that reads like one; or NULL. */
