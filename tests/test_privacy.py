@@ -509,6 +509,59 @@ def test_show_redactions_needs_somewhere(planted, tmp_path):
 
 # ---- a user's process ----
 
+def variables_of(pid):
+    """What a capture and facts say of the variables of a process, and the gaps."""
+    facts = program.run("facts", "--pid", str(pid)).json()
+    gaps = [gap["why"] for gap in facts.get("gaps") or [] if gap["path"] == "/proc/%d/environ" % pid]
+    return facts["env"].get("variables"), gaps
+
+
+OVERWRITE = """
+import ctypes, sys, time
+fields = open("/proc/self/stat").read().rpartition(")")[2].split()
+start, end = int(fields[50 - 3]), int(fields[51 - 3])
+ctypes.memset(start, 0, end - start)
+ctypes.memmove(start, *{title})
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("title", ['(b"", 0)', '(b"worker: env-s3cret", 19)', '(b"NCCL_DEBUG=WARN", 16)'])
+def test_variables_that_were_written_over(title):
+    """setproctitle() puts its text there: then nobody knows how the process was started."""
+    process = subprocess.Popen(["/usr/bin/python3", "-c", OVERWRITE.replace("{title}", title)],
+                               env={"NCCL_DEBUG": "INFO", "NCCL_IB_HCA": "mlx5_0"}, stdout=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == b"ready\n"
+        variables, gaps = variables_of(process.pid)
+        assert variables is None and gaps == ["the program has written over its environment"], (variables, gaps)
+        assert "env-s3cret" not in program.run("capture", "--pid", str(process.pid), "-o", "-").out
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_variables_of_a_process_that_has_ended():
+    """A process that is being started has none for a moment, too: fs/exec.c."""
+    process = subprocess.Popen(["true"], env={"NCCL_DEBUG": "INFO"})
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    try:
+        variables, gaps = variables_of(process.pid)
+        assert variables is None and gaps == ["the process has ended, or has just been started"], (variables, gaps)
+    finally:
+        process.wait()
+
+
+def test_a_process_without_variables():
+    process = subprocess.Popen(["sleep", "60"], env={}, executable="/usr/bin/sleep")
+    try:
+        assert variables_of(process.pid) == ([], [])
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_variables_of_a_process(tmp_path):
     secret = {"NCCL_NET_PLUGIN": "/tmp/env-s3cret1.so", "NCCL_TOPO_FILE": "/home/olivia-p/topo.xml", "HF_TOKEN": "env-s3cret2",
               "NCCL_DEBUG": "INFO", "LD_LIBRARY_PATH": "/home/olivia-p/lib"}
