@@ -4,6 +4,7 @@ evaluated, no crash."""
 import json
 import os
 import resource
+import time
 
 import pytest
 
@@ -148,6 +149,38 @@ def test_fifo(path, scratch):
 def test_large_file(path, scratch):
     """100 MB where a small file belongs: said, not swallowed."""
     facts = program.facts(staged(scratch, "sparse %s 100000000" % path))
+    all_fine(facts)
+
+
+@pytest.mark.parametrize("begins", [b"", b"070701", b"\x1f\x8b\x08", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"BZh9", b"\x5d\0\0",
+                                    b"\x02\x21\x4c\x18"])
+def test_images_of_holes(begins, scratch):
+    """Terabytes that take no space cost no time either, and the report says why the image was not read."""
+    scratch.put(node.tree_of(NODE))
+    path = program.facts(scratch.directory)["initramfs"]["images"][0]["path"]
+    with open(scratch.directory + path, "wb") as file:
+        file.write(begins)
+        file.truncate(2 << 40)
+    start = time.monotonic()
+    images = program.facts(scratch.directory)["initramfs"]["images"]
+    assert time.monotonic() - start < 10
+    assert images[0]["complete"] is False and images[0]["problem"], images
+
+
+@pytest.mark.parametrize("path", ["/usr/lib/modules/%s/modules.dep", "/usr/lib/modules/%s/modules.builtin",
+                                  "/usr/lib/modules/%s/modules.symbols", "/var/lib/dpkg/status", "/etc/security/limits.conf",
+                                  "/usr/lib/modules/%s/updates/dkms/nvidia.ko"])
+@pytest.mark.parametrize("whole", [True, False], ids=["before", "alone"])
+def test_files_of_holes(path, whole, scratch):
+    """Of the files that are read line by line, or as a module."""
+    tree = node.copy_of(node.tree_of(NODE))
+    scratch.put(tree)
+    path = scratch.directory + (path % tree.text("/proc/sys/kernel/osrelease").strip() if "%" in path else path)
+    with open(path, "ab") as file:
+        file.truncate(2 << 40) if whole else os.ftruncate(file.fileno(), 0) or file.truncate(2 << 40)
+    start = time.monotonic()
+    facts = program.facts(scratch.directory)
+    assert time.monotonic() - start < 10
     all_fine(facts)
 
 

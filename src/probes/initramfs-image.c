@@ -17,12 +17,17 @@
 #include "probes/initramfs-decompress.h"
 
 #define BLOCK_SIZE (64u << 10)
+#define READ_MAX \
+	(1ull << 30) /* most bytes of the file: a hole of terabytes costs as much as data */
+#define AHEAD_MAX \
+	(16u << 20) /* compressed bytes beyond what they give: no compressor adds that many */
 #define SCRATCH_BYTES (32u << 20) /* address space; CONTENTS_KEPT_MAX bounds what is used */
 
 struct image {
 	int fd;
 	uint64_t base; /* where in the file the image begins */
 	struct segment_image bytes;
+	uint64_t bytes_read;
 	struct contents contents;
 	struct initramfs_image *facts;
 	struct arena *arena;
@@ -50,6 +55,10 @@ static const char *why(int error)
 		return "damaged";
 	case -EFBIG:
 		return "decompresses to more than such an image can hold";
+	case -E2BIG:
+		return "not read to its end: it has more bytes, or more zeros, than such an image";
+	case -EOVERFLOW:
+		return "damaged: decompresses to less than it has bytes";
 	case -EOPNOTSUPP:
 		return "libarchive cannot decompress it";
 	case -ELIBACC:
@@ -76,7 +85,8 @@ static int64_t read_at(void *user, char *buffer, size_t n, uint64_t offset)
 			break;
 		done += (size_t)got;
 	}
-	return (int64_t)done;
+	image->bytes_read += done;
+	return image->bytes_read > READ_MAX ? -E2BIG : (int64_t)done;
 }
 
 /* ---- streams ---- */
@@ -84,7 +94,7 @@ static int64_t read_at(void *user, char *buffer, size_t n, uint64_t offset)
 /* The bytes of one segment, as they stand in the file. */
 struct stream {
 	struct image *image;
-	uint64_t at, limit;
+	uint64_t at, limit, begin;
 	struct segment_end end; /* compressed ones only */
 	struct decompress *decompress;
 };
@@ -126,6 +136,8 @@ static int read_compressed(void *user, struct span *block)
 
 	if (s->end.ended)
 		return 0;
+	if (s->at - s->begin > s->image->decompressed + AHEAD_MAX)
+		return -EOVERFLOW;
 	rc = read_stream(s, block);
 	if (rc <= 0)
 		return rc;
@@ -194,7 +206,10 @@ static int walk_archives(struct image *image, struct newc *newc)
 
 static uint64_t walk_compressed(struct image *image, const struct segment *segment)
 {
-	struct stream stream = { .image = image, .at = segment->offset, .limit = segment->limit };
+	struct stream stream = { .image = image,
+				 .at = segment->offset,
+				 .limit = segment->limit,
+				 .begin = segment->offset };
 	struct newc_source source = { read_decompressed, NULL, &stream };
 	uint64_t next = 0;
 	struct newc newc;
