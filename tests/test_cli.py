@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from lib import program
+from lib import limit, program
 from lib.program import run
 
 HEALTHY, BROKEN = "hgx-h100-ib", "broken-everything"
@@ -278,6 +278,11 @@ def test_interrupt_is_for_the_pager():
     """Else the shell and the pager read the same terminal."""
     terminal = Terminal(program.binary())
     assert b"boot/" in terminal.read(b"boot/")
+    pager, = limit.descendants(terminal.pid)
+    with open("/proc/%d/environ" % pager, "rb") as file:
+        variables = file.read().split(b"\0")
+    # It starts no shell, and writes no file in root's home.
+    assert b"LESSSECURE=1" in variables and b"LESSHISTFILE=-" in variables
     assert not terminal.type(b"\x03"), "it left its pager alone"
     assert any(terminal.type(b"q") for _ in range(20))
     os.close(terminal.main)
