@@ -301,6 +301,30 @@ def test_text_is_shown_where_no_pager_can_be_started():
     os.close(terminal.main)
 
 
+COMMANDS = [["doctor"], ["facts"], ["capture", "-o", "-"], ["topo"], ["fix"], ["preflight"], ["rules"], ["doctor", "--format", "html"]]
+# What the dynamic loader needs before it starts the program is more than in smaller limits.
+LIMITS = [(resource.RLIMIT_STACK, 16 << 10), (resource.RLIMIT_STACK, 32 << 10), (resource.RLIMIT_STACK, 64 << 10),
+          (resource.RLIMIT_STACK, 256 << 10), (resource.RLIMIT_AS, 20 << 20), (resource.RLIMIT_AS, 60 << 20),
+          (resource.RLIMIT_AS, 150 << 20), (resource.RLIMIT_DATA, 1 << 20), (resource.RLIMIT_DATA, 4 << 20),
+          (resource.RLIMIT_NOFILE, 4), (resource.RLIMIT_NOFILE, 5), (resource.RLIMIT_NOFILE, 8), (resource.RLIMIT_NOFILE, 12),
+          (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_FSIZE, 1000)]
+
+
+@pytest.mark.skipif("sanitize" in program.binary(), reason="the sanitizers need address space themselves")
+@pytest.mark.parametrize("kind, value", LIMITS)
+def test_small_limits(kind, value, broken, tmp_path):
+    """A limit ends no command by a signal: it does its work, or says why it cannot."""
+    for command in COMMANDS:
+        tree = [] if command[0] in ("preflight", "rules") else ["--root", broken]
+        with open(tmp_path / "out", "wb") as out:
+            result = run(*command, *tree, stdout=out, preexec_fn=lambda: resource.setrlimit(kind, (value, value)))
+        said = result.err + (tmp_path / "out").read_text(errors="replace")
+        assert result.status in (0, 1, 3, 4), str(result)
+        assert result.status != 4 or said.strip(), str(result)
+        if kind == resource.RLIMIT_STACK:
+            assert (result.status == 4 and "stack is less than 256 KiB" in result.err) == (value < 256 << 10), str(result)
+
+
 def test_colour_on_a_terminal(broken):
     assert "\x1b[" in on_terminal("--root", broken, "--no-pager")
     assert "\x1b[" not in on_terminal("--root", broken, "--no-pager", NO_COLOR="1")
