@@ -187,7 +187,7 @@ static void keep_value_of_reference(struct keeping *k, struct span text)
 		if (n) {
 			struct span word = { text.p, n };
 
-			(keep_is_plain(word) || keep_has(reference_words, word)
+			(keep_is_short_number(word) || keep_has(reference_words, word)
 				 ? keep_free_text
 				 : keep_instead)(k, word);
 		}

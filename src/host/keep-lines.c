@@ -474,7 +474,8 @@ void keep_who(struct keeping *k, struct span who)
 {
 	static const char *const anybody[] = { "\\*", "%", "root", "systemd", "docker", NULL };
 	bool group = who.n && (who.p[0] == '@' || who.p[0] == '%');
-	bool numbers = true;
+	/* A range of IDs, or one that has few digits: a longer number can be what a user is called. */
+	bool numbers = who.n <= 5 || span_find(who, ':') < who.n;
 
 	for (size_t i = 0; i < who.n; i++)
 		numbers &= isdigit((unsigned char)who.p[i]) || who.p[i] == ':';
