@@ -366,6 +366,20 @@ def passes(report):
             and not f["rule"].startswith("node/probe-")]
 
 
+@pytest.mark.parametrize("name", ["../etc/passwd", "..", ".", "", "a/b"])
+def test_names_that_no_folder_has(name, node_tree, tmp_path):
+    """They would lead out of the folder that the capture says they are in."""
+    made = run("capture", "--root", node_tree(NODE), "-o", "-")
+    lines = [json.loads(line) for line in made.out.splitlines()]
+    listed, = [line for line in lines if line.get("list") == "/dev"]
+    listed["names"].append(name)
+    file = tmp_path / "node.capture"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    facts = run("facts", "--from", file).json()
+    assert not [n for n in facts["dev"].get("nodes") or [] if "/." in n["path"] or n["path"].count("/") > 4], facts["dev"]
+    assert [g["error"] for g in gaps(facts, "/dev") if g["path"] == "/dev"] == ["EBADMSG"]
+
+
 def test_empty_capture(tmp_path):
     """Nothing was asked: everything is unknown and nothing passes."""
     file = tmp_path / "capture"
