@@ -19,8 +19,6 @@
 #define BLOCK_SIZE (64u << 10)
 #define READ_MAX \
 	(1ull << 30) /* most bytes of the file: a hole of terabytes costs as much as data */
-#define AHEAD_MAX \
-	(16u << 20) /* compressed bytes beyond what they give: no compressor adds that many */
 #define SCRATCH_BYTES (32u << 20) /* address space; CONTENTS_KEPT_MAX bounds what is used */
 
 struct image {
@@ -57,8 +55,6 @@ static const char *why(int error)
 		return "decompresses to more than such an image can hold";
 	case -E2BIG:
 		return "not read to its end: it has more bytes, or more zeros, than such an image";
-	case -EOVERFLOW:
-		return "damaged: decompresses to less than it has bytes";
 	case -EOPNOTSUPP:
 		return "libarchive cannot decompress it";
 	case -ELIBACC:
@@ -94,7 +90,7 @@ static int64_t read_at(void *user, char *buffer, size_t n, uint64_t offset)
 /* The bytes of one segment, as they stand in the file. */
 struct stream {
 	struct image *image;
-	uint64_t at, limit, begin;
+	uint64_t at, limit;
 	struct segment_end end; /* compressed ones only */
 	struct decompress *decompress;
 };
@@ -136,8 +132,6 @@ static int read_compressed(void *user, struct span *block)
 
 	if (s->end.ended)
 		return 0;
-	if (s->at - s->begin > s->image->decompressed + AHEAD_MAX)
-		return -EOVERFLOW;
 	rc = read_stream(s, block);
 	if (rc <= 0)
 		return rc;
@@ -206,10 +200,7 @@ static int walk_archives(struct image *image, struct newc *newc)
 
 static uint64_t walk_compressed(struct image *image, const struct segment *segment)
 {
-	struct stream stream = { .image = image,
-				 .at = segment->offset,
-				 .limit = segment->limit,
-				 .begin = segment->offset };
+	struct stream stream = { .image = image, .at = segment->offset, .limit = segment->limit };
 	struct newc_source source = { read_decompressed, NULL, &stream };
 	uint64_t next = 0;
 	struct newc newc;
