@@ -372,6 +372,44 @@ def test_an_entry_that_is_fetched(stages, tmp_path):
     assert evaluated("--from", file) == evaluated("--root", stage.directory)
 
 
+SERVICE_LINES = [
+    ("containerd", "containerd: failed to load TOML from /etc/containerd/config.toml: (12, 15): was expecting token =, but got "
+     '"«hunter2»" instead'),
+    ("containerd", 'time="2026" level=fatal msg="failed to load TOML: failed to load TOML from /etc/x.toml: \\"«pw-of-x»\\": not a key"'),
+    ("docker", "unable to configure the Docker daemon with file /etc/docker/daemon.json: the following directives don't match any "
+     "configuration option: \"«acme-t0ken»\" or '«s3 cret»' token=«ab12cd34»"),
+    ("docker", "specified default runtime '«acme-runtime»' does not exist, and \"«other»\""),
+    ("slurmd", "fatal: can't stat gres.conf file /dev/nvidia8: No such file or directory"),
+]
+
+
+@pytest.mark.parametrize("service, line", SERVICE_LINES)
+def test_what_a_service_quotes(service, line, stages, tmp_path):
+    """It can be a part of a configuration; the words that rules know stay."""
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    for path in list(tree.entries):
+        if re.fullmatch(r"/proc/\d+/comm", path) and tree.text(path).strip() in ("slurmd", "dockerd", "containerd"):
+            tree.remove(os.path.dirname(path))
+    tree.file("/usr/lib/systemd/system/docker.service", "[Service]\nExecStart=/usr/bin/dockerd\n[Install]\nWantedBy=multi-user.target\n")
+    tree.link("/etc/systemd/system/multi-user.target.wants/docker.service", "/usr/lib/systemd/system/docker.service")
+    for program_of in ("/usr/sbin/slurmd", "/usr/bin/dockerd", "/usr/bin/containerd"):
+        tree.file(program_of, "", 0o755)
+    ident = {"docker": "dockerd"}.get(service, service)
+    tree.file("/var/log/syslog", "Mar  3 22:54:22 h %s[4102]: %s\nMar  3 22:54:22 h systemd[1]: %s.service: Failed with result "
+              "'exit-code'.\n" % (ident, line.replace("«", "").replace("»", ""), service))
+    stage, file = stages("service-lines"), tmp_path / "node.capture"
+    stage.put(tree)
+    before = shown(capture(stage.directory, "--no-redact"))
+    raw = capture(stage.directory)
+    assert all(secret in before for secret in secrets(line)) and "exit-code" in before, before[:200]
+    assert not [secret for secret in secrets(line) if secret in shown(raw)], shown(raw)
+    assert "/dev/nvidia8" in shown(raw) or service != "slurmd"
+    file.write_bytes(raw)
+    assert evaluated("--from", file) == evaluated("--root", stage.directory)
+    down = [f for f in program.run("doctor", "--from", file, "--json").json()["findings"] if f["rule"] == "services/daemon-down"]
+    assert [f for f in down if f["verdict"] == "fail" and f["subject"] == service + ".service"], down
+
+
 @pytest.mark.parametrize("mark", ["/run/systemd/container", "/run/host/container-manager"])
 def test_a_container_is_still_one(mark, stages, tmp_path):
     """Its manager writes its own name into a file: podman, docker."""

@@ -415,10 +415,7 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 	if (strcmp(desc, "acknowledgement") == 0)
 		return put_acknowledged(k, field, object, text);
 	if (strcmp(desc, "service_line") == 0 && strcmp(field, "text") == 0) {
-		if (service_word_is_known(text))
-			keep_log(k, text);
-		else
-			keep_instead(k, text);
+		keep_service_line(k, text);
 		return true;
 	}
 	/* Arguments of the kernel; of pci= what stands behind it. */

@@ -85,6 +85,8 @@ void keep_inet6(struct keeping *k, struct span text);
 
 /* keep-log.c */
 void keep_log(struct keeping *k, struct span line);
+/* A line that a service wrote last. */
+void keep_service_line(struct keeping *k, struct span line);
 
 /* keep-build.c: of the log of a build */
 void keep_build_line(struct keeping *k, struct span line);
