@@ -613,7 +613,7 @@ def test_variables_of_a_process_that_has_ended():
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     try:
         variables, gaps = variables_of(process.pid)
-        assert variables is None and gaps == ["the process has ended, or has just been started"], (variables, gaps)
+        assert variables is None and gaps == ["the process has ended, or is being started"], (variables, gaps)
     finally:
         process.wait()
 

@@ -43,7 +43,7 @@ void keep_boot_path(struct keeping *k, struct span path);
 
 /* keep-secret.c: whether the value beside NAME is a secret, be it a number. */
 bool keep_names_secret(struct span name);
-/* A number, or a word, that is too short for a secret: it can stay where nobody knows what it means. */
+/* A number, or a word, that is too short for a secret: it can stay where its meaning is not known. */
 bool keep_is_short_number(struct span word);
 
 bool keep_is_uuid(struct span s);

@@ -25,7 +25,7 @@ bool process_started(struct span stat, uint64_t *ms);
  * they begin and end, are the same address. Both are 0 if the reader may not know, or there is no memory. */
 bool process_has_no_variables(struct span stat);
 
-/* Returns false for an environment block that the program has written over: a title stands in it, or zeros. */
+/* Returns false for an environment block that the program has written over: it has a title, or zeros. */
 bool process_environ_is_whole(struct span block);
 /* The next NAME=VALUE of an environment block. */
 bool process_environ_next(struct span *rest, struct span *name, struct span *value);

@@ -264,7 +264,7 @@ static void read_exports(struct kmod_module *module, struct module_file *file, s
 
 /* ---- one file ---- */
 
-/* libkmod goes by these, whatever the file is called: libkmod/libkmod-file.c. */
+/* libkmod uses these, and not the name of the file: libkmod/libkmod-file.c. */
 static bool begins_compressed(int fd)
 {
 	static const struct {

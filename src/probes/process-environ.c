@@ -47,6 +47,6 @@ int process_read_environ(struct host *host, struct text *text, const char *folde
 const char *process_environ_error(int rc)
 {
 	return rc == -EBADMSG ? "the program has written over its environment"
-	       : rc == -ESRCH ? "the process has ended, or has just been started"
+	       : rc == -ESRCH ? "the process has ended, or is being started"
 			      : NULL;
 }

@@ -579,7 +579,7 @@ static const char *add_lost(struct txn *t, const char *text, const struct kept *
 	return arena_printf(t->arena, "%s%s%s", text, *text ? "; " : "", t->w.why);
 }
 
-/* Before the first change: half of the old files beside half of the new ones is a node that nobody has tested. */
+/* Before the first change: half of the old files beside half of the new ones is a state that no administrator asked for. */
 static int refuse_lost_copies(struct txn *t, struct txn *meant)
 {
 	const char *text = "";
