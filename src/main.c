@@ -4,9 +4,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/message.h"
 #include "base/output.h"
 #include "base/version.h"
 #include "cli/cli.h"
@@ -23,6 +25,20 @@ static void open_standard_files(void)
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd > STDERR_FILENO)
 		close(fd);
+}
+
+#define STACK_KIB 256
+
+/* Less than that, and a call of a function ends the program by a signal. The limit is not raised here: it is a fact
+ * about the caller, which rules read. */
+static bool has_stack(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur >= STACK_KIB << 10)
+		return true;
+	complain("the limit of the stack is less than %d KiB; raise it with ulimit -s", STACK_KIB);
+	return false;
 }
 
 int main(int argc, char **argv)
@@ -42,6 +58,8 @@ int main(int argc, char **argv)
 		return complete(argc - 2, argv + 2);
 	if (cli_parse(argc, argv, &options))
 		return render_failure(&options.render, EXIT_USAGE);
+	if (!has_stack())
+		return render_failure(&options.render, EXIT_CANNOT);
 	if (options.version) {
 		printf("nvnodecheck %s\n", NVNODECHECK_VERSION);
 		return finish_output(EXIT_WELL);

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Input that is not as it should be: a clear message or a gap with a reason, everything else still
 evaluated, no crash."""
+import contextlib
 import json
 import os
 import resource
+import time
 
 import pytest
 
@@ -149,6 +151,68 @@ def test_large_file(path, scratch):
     """100 MB where a small file belongs: said, not swallowed."""
     facts = program.facts(staged(scratch, "sparse %s 100000000" % path))
     all_fine(facts)
+
+
+@contextlib.contextmanager
+def holes(folder, *paths, begins=None):
+    """Makes 2 TiB of each file: BEGINS, or its content where that is None, and then nothing."""
+    kept = {}
+    try:
+        for path in paths:
+            with open(folder + path, "rb") as file:
+                kept[path] = file.read()
+            with open(folder + path, "r+b") as file:
+                if begins is not None:
+                    file.truncate(0)
+                    file.write(begins)
+                file.truncate(2 << 40)
+        yield
+    finally:
+        for path, content in kept.items():
+            with open(folder + path, "wb") as file:
+                file.write(content)
+
+
+def facts_soon(scratch):
+    """Terabytes that take no space cost no time either."""
+    start = time.monotonic()
+    facts = program.facts(scratch.directory)
+    assert time.monotonic() - start < 10
+    return facts
+
+
+COMPRESSED = [b"\x1f\x8b\x08", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"]
+
+
+@pytest.mark.parametrize("begins", [None, b"", b"070701", b"BZh9", b"\x5d\0\0", b"\x02\x21\x4c\x18", *COMPRESSED])
+def test_images_of_holes(begins, scratch):
+    """The report says why the image was not read."""
+    scratch.put(node.tree_of(NODE))
+    path = program.facts(scratch.directory)["initramfs"]["images"][0]["path"]
+    with holes(scratch.directory, path, begins=begins):
+        image = facts_soon(scratch)["initramfs"]["images"][0]
+    assert image["complete"] is False and image["problem"], image
+
+
+@pytest.mark.parametrize("begins", [None, b"", b"\x7fELF\2\1\1", *COMPRESSED])
+def test_modules_of_holes(begins, scratch):
+    tree = node.tree_of(NODE)
+    scratch.put(tree)
+    folder = "/usr/lib/modules/%s/updates/dkms/" % tree.text("/proc/sys/kernel/osrelease").strip()
+    with holes(scratch.directory, folder + "nvidia.ko", folder + "nvidia-uvm.ko", begins=begins):
+        all_fine(facts_soon(scratch))
+
+
+@pytest.mark.parametrize("path", ["/usr/lib/modules/%s/modules.dep", "/usr/lib/modules/%s/modules.builtin",
+                                  "/var/lib/dpkg/status", "/etc/security/limits.conf"])
+@pytest.mark.parametrize("begins", [None, b""])
+def test_lists_of_holes(path, begins, scratch):
+    """Of the files that are read line by line."""
+    tree = node.tree_of(NODE)
+    scratch.put(tree)
+    path = path % tree.text("/proc/sys/kernel/osrelease").strip() if "%" in path else path
+    with holes(scratch.directory, path, begins=begins):
+        all_fine(facts_soon(scratch))
 
 
 def test_many_lines_of_modprobe(scratch):
@@ -331,6 +395,20 @@ def passes(report):
     """Answers other than that nothing can be told, but for those about the looking itself."""
     return [f for f in report["findings"] if f["verdict"] not in ("unknown", "not-applicable")
             and not f["rule"].startswith("node/probe-")]
+
+
+@pytest.mark.parametrize("name", ["../etc/passwd", "..", ".", "", "a/b"])
+def test_names_that_no_folder_has(name, node_tree, tmp_path):
+    """They would lead out of the folder that the capture says they are in."""
+    made = run("capture", "--root", node_tree(NODE), "-o", "-")
+    lines = [json.loads(line) for line in made.out.splitlines()]
+    listed, = [line for line in lines if line.get("list") == "/dev"]
+    listed["names"].append(name)
+    file = tmp_path / "node.capture"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    facts = run("facts", "--from", file).json()
+    assert not [n for n in facts["dev"].get("nodes") or [] if "/." in n["path"] or n["path"].count("/") > 4], facts["dev"]
+    assert [g["error"] for g in gaps(facts, "/dev") if g["path"] == "/dev"] == ["EBADMSG"]
 
 
 def test_empty_capture(tmp_path):

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from lib import program
+from lib import limit, program
 from lib.program import run
 
 HEALTHY, BROKEN = "hgx-h100-ib", "broken-everything"
@@ -278,6 +278,11 @@ def test_interrupt_is_for_the_pager():
     """Else the shell and the pager read the same terminal."""
     terminal = Terminal(program.binary())
     assert b"boot/" in terminal.read(b"boot/")
+    pager, = limit.descendants(terminal.pid)
+    with open("/proc/%d/environ" % pager, "rb") as file:
+        variables = file.read().split(b"\0")
+    # It starts no shell, and writes no file in root's home.
+    assert b"LESSSECURE=1" in variables and b"LESSHISTFILE=-" in variables
     assert not terminal.type(b"\x03"), "it left its pager alone"
     assert any(terminal.type(b"q") for _ in range(20))
     os.close(terminal.main)
@@ -294,6 +299,30 @@ def test_text_is_shown_where_no_pager_can_be_started():
     assert b"virt/" in terminal.read(b"virt/")
     assert os.waitpid(terminal.pid, 0)[1] == 0
     os.close(terminal.main)
+
+
+COMMANDS = [["doctor"], ["facts"], ["capture", "-o", "-"], ["topo"], ["fix"], ["preflight"], ["rules"], ["doctor", "--format", "html"]]
+# What the dynamic loader needs before it starts the program is more than in smaller limits.
+LIMITS = [(resource.RLIMIT_STACK, 16 << 10), (resource.RLIMIT_STACK, 32 << 10), (resource.RLIMIT_STACK, 64 << 10),
+          (resource.RLIMIT_STACK, 256 << 10), (resource.RLIMIT_AS, 20 << 20), (resource.RLIMIT_AS, 60 << 20),
+          (resource.RLIMIT_AS, 150 << 20), (resource.RLIMIT_DATA, 1 << 20), (resource.RLIMIT_DATA, 4 << 20),
+          (resource.RLIMIT_NOFILE, 4), (resource.RLIMIT_NOFILE, 5), (resource.RLIMIT_NOFILE, 8), (resource.RLIMIT_NOFILE, 12),
+          (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_FSIZE, 1000)]
+
+
+@pytest.mark.skipif("sanitize" in program.binary(), reason="the sanitizers need address space themselves")
+@pytest.mark.parametrize("kind, value", LIMITS)
+def test_small_limits(kind, value, broken, tmp_path):
+    """A limit ends no command by a signal: it does its work, or says why it cannot."""
+    for command in COMMANDS:
+        tree = [] if command[0] in ("preflight", "rules") else ["--root", broken]
+        with open(tmp_path / "out", "wb") as out:
+            result = run(*command, *tree, stdout=out, preexec_fn=lambda: resource.setrlimit(kind, (value, value)))
+        said = result.err + (tmp_path / "out").read_text(errors="replace")
+        assert result.status in (0, 1, 3, 4), str(result)
+        assert result.status != 4 or said.strip(), str(result)
+        if kind == resource.RLIMIT_STACK:
+            assert (result.status == 4 and "stack is less than 256 KiB" in result.err) == (value < 256 << 10), str(result)
 
 
 def test_colour_on_a_terminal(broken):

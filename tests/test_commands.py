@@ -190,6 +190,20 @@ def test_no_word_of_a_node_runs(name, facts, sandbox, tmp_path):
             check_advice(*advice(put(facts(name), lambda text: text.replace(word, word + bad), file)), sandbox, seen)
 
 
+@pytest.mark.parametrize("name", NODES)
+def test_no_word_leads_elsewhere(name, facts, tmp_path):
+    """A path with ".." looks like one of /dev, and is that of another file: sudo rm /dev/nvidia9/../../etc/fstab."""
+    file, reached = tmp_path / "facts.json", 0
+    document = facts(name)
+    commands, sentences = advice(put(document, lambda text: text, file))
+    for word in words_that_count(facts(name), commands, []):
+        for bad in ("/../../../../etc/" + MARK, "/.."):
+            reached += 1
+            now, _ = advice(put(facts(name), lambda text: text.replace(word, word + bad), file))
+            assert not [c for c in now if re.search(r"(^|[ /='\"])\.\.($|[ /'\"])", c, re.M)], now
+    assert reached
+
+
 def test_plain_words_reach_commands(facts, tmp_path):
     """What the test above looks at is there: many words of nodes stand in commands as long as they are plain."""
     reached = set()

@@ -323,7 +323,7 @@ def test_paths_of_a_process_elsewhere(tmp_path, elsewhere):
 
 def test_process_of_a_tree(tmp_path):
     root = make(tmp_path / "t", {
-        "/proc/42/environ": b"NCCL_DEBUG=INFO\0NOT=1\0=x\0\0NCCL_BAD\0UCX_TLS=\xff\0NCCL_LAST=1",
+        "/proc/42/environ": b"NCCL_DEBUG=INFO\0NOT=1\0=x\0NCCL_BAD\0UCX_TLS=\xff\0NCCL_LAST=1",
         "/proc/42/status": "Name:\tx\nUid:\t0\t1000\t0\t0\nCapEff:\t0000000000200000\n"
                            "CapBnd:\t000001ffffffffff\nSeccomp:\t2\n",
         "/proc/42/uid_map": "         0       1000          1\n",

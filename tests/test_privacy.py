@@ -163,6 +163,29 @@ PLANTS = [
     ("what a process is called", "/proc/self/comm", "«train-gpt»\n"),
     ("what software is called", "/sys/class/infiniband/mlx5_3/node_type", "4: RNIC\n"),
     ("what an adapter was called", "/sys/class/infiniband/mlx5_3/node_desc", "«rack9-u12» HCA-1\n"),
+    # Numbers: what they are, only the name beside them says.
+    ("a PIN on the command line", "/proc/cmdline", "... kvm.password=«8471625» acpi_key=«ab12cd3» iommu_pin=«0x5ec2e71»\n"),
+    ("a number without a sign of one", "/proc/cmdline", "... panic=«deadbeef12ab» console=ttyS0,«c0ffee99aa»\n"),
+    ("a PIN for a module", "/etc/modprobe.d/zz-tuning.conf",
+     "...options nvidia «unlockpin»=«8471626» auth_token=«0x5ec2e72» NVreg_RegistryDwords=\"AccessKey=«0x5ec2e73»;RMToken=«8471627»\"\n"
+     "options mlx5_core psk=«ab12cd34»\n"),
+    ("numbers of a mount", "/proc/self/mountinfo",
+     "...32 1 0:42 / /mnt/y rw - cifs //srv/y rw,username=«20471234»,password=«8471628»,vers=3.0,sec=«ab12cd35»\n"),
+    ("numbers of the caller", "/proc/self/environ",
+     "...NCCL_PIN=«8471629»\0UCX_OTP=«0x5ec2e74»\0NVSHMEM_PSK=«ab12cd36»\0NCCL_SIGNATURE=«ab12cd37»\0"),
+    ("numbers of NCCL's file", "/etc/nccl.conf", "...NCCL_UNLOCK_PIN=«8471631»\n"),
+    ("a number in grub.cfg", "/boot/grub/grub.cfg", "...set vaultpin=«8471632»\nset password=«ab12cd38»\n"),
+    ("a number for GRUB's settings", "/etc/default/grub", '...GRUB_PIN="«8471633»"\nGRUB_PASSWORD=«ab12cd39»\n'),
+    ("a user who is a number", "/etc/security/limits.d/rdma.conf", "...«20471235» hard memlock 1024\n"),
+    ("a number of a unit", "/usr/lib/systemd/system/slurmd.service", "...Environment=PIN=«8471634»\n"),
+    ("a number of Docker", "/etc/docker/daemon.json",
+     '{"exec-opts": ["native.cgroupdriver=systemd", "«acme.key»=«3xecpw»", "acme.pin=«8471635»"]}\n'),
+    ("a number in the kernel's log", "/var/log/dmesg",
+     "...[    9.300000] nvidia: `«8471636»' invalid for parameter `unlock_pin'\n"),
+    ("what stands behind the fabric's mode", "/usr/share/nvidia/nvswitch/fabricmanager.cfg",
+     "FABRIC_MODE=0 «m0de-pw»\nDATABASE_PATH=/srv/«fab-db»\n"),
+    ("what stands behind the firewall's switch", "/etc/ufw/ufw.conf", "ENABLED=yes «ufw-pw»\nLOGLEVEL=«ufw-level»\n"),
+    ("what a module has of a number", "/sys/module/nvidia_uvm/parameters/uvm_unlock_key", "«8471637»\n"),
     ("what was expected, and why", "/etc/nvnodecheck.conf",
      "# «contract 99»\n[rule driver/loaded]\nseverity = off\nreason = «trent wants it so»\n"
      "[expect]\nmount./data/«missiles» = nfs4 rw from=«filer-3.corp»:/vol/*\n"),
@@ -252,6 +275,10 @@ def test_acknowledged_findings_quote_nothing(stages, tmp_path):
     assert not wrong, "\n".join(wrong)
     (tmp_path / "node.capture").write_bytes(capture(stage.directory))
     assert evaluated("--from", tmp_path / "node.capture") == evaluated("--root", stage.directory)
+    # nvnodecheck(8) and SECURITY.md say which.
+    there = program.run("doctor", "--from", tmp_path / "node.capture", "--json").json()["findings"]
+    kept = {f["rule"] for f in there if f.get("acknowledged")}
+    assert kept and all(rule.startswith("log/") for rule in kept), kept
 
 
 # Read for the names alone, or as facts that have other lines of it.
@@ -343,6 +370,44 @@ def test_an_entry_that_is_fetched(stages, tmp_path):
     assert "vmlinuz-5.14.0-9.el9" in shown(raw)
     file.write_bytes(raw)
     assert evaluated("--from", file) == evaluated("--root", stage.directory)
+
+
+SERVICE_LINES = [
+    ("containerd", "containerd: failed to load TOML from /etc/containerd/config.toml: (12, 15): was expecting token =, but got "
+     '"«hunter2»" instead'),
+    ("containerd", 'time="2026" level=fatal msg="failed to load TOML: failed to load TOML from /etc/x.toml: \\"«pw-of-x»\\": not a key"'),
+    ("docker", "unable to configure the Docker daemon with file /etc/docker/daemon.json: the following directives don't match any "
+     "configuration option: \"«acme-t0ken»\" or '«s3 cret»' token=«ab12cd34»"),
+    ("docker", "specified default runtime '«acme-runtime»' does not exist, and \"«other»\""),
+    ("slurmd", "fatal: can't stat gres.conf file /dev/nvidia8: No such file or directory"),
+]
+
+
+@pytest.mark.parametrize("service, line", SERVICE_LINES)
+def test_what_a_service_quotes(service, line, stages, tmp_path):
+    """It can be a part of a configuration; the words that rules know stay."""
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    for path in list(tree.entries):
+        if re.fullmatch(r"/proc/\d+/comm", path) and tree.text(path).strip() in ("slurmd", "dockerd", "containerd"):
+            tree.remove(os.path.dirname(path))
+    tree.file("/usr/lib/systemd/system/docker.service", "[Service]\nExecStart=/usr/bin/dockerd\n[Install]\nWantedBy=multi-user.target\n")
+    tree.link("/etc/systemd/system/multi-user.target.wants/docker.service", "/usr/lib/systemd/system/docker.service")
+    for program_of in ("/usr/sbin/slurmd", "/usr/bin/dockerd", "/usr/bin/containerd"):
+        tree.file(program_of, "", 0o755)
+    ident = {"docker": "dockerd"}.get(service, service)
+    tree.file("/var/log/syslog", "Mar  3 22:54:22 h %s[4102]: %s\nMar  3 22:54:22 h systemd[1]: %s.service: Failed with result "
+              "'exit-code'.\n" % (ident, line.replace("«", "").replace("»", ""), service))
+    stage, file = stages("service-lines"), tmp_path / "node.capture"
+    stage.put(tree)
+    before = shown(capture(stage.directory, "--no-redact"))
+    raw = capture(stage.directory)
+    assert all(secret in before for secret in secrets(line)) and "exit-code" in before, before[:200]
+    assert not [secret for secret in secrets(line) if secret in shown(raw)], shown(raw)
+    assert "/dev/nvidia8" in shown(raw) or service != "slurmd"
+    file.write_bytes(raw)
+    assert evaluated("--from", file) == evaluated("--root", stage.directory)
+    down = [f for f in program.run("doctor", "--from", file, "--json").json()["findings"] if f["rule"] == "services/daemon-down"]
+    assert [f for f in down if f["verdict"] == "fail" and f["subject"] == service + ".service"], down
 
 
 @pytest.mark.parametrize("mark", ["/run/systemd/container", "/run/host/container-manager"])
@@ -508,6 +573,59 @@ def test_show_redactions_needs_somewhere(planted, tmp_path):
 
 
 # ---- a user's process ----
+
+def variables_of(pid):
+    """What a capture and facts say of the variables of a process, and the gaps."""
+    facts = program.run("facts", "--pid", str(pid)).json()
+    gaps = [gap["why"] for gap in facts.get("gaps") or [] if gap["path"] == "/proc/%d/environ" % pid]
+    return facts["env"].get("variables"), gaps
+
+
+OVERWRITE = """
+import ctypes, sys, time
+fields = open("/proc/self/stat").read().rpartition(")")[2].split()
+start, end = int(fields[50 - 3]), int(fields[51 - 3])
+ctypes.memset(start, 0, end - start)
+ctypes.memmove(start, *{title})
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("title", ['(b"", 0)', '(b"worker: env-s3cret", 19)', '(b"NCCL_DEBUG=WARN", 16)'])
+def test_variables_that_were_written_over(title):
+    """setproctitle() puts its text there: then nobody knows how the process was started."""
+    process = subprocess.Popen(["/usr/bin/python3", "-c", OVERWRITE.replace("{title}", title)],
+                               env={"NCCL_DEBUG": "INFO", "NCCL_IB_HCA": "mlx5_0"}, stdout=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == b"ready\n"
+        variables, gaps = variables_of(process.pid)
+        assert variables is None and gaps == ["the program has written over its environment"], (variables, gaps)
+        assert "env-s3cret" not in program.run("capture", "--pid", str(process.pid), "-o", "-").out
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_variables_of_a_process_that_has_ended():
+    """A process that is being started has none for a moment, too: fs/exec.c."""
+    process = subprocess.Popen(["true"], env={"NCCL_DEBUG": "INFO"})
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    try:
+        variables, gaps = variables_of(process.pid)
+        assert variables is None and gaps == ["the process has ended, or is being started"], (variables, gaps)
+    finally:
+        process.wait()
+
+
+def test_a_process_without_variables():
+    process = subprocess.Popen(["sleep", "60"], env={}, executable="/usr/bin/sleep")
+    try:
+        assert variables_of(process.pid) == ([], [])
+    finally:
+        process.kill()
+        process.wait()
+
 
 def test_variables_of_a_process(tmp_path):
     secret = {"NCCL_NET_PLUGIN": "/tmp/env-s3cret1.so", "NCCL_TOPO_FILE": "/home/olivia-p/topo.xml", "HF_TOKEN": "env-s3cret2",

@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """contrib/slurm: a process that a user left on a GPU is found whatever it does to its names."""
 import ctypes
+import mmap
 import os
 import re
 import signal
+import socket
 import stat
 import subprocess
+import threading
 
 import pytest
 
-from lib import program
+from lib import program, waiting
 
 CONTRIB = os.path.join(program.TOP, "contrib", "slurm")
-UID = 4711
-PR_SET_NAME = 15
+# Of this run alone: another one on this machine has its own.
+UID = 1000000 + os.getpid()
+SUB = 500000000 + 16 * os.getpid()
+PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
+LIFE_S = 120	# of a process that a test starts
 # A line's end, and what looks like the fields behind the name.
 NAME = b"x) S 1\n2 3) R 4"
 MAJOR, MINOR = 0xc3, 7
@@ -27,7 +33,7 @@ class Slurm:
     def __init__(self, folder):
         self.folder = str(folder)
         for name in ("scontrol", "sinfo", "nvnodecheck", "logger"):
-            said = "echo 'idle|none'" if name == "sinfo" else ":"
+            said = {"sinfo": "echo 'idle|none'", "scontrol": "[ \"$1\" != listpids ]"}.get(name, ":")
             self.write(name, "#!/bin/sh\necho %s \"$@\" >> %s/calls\n%s\n" % (name, self.folder, said), 0o755)
         self.write("calls", "")
 
@@ -48,12 +54,13 @@ class Slurm:
     def run(self, name, status=0, **variables):
         with open(os.path.join(CONTRIB, name), encoding="utf-8") as file:
             text = file.read()
-        text = text.replace("/run/nvnodecheck-left-over", self.path("left-over"))
-        text = text.replace("/etc/subuid", self.path("subuid"))
-        text = text.replace("/run/nvnodecheck-prolog-failed", self.path("prolog-failed"))
-        text = text.replace("/usr/sbin/nvnodecheck", self.path("nvnodecheck")).replace("wait_s=10", "wait_s=1")
-        self.write("script", text.replace("/etc/slurm/nvnodecheck-health", self.path("none")), 0o755)
-        ran = subprocess.run(["sh", self.path("script")], check=False, timeout=program.TIMEOUT_S, stdout=subprocess.PIPE,
+        for theirs, ours in (("/run/nvnodecheck-left-over", "left-over"), ("/etc/subuid", "subuid"),
+                             ("/run/nvnodecheck-epilog", "work"), ("/etc/nsswitch.conf", "nsswitch.conf"),
+                             ("/run/nvnodecheck-prolog-failed", "prolog-failed"), ("/usr/sbin/nvnodecheck", "nvnodecheck"),
+                             ("/etc/slurm/epilog.d/nvnodecheck", "epilog"), ("/etc/slurm/nvnodecheck-health", "none")):
+            text = text.replace(theirs, self.path(ours))
+        self.write(name, text.replace("wait_s=10", "wait_s=1"), 0o755)
+        ran = subprocess.run(["sh", self.path(name)], check=False, timeout=program.TIMEOUT_S, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, env=dict(
                                  os.environ, PATH=self.folder + ":" + os.environ["PATH"], **variables))
         assert ran.returncode == status and bool(ran.stdout) == bool(status), (ran.returncode, ran.stdout)
@@ -68,15 +75,18 @@ def slurm(tmp_path):
 class Process:
     """Of user UID, called NAME, which holds the device PATH; none where PATH is None."""
 
-    def __init__(self, path, uid=UID):
+    def __init__(self, path, uid=UID, hold=None):
         ready, done = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                if path:
-                    os.open(path, os.O_PATH)
+                # However this test ends, the process does too.
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)
+                signal.alarm(LIFE_S)
+                (hold or self.hold)(path)
                 os.setgid(uid)
                 os.setuid(uid)
+                ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
                 ctypes.CDLL(None).prctl(PR_SET_NAME, NAME, 0, 0, 0)
                 os.write(done, b".")
                 while True:
@@ -86,6 +96,11 @@ class Process:
         os.close(done)
         assert os.read(ready, 1) == b"."
         os.close(ready)
+
+    @staticmethod
+    def hold(path):
+        if path:
+            os.open(path, os.O_PATH)
 
     def start(self):
         with open("/proc/%d/stat" % self.pid, "rb") as file:
@@ -115,23 +130,192 @@ def test_a_gpu_under_another_name(slurm):
 
 def test_subordinate_users(slurm):
     """Processes in a container of the user's; those of other users are not the job's."""
-    slurm.write("subuid", "someone:100000:65536\n%d:200000:65536\n" % UID)
-    with Process(device(slurm, MINOR), uid=200033) as own, Process(device(slurm, MINOR + 1), uid=100033):
+    slurm.write("subuid", "someone:%d:8\n%d:%d:8\n" % (SUB + 8, UID, SUB))
+    with Process(device(slurm, MINOR), uid=SUB + 7) as own, Process(device(slurm, MINOR + 1), uid=SUB + 8):
         slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
         assert [line.split()[0] for line in slurm.read("left-over").splitlines()] == [str(own.pid)]
 
 
-def test_what_cannot_be_looked_at_counts(slurm):
-    """A find that was killed has not seen the end."""
-    slurm.write("find", "#!/bin/sh\ncase $* in *status*|*cgroup*|*uid_map*) exec /usr/bin/find \"$@\" ;; esac\nkill -9 $$\n", 0o755)
+NAMED = "#!/bin/sh\n[ \"$2\" ] && echo someone || echo 0\n"	# id(1)
+KILLED = "#!/bin/sh\ncase $* in %s) kill -9 $$ ;; esac\nexec /usr/bin/%s \"$@\"\n"
+
+
+@pytest.mark.parametrize("command, args", [("stat", "*"), ("grep", "*scm_fds*"), ("grep", "*io_uring*"), ("xargs", "*stat*")])
+def test_what_cannot_be_looked_at_counts(command, args, slurm):
+    """A command that was killed has not seen the end."""
+    slurm.write(command, KILLED % (args, command), 0o755)
     with Process(None) as process:
         slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
         assert slurm.read("left-over").startswith("%d " % process.pid), slurm.read("left-over")
 
 
+@pytest.mark.parametrize("command, args, said", [
+    ("grep", "*Uid*", "/proc/PID/status"), ("xargs", "*job_17*", "/proc/PID/cgroup"), ("grep", "*UID*+*", "/proc/PID/uid_map"),
+    ("awk", "*own=*", "processes of the user"), ("sort", "*", "processes of the user"), ("scontrol", "listpids", "scontrol"),
+    ("getsubids", "*", "subordinate ids")])
+def test_what_is_not_known_is_no_free_gpu(command, args, said, slurm):
+    """The node drains, and is looked at again."""
+    slurm.write("nsswitch.conf", "subid: sss\n")
+    slurm.write("getsubids", "#!/bin/sh\nexit 1\n", 0o755)
+    slurm.write("id", NAMED, 0o755)
+    before = slurm.read(command)
+    after = before.partition("\n")[2] or 'exec /usr/bin/%s "$@"\n' % command
+    slurm.write(command, "#!/bin/sh\ncase $* in %s) kill -9 $$ ;; esac\n%s" % (args.replace("UID*+", "%d*+" % UID), after), 0o755)
+    with Process(device(slurm, MINOR) if command == "scontrol" else None):
+        slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
+        lines = slurm.read("left-over").splitlines()
+        assert lines and all(line.startswith("? %d 17 " % UID) for line in lines) and said in lines[0], lines
+        slurm.run("health", SLURMD_NODENAME="n1")
+        assert "State=DRAIN Reason=nvnodecheck: job 17: a process may have been left on a GPU: " in slurm.read("calls")
+        assert slurm.read("left-over")
+    slurm.write("calls", "")
+    os.unlink(slurm.path(command))
+    if before:
+        slurm.write(command, before, 0o755)
+    slurm.run("health", SLURMD_NODENAME="n1")
+    assert "DRAIN" not in slurm.read("calls") and not slurm.read("left-over")
+
+
+def found_by_epilog(slurm, process):
+    slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID=str(UID))
+    return [line.split()[0] for line in slurm.read("left-over").splitlines()] == [str(process.pid)]
+
+
+KEPT = []	# what would be closed with its variable
+
+
+def in_flight(path):
+    """Sent to itself and closed: it is in no table of descriptors, and the GPU is still open."""
+    pair, fd = socket.socketpair(), os.open(path, os.O_PATH)
+    socket.send_fds(pair[0], [b"x"], [fd])
+    os.close(fd)
+    KEPT.append(pair)
+
+
+def of_a_thread(path):
+    """A thread takes a copy of the table, and the first one closes its own."""
+    fd, ready = os.open(path, os.O_PATH), threading.Event()
+
+    def hold():
+        assert ctypes.CDLL(None).unshare(0x400) == 0	# CLONE_FILES
+        ready.set()
+        threading.Event().wait(LIFE_S)
+    threading.Thread(target=hold, daemon=True).start()
+    assert ready.wait(LIFE_S)
+    os.close(fd)
+
+
+def ring():
+    ring = ctypes.CDLL(None).syscall(425, 4, ctypes.byref(ctypes.create_string_buffer(120)))
+    os.set_inheritable(ring, True)
+    return ring
+
+
+def registered(_):
+    """With an io_uring. It takes no descriptor of O_PATH, so another file stands for the GPU."""
+    files = (ctypes.c_int * 1)(os.open("/dev/null", os.O_RDONLY))
+    fd = ring()
+    assert ctypes.CDLL(None).syscall(427, fd, 2, ctypes.byref(files), 1) == 0	# IORING_REGISTER_FILES
+    os.close(files[0])
+
+
+def mapped(_):
+    fd = ring()
+    KEPT.append(mmap.mmap(fd, 4096))
+    os.close(fd)
+
+
+def has_rings():
+    try:
+        os.close(ring())
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("hold", [in_flight, of_a_thread, registered, mapped])
+def test_descriptors_in_no_table(hold, slurm):
+    if hold in (registered, mapped) and not has_rings():
+        pytest.skip("this kernel offers no io_uring")
+    with Process(device(slurm, MINOR), hold=hold) as process:
+        assert found_by_epilog(slurm, process), slurm.read("left-over")
+
+
+def test_a_mapping_of_a_user_namespace(slurm):
+    """Its user is not the job's, and no subordinate one; the first of its namespace is the job's."""
+    with Process(device(slurm, MINOR + 1), uid=0) as other:
+        assert not found_by_epilog(slurm, other)
+
+    def into_a_namespace(path):
+        os.open(path, os.O_PATH)
+        here, there = os.pipe(), os.pipe()
+        pid = os.fork()
+        if pid == 0:	# who may write the map
+            os.read(here[0], 1)
+            with open("/proc/%d/uid_map" % os.getppid(), "w", encoding="ascii") as file:
+                file.write("0 %d 1\n%d %d 1\n" % (UID, UID, SUB))
+            os.write(there[1], b".")
+            os._exit(0)
+        if ctypes.CDLL(None).unshare(0x10000000):	# CLONE_NEWUSER
+            os._exit(1)
+        os.write(here[1], b".")
+        os.read(there[0], 1)
+        os.waitpid(pid, 0)
+        os.setgid = lambda gid: None	# no group has a mapping
+    with Process(device(slurm, MINOR), hold=into_a_namespace) as process:
+        with open("/proc/%d/status" % process.pid, encoding="utf-8") as file:
+            assert "\nUid:\t%d\t" % SUB in file.read()
+        assert found_by_epilog(slurm, process), slurm.read("left-over")
+
+
+def control_group(name):
+    """A new one, of version 2 or of a hierarchy of version 1."""
+    for above in ("", "/unified", "/systemd", "/freezer"):
+        group = "/sys/fs/cgroup%s/%s" % (above, name)
+        try:
+            os.mkdir(group)
+        except OSError:
+            continue
+        if os.path.exists(group + "/cgroup.procs"):
+            return group
+        os.rmdir(group)	# of a tmpfs
+    return pytest.skip("no control group can be made")
+
+
+@pytest.mark.parametrize("name", ["job_UID", "user-UID.slice", "uid_UID"])
+def test_processes_of_a_control_group(name, slurm):
+    """Another user's, by a set-uid program."""
+    group = control_group(name.replace("UID", str(UID)))
+    try:
+        with Process(device(slurm, MINOR), uid=SUB + 9) as process:
+            with open(group + "/cgroup.procs", "w", encoding="ascii") as file:
+                file.write("%d\n" % process.pid)
+            assert found_by_epilog(slurm, process), slurm.read("left-over")
+    finally:
+        waiting.until(lambda: not open(group + "/cgroup.procs", encoding="ascii").read(), "the group to be empty")
+        os.rmdir(group)
+
+
+@pytest.mark.parametrize("nsswitch, found", [("subid: sss\n", True), ("passwd: files\n", False)])
+def test_subordinate_users_of_a_directory(nsswitch, found, slurm):
+    """getsubids(1) prints "0: NAME START COUNT"."""
+    slurm.write("nsswitch.conf", nsswitch)
+    slurm.write("id", NAMED, 0o755)
+    slurm.write("getsubids", "#!/bin/sh\n[ \"$1\" = someone ] && echo '0: someone %d 8'\n" % SUB, 0o755)
+    with Process(device(slurm, MINOR), uid=SUB + 7) as process:
+        assert found_by_epilog(slurm, process) == found, slurm.read("left-over")
+
+
 @pytest.mark.parametrize("held", ["nothing", "nvidiactl", "another device"])
 def test_what_is_no_gpu(held, slurm):
     with Process({"nothing": None, "another device": "/dev/null"}.get(held, device(slurm, 0xff))):
+        slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
+        assert not slurm.read("left-over") and "scontrol" not in slurm.read("calls")
+
+
+def test_processes_of_a_job_that_runs(slurm):
+    with Process(device(slurm, MINOR)) as process:
+        slurm.write("scontrol", "#!/bin/sh\necho PID JOBID\necho %d 18\n" % process.pid, 0o755)
         slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
         assert not slurm.read("left-over")
 

@@ -295,6 +295,29 @@ def test_damage_of_what_was_applied(root):
     check(txn.run(root, "undo", later.outcome["id"]), "refused")
 
 
+@pytest.mark.parametrize("damage", [
+    os.unlink,
+    lambda path: txn.put(path, "", txn.read(path, "")[:-1] + b"X", 0o600),
+    lambda path: txn.put(path, "", "", 0o600),
+    lambda path: (os.unlink(path), os.mkfifo(path)),
+], ids=["gone", "changed", "empty", "fifo"])
+def test_one_lost_copy_is_no_half_undo(root, damage):
+    """All copies are looked at before the first file is put back, and the one that is lost is named."""
+    folder = txn.folder(root, applied(root))
+    copy_of_it = txn.read(folder, "/before.1")
+    damage(folder + "/before.1")
+    before, kept = txn.look(root), sorted(os.listdir(folder))
+    ran = check(txn.run(root, "undo"), "refused")
+    text = ran.outcome["text"]
+    assert "/etc/default/grub: " in text and "kept copy" in text and "Nothing was changed" in text, text
+    assert "/etc/stale.conf: " not in text, text
+    assert not txn.difference(txn.look(root), before) and sorted(os.listdir(folder)) == kept
+    if "before.1" in kept:
+        os.unlink(folder + "/before.1")
+    txn.put(folder, "/before.1", copy_of_it, 0o600)
+    check(txn.run(root, "undo"), "undone")
+
+
 def test_undo_of_one_that_is_older_than_the_damage(root):
     first = applied(root)
     second = txn.folder(root, applied(root, [txn.file(GRUB, "again\n")]))

@@ -367,6 +367,23 @@ def test_the_lock_is_a_file_of_its_own(kind, root, place):  # noqa: F811
     assert result.status == 4 and "not a regular file with one name" in result.err, str(result)
 
 
+def test_a_mount_on_the_lock(root, place):  # noqa: F811
+    """The file that is mounted there is not emptied."""
+    outside, folder = os.path.join(place, "mounted"), root + "/run/nvnodecheck"
+    with open(outside, "w", encoding="utf-8") as file:
+        file.write("precious\n")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    with open(folder + "/fix.lock", "w", encoding="utf-8"):
+        pass
+    result = program.run("fix", "--apply", "--all", "--yes", "--no-regenerate", "--root", root, wrap=[
+        *program.with_own_mounts("--propagation", "private"), "sh", "-ec", 'mount --bind "$0" "$1"; shift; exec "$@"',
+        outside, folder + "/fix.lock"])
+    with open(outside, encoding="utf-8") as file:
+        assert file.read() == "precious\n"
+    os.unlink(outside)
+    assert result.status == 4 and "mounted there" in result.err, str(result)
+
+
 # ---- what somebody put where a record lies ----
 
 def opened(calls, name):

@@ -3,12 +3,24 @@
 
 #include <string.h>
 
+/* "/dev/nvidia9/../../etc/fstab" looks like a device. */
+static bool leads_up(const char *text)
+{
+	for (const char *dots = strstr(text, ".."); dots; dots = strstr(dots + 1, "..")) {
+		bool begins = dots == text || dots[-1] == '/' || dots[-1] == '=';
+
+		if (begins && (dots[2] == '\0' || dots[2] == '/'))
+			return true;
+	}
+	return false;
+}
+
 bool command_is_plain(const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_+=:,./@-";
 
-	return *text && *text != '-' && strspn(text, plain) == strlen(text);
+	return *text && *text != '-' && strspn(text, plain) == strlen(text) && !leads_up(text);
 }
 
 /* The words are looked at one by one, so that each conversion must be %s. */

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 
 /* Does every shell, GRUB, modprobe.d and printf(1) take TEXT as it is, wherever it stands? Letters, digits and
- * _+=:,./@- only, and no dash in front, which would make it an option. */
+ * _+=:,./@- only, no dash in front, which would make it an option, and no "..", which leads to another file. */
 bool command_is_plain(const char *text);
 
 /* A command of which FORMAT is ours and each %s, the only conversion, is a word from outside. NULL where one of them

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/stat.h>
 #include <stdio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -69,10 +70,18 @@ int open_checked(const char *file, int flags, bool nofollow, open_check *check)
 	return open_checked_in(AT_FDCWD, file, flags, nofollow, check);
 }
 
+bool open_is_mounted(int folder, const char *name)
+{
+	struct statx stx;
+
+	return statx(folder, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_TYPE, &stx) == 0 &&
+	       (stx.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) &&
+	       (stx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
 static int check_own(int fd, const struct stat *st)
 {
-	(void)fd;
-	return S_ISREG(st->st_mode) && st->st_nlink == 1 ? 0 : -EBADF;
+	return S_ISREG(st->st_mode) && st->st_nlink == 1 && !open_is_mounted(fd, "") ? 0 : -EBADF;
 }
 
 int open_own_file(int folder, const char *name, int flags)

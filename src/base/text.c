@@ -167,6 +167,7 @@ static _Noreturn void be_pager(const int fds[2])
 	close(fds[0]);
 	close(fds[1]);
 	setenv("LESSSECURE", "1", 1);
+	setenv("LESSHISTFILE", "-", 1); /* less would write a file in the caller's home */
 	execl("/usr/bin/less", "less", "-FRX", (char *)NULL);
 	_exit(127);
 }

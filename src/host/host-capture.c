@@ -171,6 +171,12 @@ static int head_record(struct host *host, const char *path, size_t n, struct tex
 	return rc;
 }
 
+/* What a folder can have: another name would lead out of it. */
+static bool is_name(const char *name)
+{
+	return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
 static int list_record(struct host *host, const char *path, struct names *names)
 {
 	struct json_object *json;
@@ -184,7 +190,8 @@ static int list_record(struct host *host, const char *path, struct names *names)
 	for (size_t i = 0; rc == 0 && i < json_object_array_length(json); i++) {
 		struct json_object *name = json_object_array_get_idx(json, i);
 
-		rc = json_object_is_type(name, json_type_string)
+		rc = json_object_is_type(name, json_type_string) &&
+				     is_name(json_object_get_string(name))
 			     ? names_add(names, json_object_get_string(name))
 			     : -EBADMSG;
 	}

@@ -76,7 +76,7 @@ bool keep_is_variable(struct span word)
 /* The commands and variables of GRUB, of its scripts, and of the settings that they are made from. */
 static const char *const identifiers[] = {
 	".",
-	"GRUB_*",
+	"GRUB_*", /* a number is kept if the name is no secret's */
 	"TUNED_*",
 	"[?#*@0-9]*",
 	"\\[",
@@ -289,12 +289,23 @@ void keep_entry_name(struct keeping *k, struct span name)
 }
 
 /* A value as it means: the name of an entry, or numbers, words, variables and arguments. */
+static void (*keeper_of(struct span variable, struct span value))(struct keeping *k,
+								  struct span text)
+{
+	struct span number = span_trim(value);
+
+	if (names_entry(variable))
+		return keep_entry_name;
+	if (value.n && (keep_names_secret(variable) ||
+			(keep_is_plain(number) && !keep_is_short_number(number) &&
+			 !keep_has(identifiers, variable))))
+		return keep_instead;
+	return keep_boot_words;
+}
+
 void keep_value(struct keeping *k, struct span variable, struct span value)
 {
-	if (names_entry(variable))
-		keep_entry_name(k, value);
-	else
-		keep_boot_words(k, value);
+	keeper_of(variable, value)(k, value);
 }
 
 static size_t name_length(struct span s)
@@ -319,8 +330,7 @@ static size_t newlines(struct span text)
 /* VALUE within double quotes of a shell: the number of its lines that end. */
 static size_t put_quoted(struct keeping *k, struct span variable, struct span value)
 {
-	_cleanup_free_ char *text =
-		keep_string(k, names_entry(variable) ? keep_entry_name : keep_boot_words, value);
+	_cleanup_free_ char *text = keep_string(k, keeper_of(variable, value), value);
 
 	putc('"', k->out);
 	for (const char *p = text ? text : ""; *p; p++) {

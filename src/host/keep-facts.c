@@ -187,7 +187,7 @@ static void keep_value_of_reference(struct keeping *k, struct span text)
 		if (n) {
 			struct span word = { text.p, n };
 
-			(keep_is_plain(word) || keep_has(reference_words, word)
+			(keep_is_short_number(word) || keep_has(reference_words, word)
 				 ? keep_free_text
 				 : keep_instead)(k, word);
 		}
@@ -415,10 +415,7 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 	if (strcmp(desc, "acknowledgement") == 0)
 		return put_acknowledged(k, field, object, text);
 	if (strcmp(desc, "service_line") == 0 && strcmp(field, "text") == 0) {
-		if (service_word_is_known(text))
-			keep_log(k, text);
-		else
-			keep_instead(k, text);
+		keep_service_line(k, text);
 		return true;
 	}
 	/* Arguments of the kernel; of pci= what stands behind it. */

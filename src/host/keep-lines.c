@@ -55,6 +55,35 @@ void keep_fields(struct keeping *k, struct span text, const char *const *names)
 	each_line(k, text, put_field, (void *)names);
 }
 
+static void put_plain_words(struct keeping *k, struct span words)
+{
+	struct span word;
+
+	for (bool first = true; span_word(&words, &word); first = false) {
+		if (!first)
+			putc(' ', k->out);
+		(keep_is_plain(word) ? keep_as_it_is : keep_instead)(k, word);
+	}
+}
+
+static void put_plain_field(struct keeping *k, struct span line, void *names)
+{
+	size_t n = span_find(line, '=');
+	struct span name = span_trim((struct span){ line.p, n });
+
+	if (n == line.n || !keep_has(names, name)) {
+		keep_nothing(k, line);
+		return;
+	}
+	fprintf(k->out, "%.*s=", SPAN_FMT(name));
+	put_plain_words(k, (struct span){ line.p + n + 1, line.n - n - 1 });
+}
+
+void keep_plain_fields(struct keeping *k, struct span text, const char *const *names)
+{
+	each_line(k, text, put_plain_field, (void *)names);
+}
+
 /* ---- what the kernel says ---- */
 
 /* Keeps only the ranges inside the BARs of PCI functions, so that the kernel's addresses stay private. */
@@ -407,19 +436,13 @@ void keep_unit_name(struct keeping *k, struct span name)
 
 static void put_unit_value(struct keeping *k, struct span key, struct span value)
 {
-	struct span word;
-
 	if (!span_starts(key, "Limit") && !span_starts(key, "DefaultLimit")) {
 		/* Keeps the fact that the key has a value: it decides whether the unit can be enabled. */
 		if (span_trim(value).n)
 			keep_unit_name(k, span_trim(value));
 		return;
 	}
-	for (bool first = true; span_word(&value, &word); first = false) {
-		if (!first)
-			putc(' ', k->out);
-		(keep_is_plain(word) ? keep_as_it_is : keep_instead)(k, word);
-	}
+	put_plain_words(k, value);
 }
 
 static void put_unit_line(struct keeping *k, struct span line, void *user)
@@ -474,7 +497,8 @@ void keep_who(struct keeping *k, struct span who)
 {
 	static const char *const anybody[] = { "\\*", "%", "root", "systemd", "docker", NULL };
 	bool group = who.n && (who.p[0] == '@' || who.p[0] == '%');
-	bool numbers = true;
+	/* A range of IDs, or one that has few digits: a longer number can be what a user is called. */
+	bool numbers = who.n <= 5 || span_find(who, ':') < who.n;
 
 	for (size_t i = 0; i < who.n; i++)
 		numbers &= isdigit((unsigned char)who.p[i]) || who.p[i] == ':';

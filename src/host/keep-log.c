@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/keep-words.h"
+#include "parse/service-words.h"
 #include "query/bootargs.h"
 
 /* include/linux/sched.h: TASK_COMM_LEN */
@@ -203,4 +204,69 @@ void keep_log(struct keeping *k, struct span line)
 		return;
 	}
 	put_words(k, line);
+}
+
+/* ---- lines of services ---- */
+
+/* What a service quotes of its configuration: paths and numbers stay. */
+static void put_quoted(struct keeping *k, struct span text)
+{
+	if (text.n && text.p[0] == '/')
+		keep_path_value(k, text);
+	else if (!text.n || keep_is_short_number(text))
+		keep_as_it_is(k, text);
+	else
+		keep_instead(k, text);
+}
+
+/* The first quote of TEXT that begins something, or the one that ends what MARK began. In a word it is none: "can't". */
+static size_t find_quote(struct span text, char mark)
+{
+	size_t n = 0;
+
+	for (; n < text.n; n++) {
+		bool in_word = n && n + 1 < text.n && isalnum((unsigned char)text.p[n - 1]) &&
+			       isalnum((unsigned char)text.p[n + 1]);
+
+		if (mark ? text.p[n] == mark && !in_word
+			 : strchr("'\"`", text.p[n]) && text.p[n] &&
+				    (!n || strchr(" \t:=([{,\\", text.p[n - 1])))
+			break;
+	}
+	return n;
+}
+
+/* MARK: TEXT begins within such quotes. */
+static void put_with_quotes(struct keeping *k, struct span text, char mark)
+{
+	while (text.n) {
+		size_t n = find_quote(text, mark);
+		struct span part = { text.p, n };
+
+		/* That of \" is no part of what is quoted. */
+		while (mark && part.n && part.p[part.n - 1] == '\\')
+			part.n--;
+		(mark ? put_quoted : put_words)(k, part);
+		keep_as_it_is(k, (struct span){ text.p + part.n, n - part.n + (n < text.n) });
+		mark = mark || n == text.n ? '\0' : text.p[n];
+		text = from(text, n + (n < text.n));
+	}
+}
+
+void keep_service_line(struct keeping *k, struct span line)
+{
+	struct span known = service_word_in(line), after;
+
+	if (!known.n) {
+		keep_instead(k, line);
+		return;
+	}
+	if (known.n == line.n) {
+		keep_log(k, line);
+		return;
+	}
+	put_words(k, (struct span){ line.p, (size_t)(known.p - line.p) });
+	keep_as_it_is(k, known);
+	after = from(line, (size_t)(known.p + known.n - line.p));
+	put_with_quotes(k, after, known.p[known.n - 1] == '\'' ? '\'' : '\0');
 }

@@ -52,6 +52,15 @@ static bool is_option_name(struct span name)
 
 void keep_mount_options(struct keeping *k, struct span options)
 {
+	/* Numbers that are no user, and no password. */
+	static const char *const values[] = {
+		"size",		"nr_inodes", "mode",	  "pagesize", "vers",	  "nfsvers",
+		"minorversion", "rsize",     "wsize",	  "bsize",    "timeo",	  "retrans",
+		"nconnect",	"max_read",  "blksize",	  "huge",     "msize",	  "commit",
+		"dax",		"gid",	     "acregmin",  "acregmax", "acdirmin", "acdirmax",
+		"sec",		"port",	     "mountport", "fd",	      "pgrp",	  "timeout",
+		"minproto",	"maxproto",  "subvolid",  "stripe",   NULL
+	};
 	struct span option;
 
 	while (span_cut(&options, ',', &option)) {
@@ -62,7 +71,8 @@ void keep_mount_options(struct keeping *k, struct span options)
 		(is_option_name(name) ? keep_free_text : keep_instead)(k, name);
 		if (equals < option.n) {
 			putc('=', k->out);
-			(keep_is_plain(value) ? keep_as_it_is : keep_instead)(k, value);
+			(keep_is_plain(value) && keep_has(values, name) ? keep_as_it_is
+									: keep_instead)(k, value);
 		}
 		if (option.p + option.n < options.p)
 			putc(',', k->out);
@@ -149,7 +159,9 @@ static void put_devices(struct keeping *k, struct span value)
 
 void keep_variable(struct keeping *k, struct span name, struct span value)
 {
-	if (span_ends(name, "PATH") || span_is(name, "LD_PRELOAD"))
+	if (keep_names_secret(name))
+		keep_instead(k, value);
+	else if (span_ends(name, "PATH") || span_is(name, "LD_PRELOAD"))
 		keep_paths(k, value);
 	else if (value.n && value.p[0] == '/')
 		keep_path_value(k, value);

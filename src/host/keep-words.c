@@ -75,7 +75,8 @@ static bool is_number(struct span s)
 	/* A size may have its unit. */
 	if (s.n - n > 2 || (n < s.n && !strchr("kKmMgGtT%", s.p[n])))
 		return false;
-	return n > 0 && n <= (prefixed || decimal ? 16 : 10);
+	/* Of other hexadecimal digits the IDs of PCI, and parts of addresses: more can be a key. */
+	return n > 0 && n <= (prefixed || decimal ? 16 : 4);
 }
 
 bool keep_is_plain(struct span value)
@@ -148,7 +149,13 @@ static void put_registry_key(struct keeping *k, struct span part)
 	if (equals < part.n && is_argument_name(name)) {
 		keep_free_text(k, name);
 		putc('=', k->out);
-		(keep_is_plain(value) ? keep_as_it_is : keep_instead)(k, value);
+		if (keep_is_plain(value) && keep_names_secret(name)) {
+			/* It stays a number: the driver refuses anything else. */
+			keep_nothing(k, value);
+			putc('0', k->out);
+		} else {
+			(keep_is_plain(value) ? keep_as_it_is : keep_instead)(k, value);
+		}
 	} else {
 		(keep_is_plain(part) || keep_has(words, part) || is_gpu_uuid(part)
 			 ? keep_free_text
@@ -217,6 +224,8 @@ void keep_assigned(struct keeping *k, struct span name, struct span value)
 {
 	if (value.n && value.p[0] == '/')
 		keep_path_value(k, value);
+	else if (keep_names_secret(name))
+		keep_instead(k, value);
 	else if (keep_is_plain(value))
 		keep_free_text(k, value);
 	else if (span_starts(name, "NVreg_"))
@@ -308,7 +317,7 @@ static bool is_kept_argument(struct span word, struct span name)
 
 	if (param.has_value)
 		param.value = (struct span){ name.p + name.n + 1, word.n - name.n - 1 };
-	return bootargs_is_ours(&param) || keep_has(arguments, name);
+	return (bootargs_is_ours(&param) || keep_has(arguments, name)) && !keep_names_secret(name);
 }
 
 /* Keeps the kind of root=, which shows whether it is an image, and whether two command lines agree. */
@@ -331,7 +340,28 @@ static void put_root(struct keeping *k, struct span value)
 static void put_argument_value(struct keeping *k, struct span value)
 {
 	putc('=', k->out);
-	(keep_is_plain(value) ? keep_as_it_is : keep_instead)(k, value);
+	(keep_is_short_number(value) ? keep_as_it_is : keep_instead)(k, value);
+}
+
+/* A number, an ID or a part of an address: "0x1f", "8G", "10de", "00". */
+static bool is_argument_number(struct span part)
+{
+	struct span number;
+
+	while (part.n) {
+		size_t n = 0;
+
+		while (n < part.n && !strchr("-.!$/#", part.p[n]))
+			n++;
+		number = (struct span){ part.p, n };
+		if (n && !is_number(number) &&
+		    !(n == 1 && strchr("xX", part.p[0]) == NULL &&
+		      isalpha((unsigned char)part.p[0])))
+			return false;
+		n += n < part.n;
+		part = (struct span){ part.p + n, part.n - n };
+	}
+	return true;
 }
 
 /* Of an argument that is known: words of letters, numbers, ranges and sizes, addresses of devices, consoles. */
@@ -340,12 +370,7 @@ static bool is_argument_part(struct span part)
 	static const char *const others[] = { "tty[A-Z]*[0-9]", "tty[0-9]*", "hvc[0-9]",
 					      "NVreg_*",	"RM*",	     "acpi_pm",
 					      "ll128",		"mlx5_core", NULL };
-	bool digits = true;
-
-	for (size_t i = 0; i < part.n; i++)
-		digits &= isxdigit((unsigned char)part.p[i]) ||
-			  strchr("-.!$/#xXKMGTkmgt", part.p[i]) != NULL;
-	return (digits && part.n <= 24) || keep_is_option_word(part) || keep_has(others, part);
+	return is_argument_number(part) || keep_is_option_word(part) || keep_has(others, part);
 }
 
 static bool ends_argument_part(char c)
@@ -523,7 +548,7 @@ static void put_option(struct keeping *k, struct span word)
 	size_t equals = span_find(word, '=');
 	struct span name = { word.p, equals };
 	struct span value = { word.p + equals + 1, word.n - equals - 1 };
-	bool named = name.n && name.n < 64;
+	bool named = name.n && name.n < 64, known;
 
 	for (size_t i = 0; i < name.n; i++)
 		named &= isalnum((unsigned char)name.p[i]) || strchr("_-.\"", name.p[i]);
@@ -536,11 +561,13 @@ static void put_option(struct keeping *k, struct span word)
 		return;
 	}
 	/* The log quotes the name without what follows it. */
-	(keep_is_parameter(name) || memchr(name.p, '"', name.n) || memchr(name.p, '.', name.n)
-		 ? keep_free_text
-		 : keep_instead)(k, name);
+	known = keep_is_parameter(name) || memchr(name.p, '"', name.n) ||
+		memchr(name.p, '.', name.n);
+	(known ? keep_free_text : keep_instead)(k, name);
 	putc('=', k->out);
-	if (value.n > 1 && value.p[0] == '"' && value.p[value.n - 1] == '"') {
+	if (!known && !keep_is_short_number(value)) {
+		keep_instead(k, value);
+	} else if (value.n > 1 && value.p[0] == '"' && value.p[value.n - 1] == '"') {
 		putc('"', k->out);
 		keep_assigned(k, name, (struct span){ value.p + 1, value.n - 2 });
 		putc('"', k->out);

@@ -41,6 +41,11 @@ bool keep_is_version(struct span s);
 /* keep-path.c: "(hd0,gpt2)/vmlinuz-6.1.0" */
 void keep_boot_path(struct keeping *k, struct span path);
 
+/* keep-secret.c: whether the value beside NAME is a secret, be it a number. */
+bool keep_names_secret(struct span name);
+/* A number, or a word, that is too short for a secret: it can stay where its meaning is not known. */
+bool keep_is_short_number(struct span word);
+
 bool keep_is_uuid(struct span s);
 void keep_argument(struct keeping *k, struct span word, struct span raw);
 void keep_argument_lines(struct keeping *k, struct span text);

@@ -56,9 +56,21 @@ FIELDS(static, gpu_information, "Model", "IRQ", "GPU UUID", "Video BIOS", "Bus T
        "DMA Mask", "Bus Location", "Device Minor", "GPU Firmware", "GPU Excluded")
 FIELDS(, os_release, "ID", "ID_LIKE", "NAME", "PRETTY_NAME", "VERSION", "VERSION_ID",
        "VERSION_CODENAME", "VARIANT_ID")
-FIELDS(static, ufw, "ENABLED")
-FIELDS(static, fabric, "FABRIC_MODE")
 FIELDS(static, uevent, "DRIVER", "PCI_*", "MODALIAS")
+
+static void keep_ufw(struct keeping *k, struct span text)
+{
+	static const char *const names[] = { "ENABLED", NULL };
+
+	keep_plain_fields(k, text, names);
+}
+
+static void keep_fabric(struct keeping *k, struct span text)
+{
+	static const char *const names[] = { "FABRIC_MODE", NULL };
+
+	keep_plain_fields(k, text, names);
+}
 
 /* Keeps the description of software RDMA, which identifies it; for hardware it is the host's name. */
 static void keep_node_description(struct keeping *k, struct span text)

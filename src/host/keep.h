@@ -56,6 +56,8 @@ bool keep_is_option_word(struct span word);
 
 /* keep-lines.c: texts of lines. */
 void keep_fields(struct keeping *k, struct span text, const char *const *names);
+/* NAME=VALUE of files that people write: of a value numbers and words such as yes. */
+void keep_plain_fields(struct keeping *k, struct span text, const char *const *names);
 void keep_uvm_names(struct keeping *k, struct span text);
 void keep_driver(struct keeping *k, struct span text);
 void keep_driver_params(struct keeping *k, struct span text);
@@ -83,6 +85,8 @@ void keep_inet6(struct keeping *k, struct span text);
 
 /* keep-log.c */
 void keep_log(struct keeping *k, struct span line);
+/* A line that a service wrote last. */
+void keep_service_line(struct keeping *k, struct span line);
 
 /* keep-build.c: of the log of a build */
 void keep_build_line(struct keeping *k, struct span line);

@@ -62,6 +62,39 @@ bool process_is_initial_namespace(struct span uid_map)
 	return !span_word(&uid_map, &word);
 }
 
+/* The name of the program before the fields is in parentheses, and may have any bytes. */
+static bool field_of_stat(struct span stat, unsigned int number, uint64_t *value)
+{
+	const char *end = memrchr(stat.p, ')', stat.n);
+	struct span rest, word;
+
+	if (!end)
+		return false;
+	rest = after(stat, (size_t)(end + 1 - stat.p));
+	for (unsigned int i = 2; i < number; i++)
+		if (!span_word(&rest, &word))
+			return false;
+	return span_u64(word, 10, value) == 0;
+}
+
+bool process_has_no_variables(struct span stat)
+{
+	uint64_t start, end;
+
+	return field_of_stat(stat, 50, &start) && field_of_stat(stat, 51, &end) && start &&
+	       start == end;
+}
+
+bool process_environ_is_whole(struct span block)
+{
+	struct span entry;
+
+	for (bool first = true; span_cut(&block, '\0', &entry); first = false)
+		if (!entry.n || (first && span_find(entry, '=') == entry.n))
+			return false;
+	return true;
+}
+
 bool process_environ_next(struct span *rest, struct span *name, struct span *value)
 {
 	struct span entry;
@@ -144,19 +177,8 @@ bool process_variable_matters(struct span name)
 
 bool process_started(struct span stat, uint64_t *ms)
 {
-	/* The second field is the name in parentheses, which can have any of them in it. */
-	const char *end = memrchr(stat.p, ')', stat.n);
-	struct span word, rest;
-
-	if (!end)
+	if (!field_of_stat(stat, STARTED_FIELD, ms) || *ms > UINT64_MAX / MS_PER_TICK)
 		return false;
-	rest = (struct span){ end + 1, (size_t)(stat.p + stat.n - end - 1) };
-	for (int i = 3; span_word(&rest, &word); i++)
-		if (i == STARTED_FIELD) {
-			if (span_u64(word, 10, ms) || *ms > UINT64_MAX / MS_PER_TICK)
-				return false;
-			*ms *= MS_PER_TICK;
-			return true;
-		}
-	return false;
+	*ms *= MS_PER_TICK;
+	return true;
 }

@@ -21,6 +21,12 @@ bool process_is_initial_namespace(struct span uid_map);
  * hundredths of a second on every machine (include/asm-generic/param.h, USER_HZ). */
 bool process_started(struct span stat, uint64_t *ms);
 
+/* Returns whether /proc/PID/stat (proc(5)) says that the process was started without variables: fields 50 and 51, where
+ * they begin and end, are the same address. Both are 0 if the reader may not know, or there is no memory. */
+bool process_has_no_variables(struct span stat);
+
+/* Returns false for an environment block that the program has written over: it has a title, or zeros. */
+bool process_environ_is_whole(struct span block);
 /* The next NAME=VALUE of an environment block. */
 bool process_environ_next(struct span *rest, struct span *name, struct span *value);
 /* The first variable of that name in one. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/segment.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define READ_SIZE 4096
+#define ZEROS_MAX (64u << 20) /* before a segment; padding is a page, or the sector of a disk */
 
 /* ---- what stands at a place ---- */
 
@@ -89,6 +91,7 @@ static int find_lz4_end(const struct segment_image *image, struct segment *segme
 int segment_find(const struct segment_image *image, uint64_t offset, struct segment *segment)
 {
 	char buffer[READ_SIZE];
+	uint64_t begin = offset;
 	size_t zeros;
 	int64_t n;
 	int rc;
@@ -98,6 +101,8 @@ int segment_find(const struct segment_image *image, uint64_t offset, struct segm
 
 		if (!left)
 			return 0;
+		if (offset - begin > ZEROS_MAX)
+			return -E2BIG;
 		n = image->read(image->user, buffer, left < READ_SIZE ? (size_t)left : READ_SIZE,
 				offset);
 		if (n <= 0)

@@ -23,7 +23,7 @@ const struct service_word *service_word_find(const char *unit, const char *line)
 	return NULL;
 }
 
-bool service_word_is_known(struct span line)
+struct span service_word_in(struct span line)
 {
 	static const char *const systemd[] = { "Failed with result '", "Main process exited, code=",
 					       "Control process exited, code=",
@@ -32,9 +32,10 @@ bool service_word_is_known(struct span line)
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (span_search(line, words[i].text))
-			return true;
+			return (struct span){ span_search(line, words[i].text),
+					      strlen(words[i].text) };
 	for (size_t i = 0; i < sizeof(systemd) / sizeof(systemd[0]); i++)
 		if (span_search(line, systemd[i]))
-			return true;
-	return false;
+			return line;
+	return (struct span){ 0 };
 }

@@ -16,7 +16,8 @@ struct service_word {
 
 /* NULL: LINE, of UNIT, is none of them. */
 const struct service_word *service_word_find(const char *unit, const char *line);
-/* Is a line one of them, from any program, or one of systemd's about how a service ended? */
-bool service_word_is_known(struct span line);
+/* Finds the text of one of them, of any program, in LINE. The whole line if it is one of systemd's about how a service
+ * ended; nothing if it is none. */
+struct span service_word_in(struct span line);
 
 #endif

@@ -135,7 +135,7 @@ static int find_home_told(struct host *host, struct arena *arena, const char *fo
 {
 	_cleanup_text_ struct text text = { 0 };
 	struct span value;
-	int rc = host_read(host, &text, PROCESS_ENVIRON_MAX, "%s/environ", folder);
+	int rc = process_read_environ(host, &text, folder);
 
 	if (rc == 0 && process_environ_find(text_span(&text), "HOME", &value))
 		*home = arena_strndup(arena, value.p, value.n);
@@ -225,7 +225,8 @@ static int add_settings(struct probe_context *ctx, const char *path, host_ask *a
 			    &env_facts_desc, &answer, ctx->arena, ask, user);
 
 	if (rc && rc != -ENOENT)
-		host_gap_note(ctx->host, path, rc, rc == -ENOTUNIQ ? HOMES_DIFFER : NULL);
+		host_gap_note(ctx->host, path, rc,
+			      rc == -ENOTUNIQ ? HOMES_DIFFER : process_environ_error(rc));
 	if (rc)
 		return rc;
 	if (is_known(answer.nccl_conf))

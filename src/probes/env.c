@@ -109,7 +109,7 @@ static int ask_environ(struct host *host, void *facts, struct arena *arena, void
 	struct env_facts *answer = facts;
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, name, value;
-	int rc = host_read(host, &text, PROCESS_ENVIRON_MAX, "%s", (const char *)user);
+	int rc = process_read_environ(host, &text, user);
 
 	if (rc)
 		return rc;
@@ -134,10 +134,11 @@ static void read_variables(struct probe_context *ctx, const char *folder)
 	struct env_facts *env = &ctx->node->env, answer = { 0 };
 	char *path = arena_printf(ctx->arena, "%s/environ", folder);
 	int rc = host_query(ctx->host, arena_printf(ctx->arena, "variables in %s", path),
-			    &env_facts_desc, &answer, ctx->arena, ask_environ, path);
+			    &env_facts_desc, &answer, ctx->arena, ask_environ,
+			    arena_strdup(ctx->arena, folder));
 
 	if (rc && rc != -ENOENT)
-		host_gap_note(ctx->host, path, rc, NULL);
+		host_gap_note(ctx->host, path, rc, process_environ_error(rc));
 	if (rc)
 		return;
 	env->variables.state = FACT_KNOWN;

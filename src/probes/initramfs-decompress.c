@@ -30,12 +30,15 @@ static struct {
 	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
+#define AHEAD_MAX (16u << 20)
+
 struct decompress {
 	struct zstd *zstd; /* instead of all the rest */
 	struct archive *archive;
 	decompress_read *read;
 	void *user;
-	int error; /* of read */
+	uint64_t taken, given; /* bytes, compressed and decompressed */
+	int error;	       /* of read */
 };
 
 static int load(void)
@@ -45,11 +48,26 @@ static int load(void)
 	return library_load(LIBARCHIVE, symbols, LIBRARY_COUNT(symbols));
 }
 
+/* No compressor makes more bytes of what it is given: a stream that goes on and gives nothing would cost the time for
+ * terabytes. */
+static int take(void *user, struct span *block)
+{
+	struct decompress *d = user;
+	int rc;
+
+	if (d->taken > d->given + d->given / 64 + AHEAD_MAX)
+		return -EBADMSG;
+	rc = d->read(d->user, block);
+	if (rc == 1)
+		d->taken += block->n;
+	return rc;
+}
+
 static la_ssize_t feed(struct archive *archive, void *user, const void **buffer)
 {
 	struct decompress *d = user;
 	struct span block = { 0 };
-	int rc = d->read(d->user, &block);
+	int rc = take(d, &block);
 
 	if (rc < 0) {
 		d->error = rc;
@@ -118,7 +136,7 @@ int decompress_open(struct decompress **out, const char *compressor, decompress_
 		return -ENOMEM;
 	d->read = read;
 	d->user = user;
-	rc = filter->code == ARCHIVE_FILTER_ZSTD ? zstd_open(&d->zstd, read, user) : -ELIBACC;
+	rc = filter->code == ARCHIVE_FILTER_ZSTD ? zstd_open(&d->zstd, take, d) : -ELIBACC;
 	if (rc == -ELIBACC) {
 		rc = load();
 		if (rc == 0)
@@ -149,14 +167,18 @@ int decompress_next(struct decompress *d, struct span *block)
 	size_t n;
 	int rc;
 
-	if (d->zstd)
-		return zstd_next(d->zstd, block);
+	if (d->zstd) {
+		rc = zstd_next(d->zstd, block);
+		d->given += rc == 1 ? block->n : 0;
+		return rc;
+	}
 	rc = lib.archive_read_data_block(d->archive, &p, &n, &offset);
 	*block = (struct span){ p, n };
 	if (rc == ARCHIVE_EOF)
 		return 0;
 	if (rc != ARCHIVE_OK)
 		return d->error ? d->error : -EBADMSG;
+	d->given += n;
 	return 1;
 }
 

@@ -17,12 +17,15 @@
 #include "probes/initramfs-decompress.h"
 
 #define BLOCK_SIZE (64u << 10)
+#define READ_MAX \
+	(1ull << 30) /* most bytes of the file: a hole of terabytes costs as much as data */
 #define SCRATCH_BYTES (32u << 20) /* address space; CONTENTS_KEPT_MAX bounds what is used */
 
 struct image {
 	int fd;
 	uint64_t base; /* where in the file the image begins */
 	struct segment_image bytes;
+	uint64_t bytes_read;
 	struct contents contents;
 	struct initramfs_image *facts;
 	struct arena *arena;
@@ -50,6 +53,8 @@ static const char *why(int error)
 		return "damaged";
 	case -EFBIG:
 		return "decompresses to more than such an image can hold";
+	case -E2BIG:
+		return "not read to its end: it has more bytes, or more zeros, than such an image";
 	case -EOPNOTSUPP:
 		return "libarchive cannot decompress it";
 	case -ELIBACC:
@@ -76,7 +81,8 @@ static int64_t read_at(void *user, char *buffer, size_t n, uint64_t offset)
 			break;
 		done += (size_t)got;
 	}
-	return (int64_t)done;
+	image->bytes_read += done;
+	return image->bytes_read > READ_MAX ? -E2BIG : (int64_t)done;
 }
 
 /* ---- streams ---- */

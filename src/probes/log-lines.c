@@ -19,13 +19,18 @@ static ssize_t read_some(int fd, char *to, size_t n)
 int lines_read_blocks(int fd, lines_found *block, void *user)
 {
 	_cleanup_free_ char *buffer = malloc(LINES_BLOCK);
+	uint64_t left = LINES_BYTES_MAX;
 	ssize_t n;
 
 	if (!buffer)
 		return -ENOMEM;
-	while ((n = read_some(fd, buffer, LINES_BLOCK)) > 0)
+	while ((n = read_some(fd, buffer, LINES_BLOCK)) > 0) {
 		if (!block(user, (struct span){ buffer, (size_t)n }))
 			return 0;
+		if (left < (uint64_t)n)
+			return -EFBIG;
+		left -= (uint64_t)n;
+	}
 	return (int)n;
 }
 

@@ -264,11 +264,28 @@ static void read_exports(struct kmod_module *module, struct module_file *file, s
 
 /* ---- one file ---- */
 
+/* libkmod uses these, and not the name of the file: libkmod/libkmod-file.c. */
+static bool begins_compressed(int fd)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+	} magics[] = { { "\x1f\x8b", 2 }, { "\xfd\x37zXZ", 5 }, { "\x28\xb5\x2f\xfd", 4 } };
+	char head[8] = "";
+
+	if (pread(fd, head, sizeof(head), 0) < 0)
+		return false;
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if (memcmp(head, magics[i].bytes, magics[i].n) == 0)
+			return true;
+	return false;
+}
+
 static int check_cost(const struct module_info *info, int fd)
 {
 	struct stat st;
 
-	if (!module_file_is_compressed(span_of(info->path)))
+	if (!module_file_is_compressed(span_of(info->path)) && !begins_compressed(fd))
 		return 0;
 	if (fstat(fd, &st) < 0)
 		return -errno;

@@ -28,4 +28,10 @@ bool process_is_the_nodes(struct host *host, uint64_t pid);
 	"the process is in another mount namespace or root: its paths can mean other files"
 bool process_is_elsewhere(struct host *host, pid_t pid);
 
+/* Reads FOLDER/environ, where FOLDER is that of a process in /proc. -EBADMSG: the program has written over it (as
+ * setproctitle() does); -ESRCH: there is none to read. An empty text means that the process has no variables. */
+int process_read_environ(struct host *host, struct text *text, const char *folder);
+/* What a gap says of such a failure; NULL: the errno says it. */
+const char *process_environ_error(int rc);
+
 #endif

@@ -174,7 +174,7 @@ static int ask_virtual_env(struct host *host, void *facts, struct arena *arena, 
 	struct env_facts *answer = facts;
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, name, value;
-	int rc = host_read(host, &text, PROCESS_ENVIRON_MAX, "%s", (const char *)user);
+	int rc = process_read_environ(host, &text, user);
 
 	if (rc)
 		return rc == -ENOENT || rc == -ENODATA ? 0 : rc;
@@ -209,11 +209,11 @@ static void read_environment_folders(struct places *p)
 {
 	struct probe_context *ctx = p->ctx;
 	struct env_facts answer = { 0 };
-	char *path = ctx->pid ? arena_printf(ctx->arena, "/proc/%d/environ", ctx->pid)
-			      : arena_strdup(ctx->arena, "/proc/self/environ");
+	char *folder = ctx->pid ? arena_printf(ctx->arena, "/proc/%d", ctx->pid)
+				: arena_strdup(ctx->arena, "/proc/self");
 
 	if (host_query(ctx->host, "virtual environment", &env_facts_desc, &answer, ctx->arena,
-		       ask_virtual_env, path))
+		       ask_virtual_env, folder))
 		return;
 	for_each(v, &answer.variables)
 		if (str_is(v->name, "PATH"))

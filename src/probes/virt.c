@@ -7,6 +7,7 @@
 #include "parse/cpuinfo.h"
 #include "parse/process.h"
 #include "probes/probe.h"
+#include "probes/processes.h"
 
 #define CPUINFO_FILE "/proc/cpuinfo"
 #define DMI_FOLDER "/sys/class/dmi/id/"
@@ -235,7 +236,7 @@ static int ask_environ(struct host *host, void *facts, struct arena *arena, void
 		answer->container = fact_str(arena, "kubernetes");
 		return 0;
 	}
-	rc = host_read(host, &init, PROCESS_ENVIRON_MAX, INIT_ENVIRON_FILE);
+	rc = process_read_environ(host, &init, "/proc/1");
 	if (rc)
 		return rc;
 	if (process_environ_find(text_span(&init), "container", &value) && value.n)
@@ -257,6 +258,8 @@ static void ask_init(struct probe_context *ctx)
 	else if (rc == -ENOENT)
 		host_gap_note(ctx->host, INIT_ENVIRON_FILE, -ENODATA,
 			      "no process 1 in this tree: it may have been a container's");
+	else if (process_environ_error(rc))
+		host_gap_note(ctx->host, INIT_ENVIRON_FILE, rc, process_environ_error(rc));
 }
 
 static void find_container(struct probe_context *ctx)

@@ -79,7 +79,9 @@ int txn_lock(struct txn *t)
 	if (t->lock < 0) {
 		rc = t->lock;
 		snprintf(why, sizeof(why), "%s: %s", TXN_LOCK_FILE,
-			 rc == -EBADF ? "not a regular file with one name" : strerror(-rc));
+			 rc == -EBADF
+				 ? "not a regular file with one name, or a file is mounted there"
+				 : strerror(-rc));
 		return refuse_lock(t, rc, why);
 	}
 	while (flock(t->lock, LOCK_EX | LOCK_NB) < 0) {

@@ -26,7 +26,8 @@ static int open_copy(struct txn *t, const struct kept *kept)
 
 	if (rc == -EBADF || rc == -ELOOP)
 		return write_refuse(&t->w, -EBADMSG, kept->path,
-				    "its kept copy is not a regular file with one name");
+				    "its kept copy is not a regular file with one name, or a "
+				    "file is mounted there");
 	if (rc == 0 && strcmp(sha, kept->before.sha256) != 0)
 		return write_refuse(&t->w, -EBADMSG, kept->path, "its kept copy is damaged");
 	if (rc == 0 && lseek(from, 0, SEEK_SET) < 0)
@@ -557,6 +558,47 @@ static int refuse_older(struct txn *t, const struct txn *meant)
 	return rc;
 }
 
+/* Returns true if taking back the file would fail because of its copy: WHY is filled. */
+static bool copy_is_lost(struct txn *t, const struct kept *kept)
+{
+	_cleanup_close_ int copy = -1;
+	struct file_seen now;
+
+	if (!kept->before.there || kept->is_link || write_see(&t->w, kept->path, &now) ||
+	    write_same(&now, &kept->before) ||
+	    (kept->after_known && !write_same(&now, &kept->after)))
+		return false;
+	copy = open_copy(t, kept);
+	return copy < 0;
+}
+
+static const char *add_lost(struct txn *t, const char *text, const struct kept *kept)
+{
+	if (!copy_is_lost(t, kept))
+		return text;
+	return arena_printf(t->arena, "%s%s%s", text, *text ? "; " : "", t->w.why);
+}
+
+/* Before the first change: half of the old files beside half of the new ones is a state that no administrator asked for. */
+static int refuse_lost_copies(struct txn *t, struct txn *meant)
+{
+	const char *text = "";
+
+	for_each(file, &meant->files)
+		text = add_lost(meant, text, &file->kept);
+	for_each(step, &meant->steps)
+		for_each(kept, &step->kept)
+			if (step->begun && !step->left)
+				text = add_lost(meant, text, kept);
+	return *text ? txn_fail(
+			       t, -EBADMSG,
+			       "%s cannot be undone: %s. Nothing was changed. The other kept copies "
+			       "are before.N in " TXN_STATE_FOLDER "/%s, and plan.json there names "
+			       "the file of each: restore by hand what is wrong",
+			       meant->id, text, meant->id)
+		     : 0;
+}
+
 static int undo(struct txn *t, struct txn *meant)
 {
 	int rc = refuse_older(t, meant);
@@ -564,6 +606,8 @@ static int undo(struct txn *t, struct txn *meant)
 	if (rc == 0 && !is_applied(meant))
 		rc = txn_fail(t, -EALREADY, "%s is already %s", meant->id,
 			      txn_status_words[meant->status]);
+	if (rc == 0)
+		rc = refuse_lost_copies(t, meant);
 	if (rc == 0 && state_open(meant))
 		rc = txn_fail(t, -EIO, "%s", meant->why);
 	if (rc)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/stat.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +14,6 @@
 #include "base/open-file.h"
 
 #define BLOCK_SIZE (256u << 10)
-
-/* A file that is mounted onto its name; known since Linux 5.8, before that rename() says EBUSY. */
-static bool is_mounted_on(int folder, const char *name)
-{
-	struct statx stx;
-
-	return statx(folder, name, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &stx) == 0 &&
-	       (stx.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) &&
-	       (stx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
-}
 
 static int refuse_link(struct writer *w, int folder, const char *name, const char *path)
 {
@@ -56,14 +45,17 @@ static int check_file(struct writer *w, int folder, const char *name, const char
 			"the file has %lu names (hard links), and the other names would keep the "
 			"old content",
 			(unsigned long)st->st_nlink);
-	if (is_mounted_on(folder, name))
+	/* Before Linux 5.8 rename() says EBUSY. */
+	if (open_is_mounted(folder, name))
 		return write_refuse(w, -EBUSY, path, "another file is mounted there");
 	return 0;
 }
 
 int write_open_failed(struct writer *w, const char *path, int rc)
 {
-	return rc == -EBADF ? write_refuse(w, -EINVAL, path, "not a regular file with one name")
+	return rc == -EBADF ? write_refuse(w, -EINVAL, path,
+					   "not a regular file with one name, or a file is mounted "
+					   "there")
 			    : write_fail(w, rc, path, "opening it: %s", strerror(-rc));
 }
 
