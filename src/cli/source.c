@@ -393,6 +393,14 @@ static enum probe_nvml nvml_of_reading(const void *user)
 		       : PROBE_NVML_NO;
 }
 
+/* The rules are put in order. */
+static void prepare_rules(void)
+{
+	size_t count;
+
+	rule_all(&count);
+}
+
 enum exit_status source_look(struct source *source, const struct options *options, bool brief,
 			     const struct settings **settings)
 {
@@ -404,6 +412,7 @@ enum exit_status source_look(struct source *source, const struct options *option
 				   .brief = brief,
 				   .first = read_configuration,
 				   .take = take_configuration,
+				   .meanwhile = prepare_rules,
 				   .expects = is_expected,
 				   .nvml = nvml_of_reading,
 				   .serials = options->serials,
@@ -431,11 +440,9 @@ enum exit_status source_look(struct source *source, const struct options *option
 
 static enum exit_status check_list(const char *const *patterns, const char *option)
 {
-	size_t count;
-	const struct rule *const *rules = rule_all(&count);
-
 	for (size_t i = 0; patterns[i]; i++) {
-		size_t k = 0;
+		size_t count, k = 0;
+		const struct rule *const *rules = rule_all(&count);
 
 		while (k < count && fnmatch(patterns[i], rules[k]->id, 0) != 0)
 			k++;
