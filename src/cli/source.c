@@ -30,33 +30,6 @@ static bool is_capture(const struct text *text)
 	return memmem(text->data, n, "nvnodecheck-capture", strlen("nvnodecheck-capture"));
 }
 
-/* ROOM is what the file says of its size, a pipe nothing. */
-static int read_all(int fd, size_t room, struct text *text)
-{
-	text->data = malloc(room + 1);
-	while (text->data && text->size < FROM_MAX) {
-		ssize_t n = read(fd, text->data + text->size, room - text->size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		text->size += (size_t)n;
-		text->data[text->size] = '\0';
-		if (n == 0)
-			return 0;
-		if (text->size == room) {
-			char *more = realloc(text->data, room * 2 + 1);
-
-			if (!more)
-				return -ENOMEM;
-			text->data = more;
-			room *= 2;
-		}
-	}
-	return text->data ? -EFBIG : -ENOMEM;
-}
-
 /* Unpacks the file, which may be compressed. */
 static enum exit_status unpack_file(struct text *text, const char *file)
 {
@@ -83,7 +56,7 @@ static enum exit_status read_from(struct source *source, const char *file)
 	if (rc == 0 && fstat(fd, &st) == 0 && (size_t)st.st_size >= room && st.st_size < FROM_MAX)
 		room = (size_t)st.st_size + 1;
 	if (rc == 0)
-		rc = read_all(fd, room, &source->file);
+		rc = text_read(fd, room, FROM_MAX, false, &source->file);
 	if (fd >= 0 && !standard)
 		close(fd);
 	if (rc == 0)
