@@ -2,6 +2,7 @@
 #include "parse/kmsg.h"
 
 #include <ctype.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,12 +257,13 @@ bool kmsg_matches(const struct kmsg_pattern *pattern, struct kmsg_message *messa
 #define ANYWHERE 256
 #define BLOCK 3
 
-static unsigned int block_at(const char *p)
+/* The block that ends at END, by one load of four bytes, of which the first does not count. */
+static unsigned int block_before(const char *end)
 {
-	uint32_t bytes = (unsigned char)p[0] | (uint32_t)(unsigned char)p[1] << 8 |
-			 (uint32_t)(unsigned char)p[2] << 16;
+	uint32_t bytes;
 
-	return bytes * 2654435761u >> 20; /* Knuth's multiplicative hash, of 12 bits */
+	memcpy(&bytes, end - sizeof(bytes), sizeof(bytes));
+	return (le32toh(bytes) >> 8) * 2654435761u >> 20; /* the hash of Knuth, of 12 bits */
 }
 _Static_assert(KMSG_BLOCKS == 1 << (32 - 20), "the hash has as many values");
 
@@ -276,7 +278,7 @@ static void measure_window(struct kmsg_index *index)
 		if (n < index->window)
 			index->window = n;
 	}
-	if (index->window < BLOCK)
+	if (index->window <= BLOCK)
 		index->window = 0;
 }
 
@@ -289,7 +291,9 @@ static void measure_skips(struct kmsg_index *index)
 		const struct kmsg_pattern *p = &index->patterns[i];
 
 		for (size_t k = 0; !p->start && k <= most; k++) {
-			uint8_t *skip = &index->skip[block_at(p->has[0] + k)];
+			char room[1 + BLOCK] = { 0, p->has[0][k], p->has[0][k + 1],
+						 p->has[0][k + 2] };
+			uint8_t *skip = &index->skip[block_before(room + sizeof(room))];
 
 			if (*skip > most - k)
 				*skip = (uint8_t)(most - k);
@@ -305,7 +309,7 @@ static bool may_have(const struct kmsg_index *index, struct span text)
 	if (!index->window)
 		return true;
 	for (size_t end = index->window; end <= text.n; end += skip) {
-		skip = index->skip[block_at(text.p + end - BLOCK)];
+		skip = index->skip[block_before(text.p + end)];
 		if (!skip)
 			return true;
 	}
