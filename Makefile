@@ -92,7 +92,7 @@ SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 # What the build makes of the sources and of data/, for the sources to include.
 REGISTRIES := probes rules fixes provers
-TABLES := $(patsubst data/%.awk,%,$(wildcard data/*.awk))
+TABLES := $(patsubst data/%.tsv,%,$(wildcard data/*.tsv))
 LISTS := $(patsubst %,$(B)/%.inc,$(REGISTRIES) $(TABLES) known-bad-summary nvshmem-variables deepep-variables \
 	   report-style report-script)
 
@@ -171,12 +171,12 @@ $(B)/provers.inc: FORCE
 	$(call write_list,const struct prover prover_\([a-z0-9_]*\) = {$$,PROVER(\1),src/provers/*.c)
 
 # One table of data/ each. What includes a list depends on it by the compiler's own account (-MMD).
-$(B)/%.inc: data/%.tsv data/%.awk
+$(B)/%.inc: data/%.tsv data/%.awk data/texts.awk
 	@mkdir -p $(@D)
-	$(Q)awk -f data/$*.awk $< > $@
-$(B)/known-bad-summary.inc: data/known-bad.tsv data/known-bad.awk
+	$(Q)awk -f data/texts.awk -f data/$*.awk $< > $@
+$(B)/known-bad-summary.inc: data/known-bad.tsv data/known-bad.awk data/texts.awk
 	@mkdir -p $(@D)
-	$(Q)awk -v summary=1 -f data/known-bad.awk $< > $@
+	$(Q)awk -v summary=1 -f data/texts.awk -f data/known-bad.awk $< > $@
 
 $(B)/deepep-variables.inc: data/deepep-variables.txt
 	@mkdir -p $(@D)

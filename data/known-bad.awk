@@ -1,18 +1,5 @@
-# known-bad.tsv to rows of struct row (src/query/known-bad.c) and their texts; with -v summary=1 to a text that
-# counts them.
-function fail(why)
-{
-	print FILENAME ":" FNR ": " why > "/dev/stderr"
-	failed = 1
-	exit 1
-}
-
-function words(list, text,    i, n, part)
-{
-	n = split(text, part, " ")
-	for (i = 1; i <= n; i++)
-		list[part[i]] = 1
-}
+# known-bad.tsv to rows of struct row (src/query/known-bad.c), each with the place of its texts; with -v summary=1 to
+# a text that counts the rows. With texts.awk.
 
 # The keys in KEYS take no other values.
 function allow(keys, values,    i, k, n, m, part, value)
@@ -76,13 +63,6 @@ function compare(a, b,    i, n, m, x, y)
 	return 0
 }
 
-# A string of the texts, which known-bad.c takes in this order; "" is none.
-function string(text)
-{
-	gsub(/[\\"]/, "\\\\&", text)
-	return "\"" (text == "-" ? "" : text) "\\0\"\n"
-}
-
 function symbol(text)
 {
 	gsub(/[-.]/, "_", text)
@@ -138,7 +118,7 @@ function condition(text,    key, op, value, name, colon)
 		name = key
 		key = "version"
 	}
-	texts = texts string(name) string(value)
+	texts = texts optional(name) string(value)
 	return "{ KEY_" symbol(key) ", VALUE_" operator[op] " }"
 }
 
@@ -189,8 +169,8 @@ $12 == "" || $13 == "" { fail("no source, or not which state of it was read") }
 	if (!count[$2]++)
 		order[++components] = $2
 	row[++rows] = "{ COMPONENT_" symbol($2) ", HITS_" symbol($6) ", DEFECT_" ($7 == "-" ? "ELSEWHERE" : symbol($7)) \
-		      ", RANGE_" symbol($8) ", " conditions($5) " },"
-	text[rows] = string($1) string($3) string($4) string($9) string($10) string($11) string($12) string($13) texts
+		      ", RANGE_" symbol($8) ", " conditions($5)
+	text[rows] = optional($9) optional($3) optional($4) string($1) string($10) string($11) string($12) string($13) texts
 }
 
 END {
@@ -204,10 +184,10 @@ END {
 	}
 	print "#define ROWS " rows
 	print "static const struct row rows[ROWS] = {"
-	for (i = 1; i <= rows; i++)
-		print row[i]
-	print "};\nstatic const char texts[] ="
-	for (i = 1; i <= rows; i++)
-		printf "%s", text[i]
-	print ";"
+	for (i = 1; i <= rows; i++) {
+		print row[i] ", " (place + 0) " },"
+		place += bytes(text[i])
+	}
+	print "};"
+	print_texts("texts", text, rows)
 }

@@ -1,37 +1,10 @@
-# messages.tsv to the rows and texts of src/why/message.c. The texts are one array without pointers: every run of the
-# program would relocate those, also one that reads no log.
-function fail(why)
-{
-	print FILENAME ":" FNR ": " why > "/dev/stderr"
-	failed = 1
-	exit 1
-}
-
-function words(list, text,    i, n, part)
-{
-	n = split(text, part, " ")
-	for (i = 1; i <= n; i++)
-		list[part[i]] = 1
-}
-
+# messages.tsv to the rows and texts of src/why/message.c, with texts.awk.
 BEGIN {
 	FS = "\t"
 	words(kind, "failure symptom cause unwarned consequence fallback choice harmless")
 	words(failures, "failure symptom cause unwarned")
 	WINDOW = 8
 	PARTS = 16
-}
-
-function string(text)
-{
-	gsub(/[\\"]/, "\\\\&", text)
-	return "\"" text "\\0\"\n"
-}
-
-# "" is NULL.
-function optional(text)
-{
-	return string(text == "-" ? "" : text)
 }
 
 # The pattern to literals[] and variables[]; "{{" is a brace.
@@ -163,8 +136,6 @@ END {
 	print "static const struct row rows[MESSAGES] = {"
 	for (row = 1; row <= rows; row++)
 		print head[row]
-	print "};\nstatic const char texts[] ="
-	for (row = 1; row <= rows; row++)
-		printf "%s", text[row]
-	print ";"
+	print "};"
+	print_texts("texts", text, rows)
 }

@@ -1,22 +1,4 @@
-# topics.tsv to the texts of src/why/topic.c: one array without pointers, as messages.awk makes it.
-function fail(why)
-{
-	print FILENAME ":" FNR ": " why > "/dev/stderr"
-	failed = 1
-	exit 1
-}
-
-function string(text)
-{
-	gsub(/[\\"]/, "\\\\&", text)
-	return "\"" text "\\0\"\n"
-}
-
-# "" is NULL.
-function optional(text)
-{
-	return string(text == "-" ? "" : text)
-}
+# topics.tsv to the texts of src/why/topic.c, with texts.awk.
 
 # In the form in which lines are compared: topic.c.
 function plain(text)
@@ -96,8 +78,6 @@ END {
 	print "static const uint8_t topic_whens[TOPICS] = {"
 	for (row = 1; row <= rows; row++)
 		print head[row] ","
-	print "};\nstatic const char topic_texts[] ="
-	for (row = 1; row <= rows; row++)
-		printf "%s", text[row]
-	print ";"
+	print "};"
+	print_texts("topic_texts", text, rows)
 }

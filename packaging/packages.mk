@@ -49,7 +49,7 @@ check-oldest:
 
 # The tests whose result the distribution can change: its compiler, libraries, kmod, Python, generators, pages.
 DISTRIBUTION_TESTS := $(patsubst %,tests/test_%.py,build cli completions format generators image initramfs \
-	layout libraries loader manual modules nodes valgrind)
+	layout dynamic_loader libraries manual modules nodes valgrind)
 check-debian13:
 	$(Q)tests/packaging/check-debian trixie $(TESTS)
 check-sid:

@@ -32,6 +32,12 @@ def test_other_flags_build_anew(tmp_path):
         assert "arena.o" not in make(tmp_path, word, wanted), word
 
 
+@needs_make
+def test_tests_of_distributions_exist(tmp_path):
+    names = make(tmp_path, "--eval=show: ; @echo $(DISTRIBUTION_TESTS)", "show").split()
+    assert len(names) > 5 and not [n for n in names if not os.path.exists(os.path.join(program.TOP, n))]
+
+
 def flags():
     path = os.path.join(os.path.dirname(os.path.abspath(program.binary())), "flags")
     if not os.path.exists(path) or not shutil.which("readelf"):

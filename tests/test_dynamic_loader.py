@@ -63,26 +63,30 @@ class Root:
         os.makedirs(os.path.dirname(self.of(to)), exist_ok=True)
         os.rename(self.of(path), self.of(to))
 
+    def trace(self, pattern, **more):
+        """What the dynamic loader says of the program's libraries, as far as it has the pattern."""
+        done = subprocess.run([LOADER, PROGRAM], env={"LD_TRACE_LOADED_OBJECTS": "1", **more}, capture_output=True,
+                              text=True, preexec_fn=lambda: os.chroot(self.path))
+        return sorted(set(re.findall(pattern, done.stdout + done.stderr, re.M)))
+
+    def fact(self, path):
+        result = program.run("facts", path, "--root", self.path)
+        assert result.status == 0, str(result)
+        return json.loads(result.out)
+
     def versions(self):
-        """What the dynamic loader says of a version that is missing."""
-        done = subprocess.run([LOADER, PROGRAM], env={"LD_TRACE_LOADED_OBJECTS": "1", "LD_WARN": "1"},
-                              capture_output=True, text=True, preexec_fn=lambda: os.chroot(self.path))
-        return sorted(set(re.findall(r"(\S+): version `(\S+)' not found \(required by (\S+)\)", done.stdout + done.stderr)))
+        """(library, version, needed by) that the dynamic loader misses."""
+        return self.trace(r"(\S+): version `(\S+)' not found \(required by (\S+)\)", LD_WARN="1")
 
     def our_versions(self):
-        result = program.run("facts", "libraries.opened[%s].missing_versions" % PLUGIN, "--root", self.path)
-        assert result.status == 0, str(result)
-        return sorted((v["library"], v["version"], v["needed_by"]) for v in json.loads(result.out))
+        missing = self.fact("libraries.opened[%s].missing_versions" % PLUGIN)
+        return sorted((v["library"], v["version"], v["needed_by"]) for v in missing)
 
     def real(self):
-        done = subprocess.run([LOADER, PROGRAM], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True,
-                              text=True, preexec_fn=lambda: os.chroot(self.path))
-        return sorted(set(re.findall(r"^\s*(\S+) => not found", done.stdout, re.M)))
+        return self.trace(r"^\s*(\S+) => not found")
 
     def ours(self):
-        result = program.run("facts", "services.units[%s].missing_libraries" % UNIT, "--root", self.path)
-        assert result.status == 0, str(result)
-        return sorted(json.loads(result.out))
+        return sorted(self.fact("services.units[%s].missing_libraries" % UNIT))
 
 
 def rpath(folder):

@@ -219,7 +219,7 @@ GOOD = "x-y\tnccl\t1.0\t2.0\tkernel>=5\tbase\twarn\tstated\t-\tIt fails.\tUpgrad
 def awk(text, tmp_path):
     table = tmp_path / "known-bad.tsv"
     table.write_text("# a comment\n" + text + "\n")
-    return table, subprocess.run(["awk", "-f", os.path.join(program.TOP, "data", "known-bad.awk"), table],
+    return table, subprocess.run(program.writer_of("known-bad") + [table],
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

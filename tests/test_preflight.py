@@ -388,7 +388,7 @@ def test_looks_further_where_something_is_missing(edit, reason, stages):
     assert result.status == 1 and reason in result.out, str(result)
 
 
-INSTRUCTIONS_MAX = 5500000	# of them 0.2 million take the facts out of memory that the child can write
+INSTRUCTIONS_MAX = 5350000	# of them 0.2 million take the facts out of memory that the child can write
 
 
 def test_instructions_do_not_creep(node_tree):

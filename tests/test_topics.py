@@ -106,7 +106,7 @@ def test_rules_exist():
 ])
 def test_a_wrong_row_stops_the_build(line, said, tmp_path):
     (tmp_path / "t.tsv").write_text(line + "\n")
-    process = subprocess.run(["awk", "-f", os.path.join(program.TOP, "data", "topics.awk"), tmp_path / "t.tsv"],
+    process = subprocess.run(program.writer_of("topics") + [tmp_path / "t.tsv"],
                              capture_output=True, text=True, check=False, timeout=60)
     assert process.returncode != 0 and said in process.stderr and "t.tsv:1: " in process.stderr
 

@@ -90,7 +90,7 @@ def test_each_row_is_recognised_in_its_place(why):
 ])
 def test_a_wrong_row_stops_the_build(row, said, tmp_path):
     (tmp_path / "t.tsv").write_text("# a table\n" + row + "\n")
-    process = subprocess.run(["awk", "-f", os.path.join(program.TOP, "data", "messages.awk"), tmp_path / "t.tsv"],
+    process = subprocess.run(program.writer_of("messages") + [tmp_path / "t.tsv"],
                              capture_output=True, text=True, check=False, timeout=60)
     assert process.returncode != 0 and said in process.stderr and "t.tsv:2: " in process.stderr
 

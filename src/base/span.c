@@ -9,18 +9,6 @@ struct span span_of(const char *string)
 	return (struct span){ string, strlen(string) };
 }
 
-bool span_is(struct span s, const char *string)
-{
-	return s.n == strlen(string) && memcmp(s.p, string, s.n) == 0;
-}
-
-bool span_starts(struct span s, const char *prefix)
-{
-	size_t n = strlen(prefix);
-
-	return s.n >= n && memcmp(s.p, prefix, n) == 0;
-}
-
 bool span_ends(struct span s, const char *suffix)
 {
 	size_t n = strlen(suffix);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct span {
 	const char *p;
@@ -19,8 +20,19 @@ struct span {
 struct span span_of(const char *string);
 /* Returns the last part of PATH: the text after its last "/", or PATH itself if it has none. */
 const char *span_base_name(const char *path);
-bool span_is(struct span s, const char *string);
-bool span_starts(struct span s, const char *prefix);
+/* Inline, because the compiler knows the length of nearly all strings that these are called with. */
+static inline bool span_is(struct span s, const char *string)
+{
+	return s.n == strlen(string) && memcmp(s.p, string, s.n) == 0;
+}
+
+static inline bool span_starts(struct span s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return s.n >= n && memcmp(s.p, prefix, n) == 0;
+}
+
 bool span_ends(struct span s, const char *suffix);
 /* Without blanks, tabs, CR and LF at both ends. */
 struct span span_trim(struct span s);

@@ -30,33 +30,6 @@ static bool is_capture(const struct text *text)
 	return memmem(text->data, n, "nvnodecheck-capture", strlen("nvnodecheck-capture"));
 }
 
-/* ROOM is what the file says of its size, a pipe nothing. */
-static int read_all(int fd, size_t room, struct text *text)
-{
-	text->data = malloc(room + 1);
-	while (text->data && text->size < FROM_MAX) {
-		ssize_t n = read(fd, text->data + text->size, room - text->size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		text->size += (size_t)n;
-		text->data[text->size] = '\0';
-		if (n == 0)
-			return 0;
-		if (text->size == room) {
-			char *more = realloc(text->data, room * 2 + 1);
-
-			if (!more)
-				return -ENOMEM;
-			text->data = more;
-			room *= 2;
-		}
-	}
-	return text->data ? -EFBIG : -ENOMEM;
-}
-
 /* Unpacks the file, which may be compressed. */
 static enum exit_status unpack_file(struct text *text, const char *file)
 {
@@ -83,7 +56,7 @@ static enum exit_status read_from(struct source *source, const char *file)
 	if (rc == 0 && fstat(fd, &st) == 0 && (size_t)st.st_size >= room && st.st_size < FROM_MAX)
 		room = (size_t)st.st_size + 1;
 	if (rc == 0)
-		rc = read_all(fd, room, &source->file);
+		rc = text_read(fd, room, FROM_MAX, false, &source->file);
 	if (fd >= 0 && !standard)
 		close(fd);
 	if (rc == 0)
@@ -393,6 +366,14 @@ static enum probe_nvml nvml_of_reading(const void *user)
 		       : PROBE_NVML_NO;
 }
 
+/* The rules are put in order. */
+static void prepare_rules(void)
+{
+	size_t count;
+
+	rule_all(&count);
+}
+
 enum exit_status source_look(struct source *source, const struct options *options, bool brief,
 			     const struct settings **settings)
 {
@@ -404,6 +385,7 @@ enum exit_status source_look(struct source *source, const struct options *option
 				   .brief = brief,
 				   .first = read_configuration,
 				   .take = take_configuration,
+				   .meanwhile = prepare_rules,
 				   .expects = is_expected,
 				   .nvml = nvml_of_reading,
 				   .serials = options->serials,
@@ -431,11 +413,9 @@ enum exit_status source_look(struct source *source, const struct options *option
 
 static enum exit_status check_list(const char *const *patterns, const char *option)
 {
-	size_t count;
-	const struct rule *const *rules = rule_all(&count);
-
 	for (size_t i = 0; patterns[i]; i++) {
-		size_t k = 0;
+		size_t count, k = 0;
+		const struct rule *const *rules = rule_all(&count);
 
 		while (k < count && fnmatch(patterns[i], rules[k]->id, 0) != 0)
 			k++;

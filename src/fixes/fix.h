@@ -138,9 +138,9 @@ bool fix_option_cut(struct fixing *f, const char *module, const char *param, con
 /* KEY=VALUE in RegistryDwords beside all keys that stand anywhere; VALUE NULL: without KEY. KEY
  * NULL: all of them in one assignment. */
 bool fix_registry(struct fixing *f, const char *key, const char *value);
-/* blacklist, and an install line that also stops a load by name. */
+/* Adds a blacklist line, and an install line that also stops a load by name. */
 bool fix_block_module(struct fixing *f, const char *module);
-/* Later than everything else that is known of a module's options. */
+/* Notes that options of MODULE change, so that the images that hold the module are built again. */
 void fix_touch(struct fixing *f, const char *module);
 
 /* ---- kernel arguments (plan-cmdline.c) ---- */
@@ -159,7 +159,7 @@ bool fix_argument_remove(struct fixing *f, const char *key, const char *value);
 const struct module_file *fix_module_file(const struct fixing *f, const char *module);
 bool fix_load_now(struct fixing *f, const char *module);
 bool fix_load_at_boot(struct fixing *f, const char *module);
-/* dracut makes this host's images. */
+/* Does dracut make this host's images? */
 bool fix_has_dracut(const struct fixing *f);
 
 /* ---- the driver loaded again (plan-reload.c) ---- */

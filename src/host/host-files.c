@@ -314,11 +314,9 @@ int files_read_kernel_log(struct text *text, size_t *whole_bytes)
 	return 0;
 }
 
-/* Sizes that stat gives for procfs and sysfs mean nothing: read until the end. The kernel gives all of an
- * attribute of sysfs AT_ONCE, so there a read that does not fill the buffer was the last one. */
-static int read_all(int fd, bool at_once, size_t limit, struct text *text)
+int text_read(int fd, size_t first, size_t limit, bool at_once, struct text *text)
 {
-	size_t room = READ_FIRST;
+	size_t room = first;
 
 	text->data = malloc(room + 1);
 	while (text->data) {
@@ -346,6 +344,8 @@ static int read_all(int fd, bool at_once, size_t limit, struct text *text)
 	return -ENOMEM;
 }
 
+/* Sizes that stat gives for procfs and sysfs mean nothing: read until the end. The kernel gives all of an
+ * attribute of sysfs at once. */
 static int read_file(struct host *host, const char *path, size_t limit, struct text *text)
 {
 	int fd = files_open(host, path, 0);
@@ -353,7 +353,7 @@ static int read_file(struct host *host, const char *path, size_t limit, struct t
 
 	if (fd < 0)
 		return fd;
-	rc = read_all(fd, is_in(host, path, "/sys/"), limit, text);
+	rc = text_read(fd, READ_FIRST, limit, is_in(host, path, "/sys/"), text);
 	close(fd);
 	if (rc) {
 		text_free(text);

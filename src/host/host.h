@@ -105,6 +105,11 @@ static inline void text_free(struct text *text)
 }
 #define _cleanup_text_ _cleanup_(text_free)
 
+/* Reads FD to its end into TEXT, which is empty, from FIRST bytes on with more room each time. What is longer than LIMIT
+ * is -EFBIG. AT_ONCE: a read that does not fill the room is the last one. 0, or negative errno: TEXT is to be freed
+ * then too. */
+int text_read(int fd, size_t first, size_t limit, bool at_once, struct text *text);
+
 static inline struct span text_span(const struct text *text)
 {
 	return (struct span){ text->data, text->size };

@@ -2,6 +2,7 @@
 #include "parse/kmsg.h"
 
 #include <ctype.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,15 +209,36 @@ static bool number_after_bracket(struct span message, uint64_t *number)
 	return span_u64((struct span){ digits.p, n }, 10, number) == 0;
 }
 
-bool kmsg_matches(const struct kmsg_pattern *pattern, const struct kmsg_message *message,
+static bool begins_with_device(struct span message);
+
+static bool is_of_kind(enum kmsg_kind kind, struct kmsg_message *message)
+{
+	if (kind != KMSG_OF_MODULE && kind != KMSG_OF_DEVICE)
+		return true;
+	if (!message->asked) {
+		message->asked = true;
+		message->module = module_before(message->text);
+		message->of_device = begins_with_device(message->text);
+	}
+	return kind == KMSG_OF_MODULE ? message->module.n > 0 : message->of_device;
+}
+
+/* Most messages differ in the second byte: this is not worth a call of strlen(). */
+static bool begins_with(struct span message, const char *start)
+{
+	size_t i = 0;
+
+	while (start[i] && i < message.n && start[i] == message.p[i])
+		i++;
+	return !start[i];
+}
+
+bool kmsg_matches(const struct kmsg_pattern *pattern, struct kmsg_message *message,
 		  uint64_t *number)
 {
 	struct span rest = message->text;
 
-	if ((pattern->kind == KMSG_OF_MODULE && !message->module.n) ||
-	    (pattern->kind == KMSG_OF_DEVICE && !message->of_device))
-		return false;
-	if (pattern->start && !span_starts(rest, pattern->start))
+	if (pattern->start && !begins_with(rest, pattern->start))
 		return false;
 	for (size_t i = 0; i < 2 && pattern->has[i]; i++) {
 		const char *at = span_search(rest, pattern->has[i]);
@@ -225,12 +247,74 @@ bool kmsg_matches(const struct kmsg_pattern *pattern, const struct kmsg_message 
 			return false;
 		rest = from(rest, (size_t)(at - rest.p) + strlen(pattern->has[i]));
 	}
-	return pattern->kind != KMSG_NUMBERED || number_after_bracket(message->text, number);
+	return is_of_kind(pattern->kind, message) &&
+	       (pattern->kind != KMSG_NUMBERED || number_after_bracket(message->text, number));
 }
 
-/* The chains of those that do not say how a message begins. */
-#define OF_MODULE 256
-#define OF_DEVICE 257
+/* ---- many patterns at once ---- */
+
+/* The chain of those that do not say how a message begins. */
+#define ANYWHERE 256
+#define BLOCK 3
+
+/* The block that ends at END, by one load of four bytes, of which the first does not count. */
+static unsigned int block_before(const char *end)
+{
+	uint32_t bytes;
+
+	memcpy(&bytes, end - sizeof(bytes), sizeof(bytes));
+	return (le32toh(bytes) >> 8) * 2654435761u >> 20; /* the hash of Knuth, of 12 bits */
+}
+_Static_assert(KMSG_BLOCKS == 1 << (32 - 20), "the hash has as many values");
+
+/* A window is shorter than a byte can count, and has a block. */
+static void measure_window(struct kmsg_index *index)
+{
+	index->window = UINT8_MAX;
+	for (size_t i = 0; i < index->count; i++) {
+		const struct kmsg_pattern *p = &index->patterns[i];
+		size_t n = p->start ? UINT8_MAX : p->has[0] ? strlen(p->has[0]) : 0;
+
+		if (n < index->window)
+			index->window = n;
+	}
+	if (index->window <= BLOCK)
+		index->window = 0;
+}
+
+static void measure_skips(struct kmsg_index *index)
+{
+	size_t most = index->window - BLOCK;
+
+	memset(index->skip, (int)most + 1, sizeof(index->skip));
+	for (size_t i = 0; i < index->count; i++) {
+		const struct kmsg_pattern *p = &index->patterns[i];
+
+		for (size_t k = 0; !p->start && k <= most; k++) {
+			char room[1 + BLOCK] = { 0, p->has[0][k], p->has[0][k + 1],
+						 p->has[0][k + 2] };
+			uint8_t *skip = &index->skip[block_before(room + sizeof(room))];
+
+			if (*skip > most - k)
+				*skip = (uint8_t)(most - k);
+		}
+	}
+}
+
+/* May TEXT have what a pattern of the chain ANYWHERE looks for? Most bytes are not read. */
+static bool may_have(const struct kmsg_index *index, struct span text)
+{
+	size_t skip;
+
+	if (!index->window)
+		return true;
+	for (size_t end = index->window; end <= text.n; end += skip) {
+		skip = index->skip[block_before(text.p + end)];
+		if (!skip)
+			return true;
+	}
+	return false;
+}
 
 void kmsg_index_begin(struct kmsg_index *index, const struct kmsg_pattern *patterns, size_t count)
 {
@@ -238,35 +322,32 @@ void kmsg_index_begin(struct kmsg_index *index, const struct kmsg_pattern *patte
 	/* Begins with the last pattern, so that each chain is in the order of the patterns. */
 	for (size_t i = count; i-- > 0;) {
 		const char *start = patterns[i].start;
-		unsigned int anywhere = patterns[i].kind == KMSG_OF_DEVICE ? OF_DEVICE : OF_MODULE;
-		uint8_t *head = &index->heads[start ? (unsigned char)*start : anywhere];
+		uint8_t *head = &index->heads[start ? (unsigned char)*start : ANYWHERE];
 
 		index->next[i] = *head;
 		*head = (uint8_t)(i + 1);
 	}
+	measure_window(index);
+	if (index->window)
+		measure_skips(index);
 }
 
 const struct kmsg_pattern *kmsg_index_find(const struct kmsg_index *index,
-					   const struct kmsg_message *message, uint64_t *number)
+					   struct kmsg_message *message, uint64_t *number)
 {
 	unsigned char first = message->text.n ? (unsigned char)message->text.p[0] : 0;
-	uint8_t chains[] = { index->heads[first], message->module.n ? index->heads[OF_MODULE] : 0,
-			     message->of_device ? index->heads[OF_DEVICE] : 0 };
+	uint8_t chains[] = { index->heads[first],
+			     may_have(index, message->text) ? index->heads[ANYWHERE] : 0 };
 
-	for (;;) {
-		const struct kmsg_pattern *pattern;
-		uint8_t *lowest = NULL;
+	while (chains[0] || chains[1]) {
+		uint8_t *lowest = &chains[!chains[0] || (chains[1] && chains[1] < chains[0])];
+		const struct kmsg_pattern *pattern = &index->patterns[*lowest - 1];
 
-		for (size_t i = 0; i < 3; i++)
-			if (chains[i] && (!lowest || chains[i] < *lowest))
-				lowest = &chains[i];
-		if (!lowest)
-			return NULL;
-		pattern = &index->patterns[*lowest - 1];
 		if (kmsg_matches(pattern, message, number))
 			return pattern;
 		*lowest = index->next[*lowest - 1];
 	}
+	return NULL;
 }
 
 /* ---- PCI functions ---- */
@@ -350,8 +431,6 @@ bool kmsg_bdf_next(struct span *rest, char bdf[KMSG_BDF_MAX])
 	return false;
 }
 
-/* ---- a message ---- */
-
 /* dev_err() and its like begin with the driver's name and the device's: "nvidia 0000:1b:00.0: ...". */
 static bool begins_with_device(struct span message)
 {
@@ -361,9 +440,4 @@ static bool begins_with_device(struct span message)
 		return false;
 	message = from(message, n + 1);
 	return cut_bdf(&message, false, NULL) && span_starts(message, ": ");
-}
-
-struct kmsg_message kmsg_message_of(struct span text)
-{
-	return (struct kmsg_message){ text, module_before(text), begins_with_device(text) };
 }

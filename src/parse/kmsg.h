@@ -45,14 +45,14 @@ bool kmsg_line_time(const struct kmsg_line *line, uint64_t *time_us);
 /* The first thing that every kernel says. */
 bool kmsg_is_banner(struct span message);
 
-/* A message, and what its beginning is: found out once, since most patterns need one of the two. */
+/* A message, and what its beginning is: found out when the first pattern asks, because most messages have the text of
+ * no pattern. */
 struct kmsg_message {
 	struct span text;
+	bool asked;
 	struct span module; /* "gdrdrv: ...": a module that this program is about; empty: none */
 	bool of_device;	    /* "nvidia 0000:1b:00.0: ...": a driver's line about a PCI function */
 };
-
-struct kmsg_message kmsg_message_of(struct span text);
 
 /* A message to look for: its beginning (NULL: any) and up to two texts that must follow it. */
 struct kmsg_pattern {
@@ -68,22 +68,27 @@ struct kmsg_pattern {
 };
 
 /* NUMBER is that of a numbered pattern. */
-bool kmsg_matches(const struct kmsg_pattern *pattern, const struct kmsg_message *message,
+bool kmsg_matches(const struct kmsg_pattern *pattern, struct kmsg_message *message,
 		  uint64_t *number);
 
-/* Many patterns at once: by the byte that a message begins with, few are left to be tried. */
+/* Many patterns at once: by the byte that a message begins with, few are left to be tried. Those that do not say how a
+ * message begins are tried if three of its bytes allow one of their texts (Wu and Manber, "A fast algorithm for
+ * multi-pattern searching", 1994). */
 #define KMSG_PATTERNS_MAX 255
+#define KMSG_BLOCKS 4096
 struct kmsg_index {
 	const struct kmsg_pattern *patterns;
 	size_t count;
-	uint8_t heads[256 + 2]; /* of chains; 0: none, else one more than the pattern's number */
+	uint8_t heads[256 + 1]; /* of chains; 0: none, else one more than the pattern's number */
 	uint8_t next[KMSG_PATTERNS_MAX];
+	size_t window;		   /* bytes of the texts that count: the length of the shortest */
+	uint8_t skip[KMSG_BLOCKS]; /* how many bytes further a text can end, by three bytes of it */
 };
 
 void kmsg_index_begin(struct kmsg_index *index, const struct kmsg_pattern *patterns, size_t count);
 /* The first pattern that fits, or NULL. */
 const struct kmsg_pattern *kmsg_index_find(const struct kmsg_index *index,
-					   const struct kmsg_message *message, uint64_t *number);
+					   struct kmsg_message *message, uint64_t *number);
 
 #define KMSG_BDF_MAX 24
 /* Cuts REST after the next PCI function that it names; PCI:0000:1b:00 without a function is .0, and

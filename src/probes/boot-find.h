@@ -30,11 +30,10 @@ void boot_set_next(struct probe_context *ctx, uint32_t index);
 /* Returns the path on the host of a file that a boot loader names. */
 const char *boot_path(struct probe_context *ctx, const char *base, const char *written);
 
-/* boot-grub.c: true when there is a grub.cfg; what it says is in ctx then, or a gap says why not.
- */
+/* In boot-grub.c. Returns true if there is a grub.cfg: ctx then has what it says, or a gap says why it does not. */
 bool boot_read_grub(struct probe_context *ctx);
 
-/* boot-systemd.c: systemd-boot's entries and unified kernel images. True when there are any. */
+/* In boot-systemd.c: reads the entries of systemd-boot and unified kernel images. Returns true if there are any. */
 bool boot_read_systemd(struct probe_context *ctx);
 /* A variable of the loader interface (systemd.io/BOOT_LOADER_INTERFACE), in ctx->arena; NULL when
  * it is not there. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* conf-d.h - folders of small files that several owners put things in (*.d), as systemd reads them. Of
- * several files of one name that of the first folder counts. A link to /dev/null removes the name. The
- * rest is read in the order of the names. */
+/* conf-d.h - reads folders of small files of several owners (*.d) as systemd does. If several folders have a file of
+ * one name, that of the first folder counts. A link to /dev/null removes the name. The files are read in the order of
+ * their names. */
 #ifndef CONF_D_H
 #define CONF_D_H
 

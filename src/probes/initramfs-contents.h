@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * initramfs-contents.h - what of an initramfs image is kept while it is read as a stream, and the facts
- * made of it at the end.
+ * initramfs-contents.h - keeps a part of an initramfs image while it is read as a stream, and makes facts of it
+ * at the end.
  *
- * Kept are every symbolic link, and the names of the modules that this program is about, with their
- * versions. So are the bodies of small *.conf files: a link in modprobe.d may lead to any of them. Of small
- * files with several hard links too, since one name carries the body for all.
+ * It keeps every symbolic link, and the names of the modules that this program is about, with their versions. It keeps
+ * the bodies of small *.conf files, because a link in modprobe.d may lead to any of them. It also keeps those of small
+ * files with several hard links, because the archive has the body under one of their names only.
  */
 #ifndef INITRAMFS_CONTENTS_H
 #define INITRAMFS_CONTENTS_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * initramfs-decompress-zstd.h - zstd without libarchive. It is what most images are packed with, and what
- * libarchive is linked with (libxml2, ICU, the C++ runtime) takes more memory than all the rest of
- * reading an image.
+ * initramfs-decompress-zstd.h - unpacks zstd without libarchive. Most images are packed with zstd. The libraries that
+ * libarchive needs (libxml2, ICU, the C++ runtime) take more memory than all the rest of reading an image.
  */
 #ifndef INITRAMFS_DECOMPRESS_ZSTD_H
 #define INITRAMFS_DECOMPRESS_ZSTD_H

@@ -180,7 +180,7 @@ struct match {
 /* False when nothing is to be kept of it. */
 static bool match_message(struct log_scan *scan, int level, struct span message, struct match *m)
 {
-	*m = (struct match){ .message = kmsg_message_of(message) };
+	*m = (struct match){ .message = { .text = message } };
 	m->pattern = kmsg_index_find(&scan->index, &m->message, &m->number);
 	/* A failure has at least the level of a warning, and most lines have not: the cheap test comes first. */
 	m->failed = (!scan->brief || level <= LEVEL_WARNING) &&

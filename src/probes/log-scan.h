@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* log-scan.h - the lines of a kernel log that match patterns, counted: all of a pattern, and those about
- * each device and of each module by themselves. */
+/* log-scan.h - counts the lines of a kernel log that match a pattern: all of them, those about each device, and those of
+ * each module. */
 #ifndef LOG_SCAN_H
 #define LOG_SCAN_H
 
@@ -32,7 +32,7 @@ struct spare;
 struct log_scan {
 	struct kmsg_index index;
 	struct arena *arena;
-	bool brief; /* without what no pattern is for */
+	bool brief; /* keeps no line without a pattern */
 	LIST(struct log_found) found;
 	size_t subjects;
 	struct log_failures failures;

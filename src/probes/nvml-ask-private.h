@@ -41,9 +41,9 @@ struct fact_u64 asking_field(struct asking *a, const struct nvml_field_value *fi
 /* nvidia-smi prints the domain with eight digits, the kernel with four. */
 struct fact_str asking_address(struct arena *arena, const struct nvml_pci *pci);
 
-/* nvml-gpu.c: all but NVLink and peers. */
+/* In nvml-gpu.c: asks for all but NVLink and peers. */
 void asking_gpu(struct asking *a);
-/* nvml-links.c. Of the GPUs before this one the peers are there already. */
+/* In nvml-links.c. The GPUs before this one have their peers already. */
 void asking_links(struct asking *a);
 void asking_peers(struct asking *a);
 

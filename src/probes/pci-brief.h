@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pci-brief.h - reads for preflight the PCI functions, with the fewest reads: GPUs, NVSwitches, NICs that RDMA runs
- * over, and the bridges above them. A server has hundreds of other functions, each file of each costs some
- * microseconds, and each register a bus transaction.
+ * pci-brief.h - reads the PCI functions for preflight, with as few reads as it can: GPUs, NVSwitches, NICs with RDMA,
+ * and the bridges above them. A server has hundreds of other functions. Each of their files costs some microseconds, and
+ * each register a bus transaction.
  *
- * Of each: identity, place, driver; whether GPUs, NVSwitches and NICs answer, and may start
- * transfers; the BARs of GPUs; kind and ACS of bridges that are below another (what the ports of
- * the CPU do with traffic is never worse than a warning). Everything else stays unknown.
+ * It reads the identity, place and driver of each function. It reads whether GPUs, NVSwitches and NICs answer and may
+ * start transfers, the BARs of GPUs, and the kind and ACS of bridges below another bridge. (The ports of the CPU are
+ * left out: what they do with traffic is never worse than a warning.) Everything else stays unknown.
  */
 #ifndef PCI_BRIEF_H
 #define PCI_BRIEF_H

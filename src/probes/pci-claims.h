@@ -5,9 +5,9 @@
 
 #include "probes/probe.h"
 
-/* pci.claims; after pci.devices. */
+/* Fills pci.claims, after pci.devices. */
 void pci_read_claims(struct probe_context *ctx);
-/* pci.overrides */
+/* Fills pci.overrides. */
 void pci_read_overrides(struct probe_context *ctx);
 
 #endif

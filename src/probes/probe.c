@@ -28,8 +28,8 @@ static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 #define BUSY 10	  /* deadlines that a probe has in all */
 #define PROBES_MAX 64
 /* Memory that preflight's child writes on a node with 8 GPUs, and that its parent copies, with the findings. */
-#define WINDOW_BYTES (128 << 10)
-#define FOUND_BYTES (160 << 10)
+#define WINDOW_BYTES (144 << 10)
+#define FOUND_BYTES (176 << 10)
 #define IMAGE_STEPS 5 /* the highest image_order */
 _Static_assert(sizeof(probes) / sizeof(probes[0]) < PROBES_MAX, "more probes than steps");
 
@@ -466,6 +466,8 @@ static void make_ready(struct run *run)
 		return;
 	window_make_ready(&run->window, WINDOW_BYTES);
 	arena_make_ready(run->ctx.arena, FOUND_BYTES);
+	if (run->how->meanwhile)
+		run->how->meanwhile();
 }
 
 /* The steps from FIRST to LAST, in a child. 0, or negative errno. */

@@ -90,6 +90,8 @@ struct observation {
 	const void *(*first)(void *user, struct arena *arena);
 	/* Runs in the parent and copies that answer. ANSWER is an untrusted pointer: it need not lie in WINDOW. */
 	void (*take)(void *user, const void *answer, const struct window *window);
+	/* Runs in the parent while the first child reads: work that needs no facts. NULL: nothing. */
+	void (*meanwhile)(void);
 	/* For preflight: returns true if the configuration expects a value of the fact at that path, which a row of
 	 * expect.h names. The fact is then read although no rule of preflight needs it. Called after FIRST. NULL:
 	 * false. */

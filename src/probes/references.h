@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * references.h - readers of files that name things of the node. A reader says what its file names; whether that
- * is there is looked up for all of them alike (references-find.c), and what that means is query/reference.h's.
+ * references.h - readers of files that name things of the node. A reader says what its file names.
+ * references-find.c looks all names up in the same way, and query/reference.h decides what the result means.
  */
 #ifndef REFERENCES_H
 #define REFERENCES_H
@@ -53,7 +53,7 @@ reference_read reference_read_cdi, reference_read_toolkit, reference_read_docker
 	reference_read_containerd, reference_read_hook, reference_read_gres, reference_read_slurm,
 	reference_read_slurm_settings, reference_read_spank, reference_read_udev,
 	reference_read_topology, reference_read_lxc;
-/* References that no file of their own has: from facts that are there already, and from units. */
+/* Adds references that are in no file of their own: from facts that were read before, and from units. */
 void references_from_facts(struct probe_context *ctx);
 void references_from_units(struct probe_context *ctx);
 

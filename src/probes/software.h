@@ -17,24 +17,26 @@ void software_add(struct arena *arena, struct software_facts *software,
 int software_ask_libraries(struct host *host, void *facts, struct arena *arena, void *user);
 int software_ask_python(struct host *host, void *facts, struct arena *arena, void *user);
 
-/* software-files.c: the header of an NVSHMEM installation, the version.json of a CUDA toolkit. */
+/* In software-files.c: read the header of an NVSHMEM installation, and the version.json of a CUDA toolkit. */
 void software_read_nvshmem(struct host *host, struct arena *arena, struct software_facts *software,
 			   const char *home);
 void software_read_cuda(struct host *host, struct arena *arena, struct software_facts *software,
 			const char *home);
-/* OFED, by its script or the sources of its modules, DOCA, the EFA installer; sources of other modules. */
+/* Reads the version of OFED (from its script or the sources of its modules), DOCA, the EFA installer, and the sources
+ * of other modules. */
 void software_read_rdma(struct host *host, struct arena *arena, struct software_facts *software);
 
 /* The folders of DCGM's diagnostics, one for each CUDA release. */
 void software_read_dcgm(struct host *host, struct arena *arena, struct software_facts *software);
 
-/* software-packages.c: the packages for GPUs and RDMA in dpkg's database. */
+/* In software-packages.c: reads the packages for GPUs and RDMA in dpkg's database. */
 void software_read_packages(struct host *host, struct arena *arena,
 			    struct software_facts *software);
 /* Are the package's files, of its version, on disk? */
 bool software_has_files(const struct software_package *package);
 
-/* software-programs.c, after that: daemons, container engines and tools; which of NCCL's plugins found is the one for EFA. */
+/* In software-programs.c, after those above: daemons, container engines and tools, and which of NCCL's plugins is the
+ * one for EFA. */
 void software_read_programs(struct host *host, struct arena *arena,
 			    struct software_facts *software);
 void software_read_plugins(struct host *host, struct arena *arena, struct software_facts *software);

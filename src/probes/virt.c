@@ -93,7 +93,7 @@ static struct fact_bool is_guest(struct probe_context *ctx, struct fact_bool fla
 		return fact_bool(true);
 	if (is_known(flag))
 		return fact_bool(false);
-	/* Without the flag, a cloud's name alone: its bare-metal types say so in the product. */
+	/* Without the flag, the name of a cloud decides: its bare-metal types say so in the product. */
 	if (dmi->word)
 		return fact_bool(!is_known(*product) ||
 				 !span_search(span_of(product->value), ".metal"));

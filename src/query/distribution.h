@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * distribution.h - the commands of this node's distribution: one command, ready to paste, instead of a list of the
- * commands of all. Each function answers NULL where the distribution or its way is not known. NULL too where a word
- * of the node must not be put into a command (base/command.h).
+ * commands of all distributions. Each function returns NULL if the distribution or its command is not known, or if a
+ * word of the node must not be put into a command (base/command.h).
  */
 #ifndef DISTRIBUTION_H
 #define DISTRIBUTION_H

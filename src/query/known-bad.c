@@ -4,66 +4,70 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/packed.h"
 #include "parse/nvidia.h"
 
-/* A row of the table, but for its texts: what has no pointers needs no relocation, of which every run would pay. */
+/* A row of the table, and where its texts begin. It has no pointers: every run would relocate those. */
 struct row {
 	uint8_t component, hits, severity, range;
 	struct {
 		uint8_t key, op;
 	} conditions[CONDITIONS_MAX];
+	uint32_t text;
 };
 /* Written from data/known-bad.tsv when the program is built. */
 #include "known-bad.inc"
 
-/* The text at AT, which is then behind it; NULL: an empty one. */
-static const char *take(const char **at)
-{
-	const char *text = *at;
+/* The first texts of a row: they decide whether the others are needed. */
+struct row_head {
+	const char *rule, *from, *to;
+};
 
-	*at += strlen(text) + 1;
-	return *text ? text : NULL;
+/* Moves AT behind them. */
+static struct row_head take_head(const char **at)
+{
+	struct row_head head;
+
+	head.rule = packed_optional(at);
+	head.from = packed_optional(at);
+	head.to = packed_optional(at);
+	return head;
 }
 
-/* In the order in which data/known-bad.awk writes them. */
-static void take_texts(struct known_bad *bad, const char **at)
+static void unpack_condition(const struct row *row, size_t i, const char **at,
+			     struct condition *condition)
 {
-	bad->id = take(at);
-	bad->from = take(at);
-	bad->to = take(at);
-	bad->rule = take(at);
-	bad->effect = take(at);
-	bad->cure = take(at);
-	bad->source = take(at);
-	bad->read = take(at);
-	for (size_t i = 0; i < CONDITIONS_MAX && bad->conditions[i].key; i++) {
-		bad->conditions[i].name = take(at);
-		bad->conditions[i].values = take(at);
-	}
+	condition->key = row->conditions[i].key;
+	condition->op = row->conditions[i].op;
+	condition->name = packed_optional(at);
+	condition->values = packed_text(at);
 }
 
-static const struct known_bad *all_rows(void)
+/* In the order in which data/known-bad.awk writes the texts. */
+static const struct known_bad *unpack_row(const struct row *row, struct arena *arena)
 {
-	static struct known_bad all[ROWS];
-	const char *at = texts;
+	struct known_bad *bad = arena_alloc(arena, sizeof(*bad));
+	const char *at = texts + row->text;
+	struct row_head head = take_head(&at);
 
-	for (size_t i = 0; !all[ROWS - 1].id && i < ROWS; i++) {
-		const struct row *row = &rows[i];
-
-		all[i] = (struct known_bad){ .component = row->component,
-					     .hits = row->hits,
-					     .severity = row->severity,
-					     .range = row->range };
-		for (size_t k = 0; k < CONDITIONS_MAX; k++) {
-			all[i].conditions[k].key = row->conditions[k].key;
-			all[i].conditions[k].op = row->conditions[k].op;
-		}
-		take_texts(&all[i], &at);
-	}
-	return all;
+	*bad = (struct known_bad){ .component = row->component,
+				   .from = head.from,
+				   .to = head.to,
+				   .hits = row->hits,
+				   .severity = row->severity,
+				   .range = row->range,
+				   .rule = head.rule };
+	bad->id = packed_text(&at);
+	bad->effect = packed_text(&at);
+	bad->cure = packed_text(&at);
+	bad->source = packed_text(&at);
+	bad->read = packed_text(&at);
+	for (size_t i = 0; i < CONDITIONS_MAX && row->conditions[i].key; i++)
+		unpack_condition(row, i, &at, &bad->conditions[i]);
+	return bad;
 }
 
-static bool is_in_range(const struct known_bad *row, const char *version)
+static bool is_in_range(const struct row_head *row, const char *version)
 {
 	return (!row->from || version_compare(version, row->from) >= 0) &&
 	       (!row->to || version_compare(version, row->to) < 0);
@@ -109,29 +113,50 @@ static bool may_hold(struct row_question *q, struct known_bad_match *match)
 	return true;
 }
 
-static const char *unaffected(const struct known_bad *row, const struct component_versions *all)
+/* The versions that are in the range of a row; another, which is not; or NULL. */
+struct affected {
+	size_t count;
+	const struct component_version *versions[COMPONENT_VERSIONS_MAX];
+	const char *other;
+};
+
+static struct affected find_affected(const struct row *row, const struct component_versions *all)
 {
+	const char *at = texts + row->text;
+	struct row_head head = take_head(&at);
+	struct affected affected = { 0 };
+
 	for (size_t i = 0; i < all->count; i++)
-		if (!is_in_range(row, all->versions[i].version))
-			return all->versions[i].version;
-	return NULL;
+		if (is_in_range(&head, all->versions[i].version))
+			affected.versions[affected.count++] = &all->versions[i];
+		else if (!affected.other)
+			affected.other = all->versions[i].version;
+	return affected;
 }
 
-static void match_row(const struct row_question *asked, const struct known_bad *row,
+static void match_row(const struct row_question *asked, const struct row *row,
 		      const struct component_versions *all, struct known_bad_matches *matches)
 {
-	for (size_t i = 0; i < all->count; i++) {
+	struct affected affected = { 0 };
+	const struct known_bad *bad;
+
+	if (all->count)
+		affected = find_affected(row, all);
+	if (!affected.count)
+		return;
+	bad = unpack_row(row, asked->arena);
+	for (size_t i = 0; i < affected.count; i++) {
 		struct row_question q = *asked;
 		struct known_bad_match match = {
-			.row = row,
-			.version = all->versions[i].version,
-			.fact = all->versions[i].fact,
-			.place = all->versions[i].place,
-			.other = unaffected(row, all),
+			.row = bad,
+			.version = affected.versions[i]->version,
+			.fact = affected.versions[i]->fact,
+			.place = affected.versions[i]->place,
+			.other = affected.other,
 		};
 
 		q.self = match.version;
-		if (is_in_range(row, match.version) && may_hold(&q, &match))
+		if (may_hold(&q, &match))
 			*LIST_ADD(q.arena, &matches->items) = match;
 	}
 }
@@ -140,17 +165,24 @@ struct known_bad_matches known_bad_find(const struct node *node, const struct en
 					struct arena *arena)
 {
 	struct row_question q = { .node = node, .endpoints = endpoints, .arena = arena };
-	const struct known_bad *table = all_rows();
 	struct known_bad_matches matches = { 0 };
 	struct component_versions all;
 
 	/* Rows of one component stand together. */
 	for (size_t i = 0; i < ROWS; i++) {
-		if (i == 0 || table[i].component != table[i - 1].component)
-			component_find(node, table[i].component, arena, &all);
-		match_row(&q, &table[i], &all, &matches);
+		if (i == 0 || rows[i].component != rows[i - 1].component)
+			component_find(node, rows[i].component, arena, &all);
+		match_row(&q, &rows[i], &all, &matches);
 	}
 	return matches;
+}
+
+/* Of a row without a severity, another rule than software/known-bad decides. */
+static bool is_of_rule(const struct row *row, const char *rule)
+{
+	const char *at = texts + row->text;
+
+	return row->severity == DEFECT_ELSEWHERE && strcmp(packed_text(&at), rule) == 0;
 }
 
 const struct known_bad *known_bad_of_rule(const struct node *node,
@@ -158,16 +190,15 @@ const struct known_bad *known_bad_of_rule(const struct node *node,
 					  const char *rule)
 {
 	struct row_question q = { .node = node, .endpoints = endpoints, .arena = arena };
-	const struct known_bad *table = all_rows();
 
 	for (size_t i = 0; i < ROWS; i++) {
 		struct known_bad_matches matches = { 0 };
 		struct component_versions all;
 
-		if (!table[i].rule || strcmp(table[i].rule, rule) != 0)
+		if (!is_of_rule(&rows[i], rule))
 			continue;
-		component_find(node, table[i].component, arena, &all);
-		match_row(&q, &table[i], &all, &matches);
+		component_find(node, rows[i].component, arena, &all);
+		match_row(&q, &rows[i], &all, &matches);
 		for_each(match, &matches.items)
 			if (!match->unknown && !match->other)
 				return match->row;

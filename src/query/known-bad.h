@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * known-bad.h - versions with known defects: the table data/known-bad.tsv, held against a node. Pure: facts
- * in, answer out. A condition on a fact that is not known leaves its row unknown.
+ * known-bad.h - finds the versions with known defects (data/known-bad.tsv) that a node has. Pure: facts in, answer
+ * out. A condition on a fact that is not known leaves its row unknown.
  */
 #ifndef KNOWN_BAD_H
 #define KNOWN_BAD_H
@@ -147,10 +147,10 @@ struct known_bad_matches {
 	LIST(struct known_bad_match) items;
 };
 
-/* Rows whose component is there in such a version and whose conditions hold, or may hold. */
+/* Returns the rows whose component is there in such a version and whose conditions hold, or may hold. */
 struct known_bad_matches known_bad_find(const struct node *node, const struct endpoints *endpoints,
 					struct arena *arena);
-/* The first row that holds and that RULE is to say; or NULL. */
+/* Returns the first row that holds and that names RULE; or NULL. */
 const struct known_bad *known_bad_of_rule(const struct node *node,
 					  const struct endpoints *endpoints, struct arena *arena,
 					  const char *rule);
@@ -161,7 +161,8 @@ const char *component_name(enum component component);
 
 #define COMPONENT_VERSIONS_MAX 8
 
-/* Absent: not installed, as far as was looked. Known without a version: it is there, and nothing says which. */
+/* Absent: it was not found in the places that were read. Known without a version: it is there, and no file says which
+ * version. */
 struct component_versions {
 	enum fact_state state;
 	size_t count;
@@ -176,7 +177,7 @@ struct component_versions {
 
 void component_find(const struct node *node, enum component component, struct arena *arena,
 		    struct component_versions *versions);
-/* COMPONENTS: there is none of that name. */
+/* Returns COMPONENTS if no component has that name. */
 enum component component_by_name(const char *name);
 
 /* ---- known-bad-condition.c, known-bad-hardware.c ---- */
@@ -197,8 +198,8 @@ enum truth condition_holds(struct row_question *q);
 
 typedef enum truth condition_check(struct row_question *q);
 
-/* Does what has been found to be TEXT, VERSION or NUMBER fit the condition, but for a "!=": that is turned
- * round for all keys together. */
+/* Compare what was found on the node with the condition's value, as if the operator "!=" were "=": condition_holds()
+ * reverses the answer for "!=". */
 enum truth condition_word(struct row_question *q, const char *text);
 enum truth condition_prefix(struct row_question *q, const char *text);
 enum truth condition_order(struct row_question *q, int order);

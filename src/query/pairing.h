@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pairing.h - assigns each GPU one of its nearest NICs. Two GPUs and two NICs below one switch are all equally near:
- * taking the first NIC for both would leave the second idle. Each NIC gets as few GPUs as can be; of the ways to do
- * that, the one in which GPUs and NICs keep their order.
+ * taking the first NIC for both would leave the second idle. Each NIC gets as few GPUs as possible. If
+ * there are several ways to do that, the one in which GPUs and NICs keep their order is taken.
  */
 #ifndef PAIRING_H
 #define PAIRING_H

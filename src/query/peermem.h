@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peermem.h - peer memory and DMA-BUF: which way the RDMA stack has to GPU memory. Pure. */
+/* peermem.h - decides whether the RDMA stack reaches GPU memory by peer memory or by DMA-BUF. Pure. */
 #ifndef PEERMEM_H
 #define PEERMEM_H
 

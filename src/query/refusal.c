@@ -122,7 +122,6 @@ static bool refusal_among(struct arena *arena, const struct node *node,
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
 		const struct log_line *line = reasons[i].of_gpu ? node_log(node, reasons[i].pattern)
 								: NULL;
-
 		const struct log_subject *own = log_of_device(line, gpu->bdf.value);
 
 		if (named && own)

@@ -89,7 +89,7 @@ static void check_scope(struct rule_context *ctx, uint64_t scope, const char *fa
 /* UCX 1.6 asks for the permission itself (prctl(PR_SET_PTRACER), uct/sm/cma/cma_md.c); before, its copies fail. */
 #define UCX_ASKS "1.6"
 
-/* What copies between processes of one node with process_vm_readv(2), and what then happens. */
+/* Returns a UCX whose copies between processes of one node (process_vm_readv(2)) fail, or NULL. */
 static const struct software_item *old_ucx(const struct node *node)
 {
 	const struct software_item *ucx = node_software(node, "ucx");

@@ -57,7 +57,7 @@ struct plan_repair {
 	const struct finding *finding;
 	const char *what;    /* one line; NULL: refused */
 	const char *refused; /* why software does not repair it, and who can */
-	/* when refused: all is there already, and waits for that; or NONE */
+	/* If refused because all is there already: what it waits for; else NONE. */
 	enum activation activation;
 	const char *cost;     /* or NULL */
 	bool is_risk;	      /* of the cost: rule.h */
@@ -68,7 +68,7 @@ struct plan {
 	struct arena *arena;
 	char id[17]; /* first 64 bits of a SHA-256 over files and steps, hexadecimal */
 	uint64_t root_device, root_inode; /* of the folder of --root; 0: this host */
-	/* the whole node is refused: a container, an image-based host, ...; or NULL */
+	/* Why the whole node is refused (a container, an image-based host, ...); or NULL. */
 	const char *refused;
 	LIST(struct plan_repair) repairs;
 	LIST(struct plan_file) files;

@@ -29,16 +29,10 @@ static const char *const entry_folders[] = { "/boot/loader/entries", "/boot/efi/
 /* Writing beside the menu; NULL with a reason. */
 static const char *const *find_command(struct txn *t, const struct txn_step *step)
 {
-	const char *const argv[] = { run_find(t->host, step->tool), "-o",
+	const char *const argv[] = { generate_program(t, step->tool), "-o",
 				     write_side_path(t->arena, step->path), NULL };
 
-	if (argv[0])
-		return memcpy(arena_alloc(t->arena, sizeof(argv)), argv, sizeof(argv));
-	txn_fail(t, -ENOENT,
-		 "%s is not installed%s. Install it, or add --no-regenerate to change only the "
-		 "files",
-		 step->tool, t->options->root ? " in this root" : "");
-	return NULL;
+	return argv[0] ? memcpy(arena_alloc(t->arena, sizeof(argv)), argv, sizeof(argv)) : NULL;
 }
 
 /* ---- keeping what may be written ---- */
@@ -77,18 +71,9 @@ static void note_edited(struct txn *t, struct txn_step *step)
 static int prepare(struct txn *t, struct txn_step *step)
 {
 	const char *const *argv = find_command(t, step);
-	struct file_seen seen;
-	int rc;
+	int rc = argv ? generate_prepare(t, step, argv[0], NULL) : -ENOENT;
 
-	if (!argv)
-		return -ENOENT;
-	if (write_see(&t->w, step->path, &seen))
-		return txn_fail(t, -EINVAL, NULL);
-	rc = generate_check_place(t, step->path);
-	if (rc == 0)
-		rc = txn_check_program(t, argv[0]);
-	step_writes(t, step, step->path);
-	if (strcmp(step->tool, "grub2-mkconfig") == 0)
+	if (argv && strcmp(step->tool, "grub2-mkconfig") == 0)
 		note_edited(t, step);
 	return rc;
 }

@@ -74,6 +74,35 @@ int generate_check_place(struct txn *t, const char *path)
 	return 0;
 }
 
+const char *generate_program(struct txn *t, const char *name)
+{
+	const char *program = run_find(t->host, name);
+
+	if (!program)
+		txn_fail(t, -ENOENT,
+			 "%s is not installed%s. Install it, or add --no-regenerate to change only "
+			 "the files",
+			 name, t->options->root ? " in this root" : "");
+	return program;
+}
+
+int generate_prepare(struct txn *t, struct txn_step *step, const char *program,
+		     generate_own_check *check)
+{
+	struct file_seen seen;
+	int rc;
+
+	if (write_see(&t->w, step->path, &seen))
+		return txn_fail(t, -EINVAL, NULL);
+	rc = check ? check(t, step, &seen) : 0;
+	if (rc == 0)
+		rc = generate_check_place(t, step->path);
+	if (rc == 0)
+		rc = txn_check_program(t, program);
+	step_writes(t, step, step->path);
+	return rc;
+}
+
 /* ---- making it ---- */
 
 static int check_side(struct txn *t, struct txn_step *step, const char *side, int fd,

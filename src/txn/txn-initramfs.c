@@ -293,42 +293,36 @@ static void note_policy(struct txn *t)
 static const char *const *find_command(struct txn *t, const struct txn_step *step)
 {
 	size_t g = find_generator(step->tool);
-	const char *program = g < GENERATORS ? run_find(t->host, generators[g].program) : NULL;
+	const char *program;
 
-	if (program)
-		return command(t->arena, g, program, step->subject,
-			       write_side_path(t->arena, step->path));
-	txn_fail(t, -ENOENT,
-		 "%s is not installed%s. Install it, or add --no-regenerate to change only the "
-		 "files",
-		 g < GENERATORS ? generators[g].program : step->tool,
-		 t->options->root ? " in this root" : "");
-	return NULL;
+	if (g == GENERATORS) {
+		txn_fail(t, -EINVAL, "\"%s\" is no known generator", step->tool);
+		return NULL;
+	}
+	program = generate_program(t, generators[g].program);
+	return program ? command(t->arena, g, program, step->subject,
+				 write_side_path(t->arena, step->path))
+		       : NULL;
+}
+
+static int check_image_now(struct txn *t, const struct txn_step *step, const struct file_seen *seen)
+{
+	int rc;
+
+	if (!seen->there)
+		return txn_fail(t, -ENOENT, "%s: there is no such image", step->path);
+	rc = check_kernel(t, step);
+	if (rc == 0)
+		rc = check_image_room(t, step, seen->size);
+	return rc ? rc : check_old_image(t, step);
 }
 
 static int prepare(struct txn *t, struct txn_step *step)
 {
 	const char *const *argv = find_command(t, step);
-	struct file_seen seen;
-	int rc;
+	int rc = argv ? generate_prepare(t, step, argv[0], check_image_now) : -ENOENT;
 
-	if (!argv)
-		return -ENOENT;
-	if (write_see(&t->w, step->path, &seen))
-		return txn_fail(t, -EINVAL, NULL);
-	if (!seen.there)
-		return txn_fail(t, -ENOENT, "%s: there is no such image", step->path);
-	rc = generate_check_place(t, step->path);
-	if (rc == 0)
-		rc = check_kernel(t, step);
-	if (rc == 0)
-		rc = check_image_room(t, step, seen.size);
-	if (rc == 0)
-		rc = check_old_image(t, step);
-	if (rc == 0)
-		rc = txn_check_program(t, argv[0]);
-	step_writes(t, step, step->path);
-	if (strcmp(step->tool, "initramfs-tools") == 0)
+	if (argv && strcmp(step->tool, "initramfs-tools") == 0)
 		note_policy(t);
 	return rc;
 }

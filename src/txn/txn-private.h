@@ -93,10 +93,10 @@ struct txn {
 int txn_open(struct txn *t, const struct txn_options *options, struct arena *arena,
 	     struct txn_outcome *outcome);
 void txn_close(struct txn *t);
-/* Between the first change and the last line of the journal, whatever ends the process says that
- * the next run has to take it back. */
+/* Between the first change and the last line of the journal, any end of the process says that the next run has to
+ * revert it. */
 void txn_under_way(bool under_way);
-/* RC, with t->why set; FORMAT NULL takes the writer's. */
+/* Sets t->why and returns RC. FORMAT NULL: the reason is the writer's. */
 int txn_fail(struct txn *t, int rc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 struct txn_item *txn_item_of_file(struct txn *t, const struct txn_file *file);
 struct txn_item *txn_item_of_step(struct txn *t, const struct txn_step *step);
@@ -109,9 +109,7 @@ void txn_tell(struct txn *t, const char *format, ...) __attribute__((format(prin
 /* Returns the id of this boot; NULL in another root. */
 const char *txn_boot_id(struct txn *t);
 
-/* txn-place.c: that the root is the plan's, and that no other user can exchange it. 0 or a
- * refusal.
- */
+/* In txn-place.c: checks that the root is the plan's, and that no other user can exchange it. 0 or a refusal. */
 int txn_check_place(struct txn *t);
 int txn_check_identity(struct txn *t, const struct plan *plan);
 /* Checks a program that root will run: it and every folder and link on its path must belong to root. */
@@ -152,11 +150,11 @@ int state_event(struct txn *t, const char *format, ...) __attribute__((format(pr
 /* txn-record.c: struct txn as JSON. */
 #define RECORD_FORMAT OWN_RECORD_FORMAT
 struct json_object *record_to_json(const struct txn *t);
-/* -EBADMSG when it is not one that this program could have written. */
+/* Returns -EBADMSG if this program could not have written such a record. */
 int record_from_json(struct txn *t, struct json_object *json);
 
-/* txn-form.c: whether a step is one that could have been prepared, word by word. NULL, or what is
- * wrong with it. */
+/* In txn-form.c: checks word by word that a step is one that could have been prepared. NULL, or what is wrong with
+ * it. */
 const char *form_of_path(const char *path);
 /* UTF-8 without control characters. */
 bool form_is_text(const char *s);
@@ -231,6 +229,14 @@ int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char
 bool generate_in_place(const struct txn_step *step, const struct kept *kept);
 /* Is what should be mounted where PATH is? */
 int generate_check_place(struct txn *t, const char *path);
+/* Finds the program, and says how to go on without it: NULL, with a reason. */
+const char *generate_program(struct txn *t, const char *name);
+/* Checks of a step's own, of the file that is there now. NULL: none. */
+typedef int generate_own_check(struct txn *t, const struct txn_step *step,
+			       const struct file_seen *seen);
+/* Makes sure that PROGRAM can write the step's file. 0, or a failure in t->why. */
+int generate_prepare(struct txn *t, struct txn_step *step, const char *program,
+		     generate_own_check *check);
 /* Rebuilds the file, if that was its outcome. */
 void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 		   const char *const *argv, generate_check *check);

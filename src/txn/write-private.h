@@ -23,24 +23,24 @@ int write_fail(struct writer *w, int error, const char *path, const char *format
 	__attribute__((format(printf, 4, 5)));
 int write_failed(struct writer *w, const char *path, const char *what);
 
-/* write.c. Of open_own_file(); fills w->why and returns a negative errno. */
+/* In write.c. RC is open_own_file()'s. Fills w->why and returns a negative errno. */
 int write_open_failed(struct writer *w, const char *path, int rc);
-/* What NAME in FOLDER is; its bytes go to OUT as well unless that is -1. */
+/* Looks at NAME in FOLDER. Its bytes are also written to OUT, unless that is -1. */
 int write_see_in(struct writer *w, int folder, const char *name, const char *path,
 		 struct file_seen *seen, int out);
-/* A link's target instead. */
+/* The same for a symbolic link, whose target is read. */
 int write_see_link_in(struct writer *w, int folder, const char *name, const char *path,
 		      struct file_seen *seen);
-/* The rest of FROM goes to TO. */
+/* Copies the rest of FROM to TO. */
 int write_copy(int from, int to);
 
-/* write-swap.c: TEMP in FOLDER, whole and fsynced, becomes NAME; or, TEMP NULL, NAME goes. */
+/* In write-swap.c: gives TEMP in FOLDER, which is whole and fsynced, the name NAME. TEMP NULL: removes NAME. */
 int write_swap(struct writer *w, int folder, const char *temp, const char *name,
 	       const struct write_request *r);
 
 int write_sync_folder(struct writer *w, int folder, const char *path);
 
-/* write-label.c: 0 also where there is nothing to do. TYPE is that of stat(2). */
+/* In write-label.c. Returns 0 also if there is nothing to do. TYPE is that of stat(2). */
 int write_label(struct writer *w, int fd, const char *path, mode_t type);
 int write_label_name(struct writer *w, int folder, const char *name, const char *path, mode_t type);
 
@@ -48,7 +48,7 @@ int write_label_name(struct writer *w, int folder, const char *name, const char 
 int meta_read(struct writer *w, int fd, const char *path, const struct stat *st,
 	      struct file_meta *meta);
 int meta_set(struct writer *w, int fd, const struct write_request *request);
-/* Owner and time of a symbolic link. */
+/* Sets the owner and the time of a symbolic link. */
 int meta_set_link(struct writer *w, int folder, const char *name,
 		  const struct write_request *request);
 

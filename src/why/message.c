@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/packed.h"
+
 /* A row of the table, but for its texts. */
 struct row {
 	uint8_t kind, weight, parts;
@@ -20,42 +22,27 @@ static struct message_part parts[MESSAGE_PARTS];
 const char *const message_kind_words[] = { "failure", "consequence", "fallback",
 					   "choice",  "harmless",    NULL };
 
-static const char *take(const char **at)
-{
-	const char *text = *at;
-
-	*at += strlen(text) + 1;
-	return text;
-}
-
-static const char *take_optional(const char **at)
-{
-	const char *text = take(at);
-
-	return *text ? text : NULL;
-}
-
 /* In the order in which data/messages.awk writes them. */
 static void take_texts(struct message *m, struct message_part *own, const char **at)
 {
-	m->id = take(at);
-	m->component = take(at);
-	m->pattern = take(at);
-	m->since = take_optional(at);
-	m->until = take_optional(at);
-	m->meaning = take(at);
-	m->rules = take_optional(at);
-	m->elsewhere = take_optional(at);
-	m->facts = take_optional(at);
-	m->source = take(at);
+	m->id = packed_text(at);
+	m->component = packed_text(at);
+	m->pattern = packed_text(at);
+	m->since = packed_optional(at);
+	m->until = packed_optional(at);
+	m->meaning = packed_text(at);
+	m->rules = packed_optional(at);
+	m->elsewhere = packed_optional(at);
+	m->facts = packed_optional(at);
+	m->source = packed_text(at);
 	m->parts = own;
 	for (size_t i = 0; i < m->parts_count; i++) {
-		own[i].text = take(at);
+		own[i].text = packed_text(at);
 		own[i].n = strlen(own[i].text);
-		own[i].variable = take_optional(at);
+		own[i].variable = packed_optional(at);
 		m->fixed += own[i].n;
 	}
-	m->anchor = take(at);
+	m->anchor = packed_text(at);
 }
 
 /* In the order in which data/topics.awk writes them. */
@@ -70,14 +57,14 @@ static void take_topics(void)
 				       .pattern = "",
 				       .anchor_at = -1,
 				       .when = topic_whens[i] };
-		m->id = take(&at);
-		m->component = take(&at);
-		m->meaning = take(&at);
-		m->rules = take_optional(&at);
-		m->elsewhere = take_optional(&at);
-		m->source = take(&at);
-		m->words = take(&at);
-		m->reasons = take_optional(&at);
+		m->id = packed_text(&at);
+		m->component = packed_text(&at);
+		m->meaning = packed_text(&at);
+		m->rules = packed_optional(&at);
+		m->elsewhere = packed_optional(&at);
+		m->source = packed_text(&at);
+		m->words = packed_text(&at);
+		m->reasons = packed_optional(&at);
 	}
 }
 

@@ -49,27 +49,36 @@ PACER = r"""
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-static double run(char **argv)
+static double us(struct timeval t) { return t.tv_sec * 1e6 + t.tv_usec; }
+static void run(char **argv, double *time, double *cpu)
 {
 	struct timespec a, b;
+	struct rusage used;
 	int status;
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	pid_t pid = vfork();
 	if (pid == 0) { execv(argv[0], argv); _exit(127); }
-	waitpid(pid, &status, 0);
+	wait4(pid, &status, 0, &used);
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	if (WEXITSTATUS(status) == 127) exit(127);
-	return (b.tv_sec - a.tv_sec) * 1e6 + (b.tv_nsec - a.tv_nsec) / 1e3;
+	*time = (b.tv_sec - a.tv_sec) * 1e6 + (b.tv_nsec - a.tv_nsec) / 1e3;
+	*cpu = us(used.ru_utime) + us(used.ru_stime);
 }
-/* pacer ROUNDS A... -- B...: the two in turn; each one's times, in microseconds. */
+/* pacer ROUNDS A... -- B...: the two in turn, either first; each one's time and processor time, in microseconds. */
 int main(int argc, char **argv)
 {
 	int rounds = atoi(argv[1]), split = 2, out = dup(1), null = open("/dev/null", O_RDWR);
 	while (split < argc && strcmp(argv[split], "--")) split++;
 	argv[split] = NULL;
 	for (int i = 0; i < 3; i++) dup2(null, i);
-	for (int i = 0; i < rounds; i++)
-		dprintf(out, "%.1f %.1f\n", run(argv + 2), run(argv + split + 1));
+	for (int i = 0; i < rounds; i++) {
+		double time[2], cpu[2];
+		for (int k = 0; k < 2; k++) {
+			int which = (i + k) % 2;
+			run(which ? argv + split + 1 : argv + 2, &time[which], &cpu[which]);
+		}
+		dprintf(out, "%.1f %.1f %.0f %.0f\n", time[0], time[1], cpu[0], cpu[1]);
+	}
 	struct rusage r;
 	getrusage(RUSAGE_CHILDREN, &r);
 	dprintf(out, "%ld\n", r.ru_maxrss);
@@ -138,16 +147,17 @@ class Room:
         return figures(out.stdout.decode().split("\n"))
 
 
-Figures = collections.namedtuple("Figures", "ratio own other peak ratios")
+Figures = collections.namedtuple("Figures", "ratio own other peak ratios cpu")
 
 
 def figures(lines):
-    """Medians: of the ratios of pairs, of our microseconds, of the other's; the peak in KiB of both."""
+    """Medians: of the ratios of pairs, of our microseconds, of the other's; the peak in KiB of both; the ratio of the
+    processor times, which a busy machine changes least."""
     lines = [line for line in lines if line]
     pairs = [[float(x) for x in line.split()] for line in lines[:-1]]
-    ratios = [own / other for other, own in pairs]
-    return Figures(statistics.median(ratios), statistics.median(b for _, b in pairs),
-                   statistics.median(a for a, _ in pairs), int(lines[-1]), ratios)
+    ratios = [own / other for other, own, _, _ in pairs]
+    other, own, other_cpu, own_cpu = (statistics.median(column) for column in zip(*pairs))
+    return Figures(statistics.median(ratios), own, other, int(lines[-1]), ratios, own_cpu / other_cpu)
 
 
 def line(what, ratio, budget, unit="x true", more=""):
@@ -156,8 +166,8 @@ def line(what, ratio, budget, unit="x true", more=""):
 
 def show(what, result, budget):
     quarters = statistics.quantiles(result.ratios, n=4)
-    line(what, result.ratio, budget, more="half of all %.1f to %.1f; %.0f us, true %.0f us, peak %d KiB" % (
-        quarters[0], quarters[2], result.own, result.other, result.peak))
+    line(what, result.ratio, budget, more="half of all %.1f to %.1f; processor time %.2f x; %.0f us, true %.0f us, "
+         "peak %d KiB" % (quarters[0], quarters[2], result.cpu, result.own, result.other, result.peak))
 
 
 def slower(what, result, budget, unit):

@@ -42,6 +42,11 @@ def binary():
     return os.environ.get("NVNODECHECK") or os.path.join(TOP, "build", "nvnodecheck")
 
 
+def writer_of(table):
+    """The command that makes C of data/TABLE.tsv, without the name of the file."""
+    return ["awk", "-f", os.path.join(TOP, "data", "texts.awk"), "-f", os.path.join(TOP, "data", table + ".awk")]
+
+
 def environment(**more):
     """Nothing of the caller's: what the program prints must not depend on it."""
     env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* packed.h - takes texts out of an array that has one after the other, each with its NUL (data/texts.awk). */
+#ifndef PACKED_H
+#define PACKED_H
+
+#include <string.h>
+
+/* Returns the text at *AT, and moves *AT behind it. */
+static inline const char *packed_text(const char **at)
+{
+	const char *text = *at;
+
+	*at += strlen(text) + 1;
+	return text;
+}
+
+/* The same; an empty text is NULL. */
+static inline const char *packed_optional(const char **at)
+{
+	const char *text = packed_text(at);
+
+	return *text ? text : NULL;
+}
+
+#endif
