@@ -47,9 +47,7 @@ static int read_pam_file(struct probe_context *ctx, const char *path)
 		return rc;
 	rest = text_span(&text);
 	for (size_t number = 1; span_cut(&rest, '\n', &line); number++) {
-		if (!limits_line_parse(line, &l))
-			continue;
-		if (span_is(l.item, "memlock") || span_is(l.item, "nofile"))
+		if (limits_line_parse(line, &l))
 			add_setting(ctx, span_is(l.item, "nofile") ? "nofile" : "memlock", l.domain,
 				    l.type, l.value, path, number);
 	}
