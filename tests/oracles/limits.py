@@ -15,7 +15,7 @@ from lib.tree import Stage
 
 NODE = "hgx-h100-ib"
 SYSTEMD = "/lib/systemd/systemd"
-UNIT = "slurmd.service"
+UNITS = ("slurmd.service", "site-a-slurmd.service")	# the usual one, and one that the process tells
 MEMLOCK_ERR = 64 << 20	# src/rules/limits.c, MEMLOCK_FAIL_BYTES
 PASSWD = "root:x:0:0::/root:/bin/sh\nalice:x:1000:1000::/:/bin/sh\nbob:x:1001:1002::/:/bin/sh\ncarol:x:2000:2000::/:/bin/sh\n"
 GROUP = "root:x:0:\nalice:x:1000:\nhpc:x:1002:alice\nml:x:1003:alice,bob\ncarol:x:2000:\n"
@@ -29,7 +29,7 @@ ITEMS = ("memlock", "memlock", "memlock", "nofile", "nofile", "MEMLOCK", "NoFile
 AMOUNTS = ("unlimited", "unlimited", "infinity", "-1", "-", "Unlimited", "INFINITY", "64", "8192", "32768", "65536", "67108864", "1048576",
            "0", "64k", "8M", "+4096", "0x1000", "what", "18014398509481984", "99999999999999999999")
 LINES = ("", "# * - memlock 1", "   # x", "* soft memlock", "* - memlock 4096 more", "memlock 5", "alice -", "@ml -", "* -", "[x]",
-         "* - memlock 4096 # note", "* - memlock 4096#note", "\t*\t-\tmemlock\t4096\t")
+         "* - memlock 4096 # note", "* - memlock 4096#note", "\t*\t-\tmemlock\t4096\t", "* - memlock 4096\r")
 FILES = ("a.conf", "b.conf", "10-x.conf", "9.conf", "Z.conf", "rdma.conf", "a.conf.rpmsave", "README", ".hidden.conf", "x.CONF")
 
 ROOTS = ("etc", "etc", "run", "usr/local/lib", "usr/lib")
@@ -81,14 +81,14 @@ class Limits(Oracle):
         return "".join(line + "\n" for line in lines)
 
     def random_units(self, rng):
-        files = {}
+        files, unit = {}, rng.choice(UNITS)
         for _ in range(rng.choice((0, 1, 1, 2))):
             files[rng.choice(("etc/systemd/system.conf", "%s/systemd/system.conf.d/%s.conf" % (rng.choice(ROOTS), rng.choice("abZ"))))] = (
                 self.unit_text(rng, "Manager", "DefaultLimit"))
-        files["%s/systemd/system/%s" % (rng.choice(("etc", "usr/lib", "usr/lib")), UNIT)] = (
+        files["%s/systemd/system/%s" % (rng.choice(("etc", "usr/lib", "usr/lib")), unit)] = (
             "[Service]\nExecStart=/bin/true\n" + self.unit_text(rng, "Service", "Limit"))
         for _ in range(rng.choice((0, 1, 1, 2, 3))):
-            files["%s/systemd/system/%s/%s.conf" % (rng.choice(ROOTS), rng.choice((UNIT + ".d", UNIT + ".d", UNIT + ".d", "service.d")),
+            files["%s/systemd/system/%s/%s.conf" % (rng.choice(ROOTS), rng.choice((unit + ".d", unit + ".d", "service.d", "site-.service.d", "site-a-.service.d")),
                                                     rng.choice(("a", "b", "10", "9", "Z", ".x")))] = self.unit_text(rng, "Service", "Limit")
         return as_item(files.items())
 
@@ -143,32 +143,34 @@ class Limits(Oracle):
         result.field("logins", said, expected_of(memlock))
 
     def compare_systemd(self, result, files):
-        theirs = self.units(self.tree)
+        unit = ([u for u in UNITS if any("/%s" % u in path for path in files)] or UNITS)[0]
+        self.let_run("slurmd", 8 << 20, 8 << 20, unit)
+        theirs = self.limits_of(unit, self.tree)
         if theirs is None:
             result.field("unit", UNKNOWN, None)
             return
-        settings = facts(self.tree, "limits").get("settings", [])
-        result.field("limits of the unit", self.units(self.with_lines(settings)), theirs)
+        settings = [s for s in facts(self.tree, "limits").get("settings", []) if s["scope"] in ("systemd", unit)]
+        result.field("limits of the unit", self.limits_of(unit, self.with_lines(unit, settings)), theirs)
         memlock = theirs.get("MEMLOCKSoft", 8 << 20)
-        self.let_run("slurmd", memlock, theirs.get("MEMLOCK", 8 << 20))
+        self.let_run("slurmd", memlock, theirs.get("MEMLOCK", 8 << 20), unit)
         found = self.findings().get("slurmd")
         named = re.search(r", set in (\S+):(\d+)$", found["observed"] or "")
         deciding = [s for s in settings if named and (s["file"], str(s["line"]), s["item"]) == (named[1], named[2], "memlock")]
         result.field("line of the rule", len(deciding), 1 if named else 0)
         if found["verdict"] == "fail":
             kept = deciding + [s for s in settings if s["scope"] == "systemd"]
-            result.field("the line that decides", self.units(self.with_lines(kept)).get("MEMLOCKSoft"), theirs.get("MEMLOCKSoft"))
+            result.field("the line that decides", self.limits_of(unit, self.with_lines(unit, kept)).get("MEMLOCKSoft"), theirs.get("MEMLOCKSoft"))
 
-    def with_lines(self, settings):
+    def with_lines(self, unit, settings):
         """A tree with the unit, and of the lines with limits these alone."""
         alone = empty_folder(self.place / "alone")
-        texts = {"systemd": "[Manager]\n", UNIT: "[Service]\nExecStart=/bin/true\n"}
+        texts = {"systemd": "[Manager]\n", unit: "[Service]\nExecStart=/bin/true\n"}
         for s in settings:
             if s["scope"] in texts:
                 prefix = "DefaultLimit" if s["scope"] == "systemd" else "Limit"
                 texts[s["scope"]] += "%s%s=%s\n" % (prefix, s["item"].upper(), s["value"])
         write(alone / "etc/systemd/system.conf", texts["systemd"])
-        write(alone / "etc/systemd/system" / UNIT, texts[UNIT])
+        write(alone / "etc/systemd/system" / unit, texts[unit])
         return alone
 
     def findings(self):
@@ -177,12 +179,14 @@ class Limits(Oracle):
             raise Failed("doctor ended with %d: %s" % (done.returncode, done.stderr.decode()))
         return {f["subject"]: f for f in json.loads(done.stdout)["findings"] if f["rule"] == "limits/memlock"}
 
-    def let_run(self, comm, soft, hard):
+    def let_run(self, comm, soft, hard, unit=None):
         """This process alone, of those that start jobs."""
         for folder in self.processes.values():
             shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.place / comm, self.processes[comm])
-        write(self.processes[comm] / "limits", limits_of(soft, hard, 1024, 524288))
+        write(self.processes[comm] / "limits", limits_text(soft, hard, 1024, 524288))
+        if unit:
+            write(self.processes[comm] / "cgroup", "0::/system.slice/%s\n" % unit)
 
     # ---- the owners ----
 
@@ -192,7 +196,7 @@ class Limits(Oracle):
         binds = ["--ro-bind", self.place / "limits", "/proc/1/limits", "--ro-bind", security, "/etc/security"]
         for name in ("passwd", "group", "nsswitch.conf", "pam.d"):
             binds += ["--ro-bind", self.place / "etc" / name, "/etc/" + name]
-        write(self.place / "limits", limits_of(*limits))
+        write(self.place / "limits", limits_text(*limits))
         done = run("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", *binds, "--ro-bind", self.place, "/mnt",
                    "--unshare-pid", "/mnt/session", *limits, *USERS)
         if done.returncode:
@@ -203,28 +207,26 @@ class Limits(Oracle):
             found[user] = tuple(amount(word) for word in words) if status == "0" else None
         return found
 
-    def units(self, tree):
+    def limits_of(self, unit, tree):
         """{"MEMLOCK": bytes, "MEMLOCKSoft": ...} of the unit, as systemd loads it; None: it does not. When it is not the
         first process it reads user.conf, by the same function."""
         merged = empty_folder(self.place / "merged")
-        for folder in ("etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/systemd/system", "usr/lib/systemd/system.conf.d"):
+        for folder in ("etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/systemd"):
             if (tree / folder).is_dir():
                 shutil.copytree(tree / folder, merged / folder, dirs_exist_ok=True)
         for path in sorted(merged.rglob("system.conf*")):
             path.rename(path.parent / path.name.replace("system", "user"))
-        write(merged / "usr/lib/systemd/system/wanted.target", "[Unit]\nWants=%s\n" % UNIT)
+        write(merged / "usr/lib/systemd/system/wanted.target", "[Unit]\nWants=%s\n" % unit)
         binds = []
-        for folder in ("etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/systemd/system", "usr/lib/systemd/user.conf.d"):
+        for folder in ("etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/systemd"):
             (merged / folder).mkdir(parents=True, exist_ok=True)
-            if folder == "usr/lib/systemd/user.conf.d" and not os.path.isdir("/" + folder):
-                continue
             binds += ["--ro-bind", merged / folder, "/" + folder]
+        shutil.copy(SYSTEMD, merged / "usr/lib/systemd")
         links = [word for name in ("bin", "sbin", "lib", "lib64") for word in ("--symlink", "usr/" + name, "/" + name)]
-        done = run("bwrap", "--ro-bind", "/usr", "/usr", *links, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/usr/local",
-                   "--tmpfs", "/usr/lib/systemd/system-generators", *binds, "--ro-bind", "/sys/fs/cgroup", "/sys/fs/cgroup", "--unshare-all",
+        done = run("bwrap", "--ro-bind", "/usr", "/usr", *links, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/usr/local", *binds, "--ro-bind", "/sys/fs/cgroup", "/sys/fs/cgroup", "--unshare-all",
                    "--uid", "65534", "--gid", "65534", "--clearenv", "--setenv", "HOME", "/", SYSTEMD, "--test", "--system", "--unit=wanted.target")
         text = done.stdout.decode(errors="replace")
-        part = re.search(r"^\s*-> Unit %s:\n(.*?)(?=^\s*-> Unit |\Z)" % re.escape(UNIT), text, re.M | re.S)
+        part = re.search(r"^\s*-> Unit %s:\n(.*?)(?=^\s*-> Unit |\Z)" % re.escape(unit), text, re.M | re.S)
         if not part:
             raise Failed("systemd --test: %s" % done.stderr.decode(errors="replace")[-1000:])
         if "Load State: loaded" not in part[1]:
@@ -232,7 +234,7 @@ class Limits(Oracle):
         return {name: amount(value) for name, value in re.findall(r"^\s+Limit((?:MEMLOCK|NOFILE)(?:Soft)?): (\S+)$", part[1], re.M)}
 
 
-def limits_of(memlock, memlock_hard, nofile, nofile_hard):
+def limits_text(memlock, memlock_hard, nofile, nofile_hard):
     return "".join("Max %-25s %-20s %-20s %s\n" % row for row in (
         ("Limit", "Soft Limit", "Hard Limit", "Units"), ("stack size", 8388608, "unlimited", "bytes"),
         ("open files", nofile, nofile_hard, "files"), ("locked memory", memlock, memlock_hard, "bytes"))).replace("Max Limit", "Limit    ", 1)
