@@ -118,7 +118,8 @@ def test_settings(tmp_path):
     facts = observe(make(tmp_path / "t", {
         "/etc/security/limits.conf": "# comment\n*  soft  memlock unlimited # all\n"
                                      "@hpc - nofile 65536\nroot hard core 0\n* soft memlock\n"
-                                     "a b memlock c d\n",
+                                     "a b memlock c d\n"
+                                     "a SOFT MemLock 64k more words\nb - memlock what\nc both nofile 1\n",
         "/etc/security/limits.d/20.conf": "*\thard\tmemlock\t64\n",
         "/etc/security/limits.d/10.conf": "* - memlock 32",
         "/etc/security/limits.d/README": "* - memlock 1\n",
@@ -143,18 +144,35 @@ def test_settings(tmp_path):
     assert settings(facts) == [
         ("memlock", "*", "soft", "unlimited", "/etc/security/limits.conf", 2),
         ("nofile", "@hpc", "-", "65536", "/etc/security/limits.conf", 3),
+        ("memlock", "a", "soft", "64k", "/etc/security/limits.conf", 7),
         ("memlock", "*", "-", "32", "/etc/security/limits.d/10.conf", 1),
         ("memlock", "*", "hard", "64", "/etc/security/limits.d/20.conf", 1),
         ("memlock", "systemd", "-", "8M", "/etc/systemd/system.conf", 2),
         ("nofile", "systemd", "-", "1024:524288", "/usr/lib/systemd/system.conf.d/a.conf", 2),
         ("memlock", "slurmd.service", "-", "8M", unit, 5),
-        ("nofile", "slurmd.service", "-", "1024:", unit, 6),
+        ("nofile", "slurmd.service", "-", "1024: 4096", unit, 6),
         ("memlock", "slurmd.service", "-", "", unit, 8),
         ("memlock", "slurmd.service", "-", "6", unit + ".d/10.conf", 2),
         ("memlock", "slurmd.service", "-", "infinity",
          "/etc/systemd/system/slurmd.service.d/20.conf", 2),
         ("memlock", "containerd.service", "-", "64K", "/etc/systemd/system/containerd.service", 2),
     ]
+
+
+def test_drop_ins_of_many_units(tmp_path):
+    """As systemd.unit(5) orders them. Found by tests/oracles/limits.py"""
+    folder, own = "/etc/systemd/system/", "/usr/lib/systemd/system/site-a-slurmd.service"
+    facts = observe(tree(
+        tmp_path, process(9, "slurmd", "65536", "0::/system.slice/site-a-slurmd.service\n"),
+        files={own: "[Service]\n", folder + "service.d/a.conf": "[Service]\nLimitMEMLOCK=1\n",
+               folder + "site-.service.d/b.conf": "[Service]\nLimitMEMLOCK=2\n",
+               folder + "site-a-.service.d/a.conf": "[Service]\nLimitMEMLOCK=3\n",
+               folder + "site-b-.service.d/a.conf": "[Service]\nLimitMEMLOCK=4\n",
+               own + ".d/c.conf": "[Service]\nLimitMEMLOCK=8M \\\n# no\n x\n"}))
+    assert [(s[3], s[4], s[5]) for s in settings(facts) if s[1].startswith("site")] == [
+        ("3", folder + "site-a-.service.d/a.conf", 2), ("2", folder + "site-.service.d/b.conf", 2),
+        ("8M x", own + ".d/c.conf", 2)]
+    assert not [s for s in settings(facts) if s[1] == "slurmd.service"]
 
 
 def test_launcher_in_an_unusual_unit(tmp_path):

@@ -11,13 +11,22 @@
  * False when there is none. */
 bool limits_find(struct span text, const char *name, uint64_t *soft, uint64_t *hard);
 
-/* A line of limits.conf(5): DOMAIN TYPE ITEM VALUE. "#" begins a comment anywhere. False for what
- * is not a line of four words, which pam_limits passes over too. */
+/*
+ * A line of limits.conf(5) for memlock or nofile: DOMAIN TYPE ITEM VALUE, and any words after them. "#" begins a
+ * comment anywhere. Type and item are in small letters. False for a line that pam_limits passes over (Linux-PAM 1.5.2:
+ * pam_limits.c, parse_config_file() and process_limit()).
+ */
 struct limits_line {
 	struct span domain, type, item, value;
 };
 
 bool limits_line_parse(struct span line, struct limits_line *out);
+/* A value there: KiB of memory, or a number of files. False for one that pam_limits refuses. */
+bool limits_amount(struct span word, uint64_t *value);
+
+/* A value of LimitMEMLOCK=, in bytes: SOFT:HARD, or both in one. False for one that systemd ignores (systemd 252:
+ * src/basic/rlimit-util.c, rlimit_parse()). */
+bool limits_of_unit(struct span value, uint64_t *soft, uint64_t *hard);
 
 /*
  * The size of a tmpfs by its mount options (Documentation/filesystems/tmpfs.rst): size=N, with k, m

@@ -33,6 +33,21 @@ static void skip_continued(struct unit_reader *r)
 	}
 }
 
+bool unit_value_part(struct span *more, struct span *part)
+{
+	while (span_cut(more, '\n', part)) {
+		bool continued = is_continued(*part);
+
+		*part = span_trim(*part);
+		if (!part->n || part->p[0] == '#' || part->p[0] == ';')
+			continue;
+		if (continued)
+			*part = span_trim((struct span){ part->p, part->n - 1 });
+		return true;
+	}
+	return false;
+}
+
 bool unit_next(struct unit_reader *r, struct unit_assignment *out)
 {
 	struct span raw, line;
@@ -59,7 +74,9 @@ bool unit_next(struct unit_reader *r, struct unit_assignment *out)
 			if (out->value.n)
 				out->value =
 					span_trim((struct span){ out->value.p, out->value.n - 1 });
+			out->more = r->rest;
 			skip_continued(r);
+			out->more.n -= r->rest.n;
 		}
 		if (equals < line.n && out->key.n)
 			return true;

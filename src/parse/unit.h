@@ -7,8 +7,7 @@
 
 /*
  * The next assignment of a file in systemd's INI syntax (systemd.syntax(7)): [Section], KEY=VALUE,
- * comments begin with # or ;, a backslash at the end of a line continues it. Of a value that is
- * continued only the first line is given: nothing that is asked for here is ever that long.
+ * comments begin with # or ;, a backslash at the end of a line continues it.
  */
 struct unit_reader {
 	struct span rest;
@@ -17,11 +16,14 @@ struct unit_reader {
 };
 
 struct unit_assignment {
-	struct span section, key, value;
-	size_t line; /* from 1 */
+	struct span section, key, value; /* of a value that goes on, what its first line has */
+	struct span more;		 /* the lines in which it goes on: unit_value_part() */
+	size_t line;			 /* from 1 */
 };
 
 bool unit_next(struct unit_reader *reader, struct unit_assignment *out);
+/* The next part of a value that goes on, without comments between the lines. systemd puts a blank between two parts. */
+bool unit_value_part(struct span *more, struct span *part);
 
 /* The unit that a process belongs to, from /proc/PID/cgroup: the first part of the path that is no
  * slice. Both hierarchies are understood: "0::/..." and "1:name=systemd:/...". */

@@ -15,6 +15,7 @@
 #include "probes/conf-d.h"
 #include "probes/limit-launchers.h"
 #include "probes/probe.h"
+#include "probes/unit-fragments.h"
 
 /* The first error that leaves the list incomplete. */
 static void note_error(int *error, int rc)
@@ -47,9 +48,7 @@ static int read_pam_file(struct probe_context *ctx, const char *path)
 		return rc;
 	rest = text_span(&text);
 	for (size_t number = 1; span_cut(&rest, '\n', &line); number++) {
-		if (!limits_line_parse(line, &l))
-			continue;
-		if (span_is(l.item, "memlock") || span_is(l.item, "nofile"))
+		if (limits_line_parse(line, &l))
 			add_setting(ctx, span_is(l.item, "nofile") ? "nofile" : "memlock", l.domain,
 				    l.type, l.value, path, number);
 	}
@@ -80,6 +79,18 @@ struct source {
 	const char *prefix; /* of the keys */
 };
 
+#define VALUE_MAX 256 /* longer than any limit */
+
+static struct span whole_value(struct probe_context *ctx, const struct unit_assignment *a)
+{
+	struct span more = a->more, part, value = a->value;
+
+	while (value.n < VALUE_MAX && unit_value_part(&more, &part))
+		value = span_of(arena_printf(ctx->arena, "%.*s %.*s", SPAN_FMT(value),
+					     SPAN_FMT(part)));
+	return value;
+}
+
 static int read_unit_file(struct probe_context *ctx, const struct source *source, const char *path)
 {
 	static const char *const items[][2] = { { "LimitMEMLOCK", "memlock" },
@@ -100,7 +111,7 @@ static int read_unit_file(struct probe_context *ctx, const struct source *source
 		for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
 			if (span_is(a.key, items[i][0]))
 				add_setting(ctx, items[i][1], span_of(source->scope), SPAN("-"),
-					    a.value, path, a.line);
+					    whole_value(ctx, &a), path, a.line);
 	}
 	return 0;
 }
@@ -142,16 +153,17 @@ static int read_drop_ins(struct probe_context *ctx, const struct source *source,
 	return error;
 }
 
-static int read_unit_settings(struct probe_context *ctx, struct conf_d *files, const char *unit)
+static int read_unit_settings(struct probe_context *ctx, struct conf_d *files,
+			      const struct unit_fragments *fragments, const char *unit)
 {
 	const struct source source = { unit, "Service", "" };
-	int error = read_main_file(
-		ctx, &source, conf_d_folders(ctx->host, ctx->arena, "systemd/", "system"), unit);
+	int error;
 
-	note_error(&error, read_drop_ins(ctx, &source,
-					 conf_d_folders(ctx->host, ctx->arena, "systemd/system/",
-							arena_printf(ctx->arena, "%s.d", unit)),
-					 files));
+	if (!unit_fragments_have(fragments, unit))
+		return 0;
+	error = read_main_file(ctx, &source, fragments->folders, unit);
+	note_error(&error,
+		   read_drop_ins(ctx, &source, unit_drop_in_folders(fragments, unit), files));
 	return error;
 }
 
@@ -235,26 +247,37 @@ static bool is_listed(const char *unit)
 	return false;
 }
 
-static void run(struct probe_context *ctx)
+static void read_units(struct probe_context *ctx, struct conf_d *files, int *error)
 {
 	struct limits_facts *limits = &ctx->node->limits;
-	struct conf_d *files = arena_alloc(ctx->arena, sizeof(*files));
-	int error = read_pam(ctx, files);
+	_cleanup_fragments_ struct unit_fragments fragments = { 0 };
 
-	note_error(&error, read_defaults(ctx, files));
+	unit_fragments_open(&fragments, ctx->host, ctx->arena);
+	note_error(error, fragments.error);
 	for (const struct launcher *l = launchers; l->comm; l++)
 		if (l->unit)
-			note_error(&error, read_unit_settings(ctx, files, l->unit));
+			note_error(error, read_unit_settings(ctx, files, &fragments, l->unit));
 	/* A launcher that runs under another name than the usual. */
 	for_each(p, &limits->launchers)
 		if (is_known(p->unit) && span_ends(span_of(p->unit.value), ".service") &&
 		    !is_listed(p->unit.value))
-			note_error(&error, read_unit_settings(ctx, files, p->unit.value));
+			note_error(error,
+				   read_unit_settings(ctx, files, &fragments, p->unit.value));
 	for_each(p, &limits->daemons)
 		if (is_known(p->unit) && span_ends(span_of(p->unit.value), ".service"))
-			note_error(&error, read_unit_settings(ctx, files, p->unit.value));
+			note_error(error,
+				   read_unit_settings(ctx, files, &fragments, p->unit.value));
+}
+
+static void run(struct probe_context *ctx)
+{
+	struct conf_d *files = arena_alloc(ctx->arena, sizeof(*files));
+	int error = read_pam(ctx, files);
+
+	note_error(&error, read_defaults(ctx, files));
+	read_units(ctx, files, &error);
 	note_error(&error, read_docker(ctx));
-	limits->settings.state = probe_state(error);
+	ctx->node->limits.settings.state = probe_state(error);
 }
 
 const struct probe probe_limit_settings = {

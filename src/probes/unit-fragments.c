@@ -96,10 +96,68 @@ static const char *template_of(struct arena *arena, const char *unit)
 		       : NULL;
 }
 
+bool unit_fragments_have(const struct unit_fragments *f, const char *unit)
+{
+	const char *template = template_of(f->arena, unit);
+
+	for (size_t i = 0; f->folders[i]; i++)
+		if (names_have(&f->names[i], unit) ||
+		    (template && names_have(&f->names[i], template)))
+			return true;
+	return false;
+}
+
+#define DROP_IN_NAMES 8 /* of one unit: a-b-c.service has three, and that of its type */
+
+/* a-b.service -> a-.service, a-.service -> NULL; NULL also for x@y.service, whose template comes first. */
+static const char *shorter_of(struct arena *arena, const char *unit)
+{
+	const char *template = template_of(arena, unit), *dot = strrchr(unit, '.');
+	const char *dash = dot;
+
+	if (template && strcmp(template, unit) != 0)
+		return template;
+	if (!dot)
+		return NULL;
+	/* One at the end of the name is what this function left there. */
+	while (dash > unit && (*dash != '-' || dash + 1 == dot))
+		dash--;
+	return dash > unit ? arena_printf(arena, "%.*s%s", (int)(dash + 1 - unit), unit, dot) : NULL;
+}
+
+static size_t drop_in_names(struct arena *arena, const char *unit, const char *names[])
+{
+	const char *dot = strrchr(unit, '.');
+	size_t n = 0;
+
+	for (; unit && n < DROP_IN_NAMES - 1; unit = shorter_of(arena, unit))
+		names[n++] = arena_printf(arena, "%s.d", unit);
+	if (dot)
+		names[n++] = arena_printf(arena, "%s.d", dot + 1);
+	return n;
+}
+
+const char *const *unit_drop_in_folders(const struct unit_fragments *f, const char *unit)
+{
+	const char *names[DROP_IN_NAMES];
+	size_t count = drop_in_names(f->arena, unit, names), n = 0;
+	const char **folders = arena_alloc(
+		f->arena, (DROP_IN_NAMES * UNIT_FOLDERS_MAX + 1) * sizeof(*folders));
+
+	for (size_t i = 0; f->folders[i]; i++)
+		for (size_t k = 0; k + 1 < count; k++)
+			if (names_have(&f->names[i], names[k]))
+				folders[n++] = arena_printf(f->arena, "%s/%s", f->folders[i], names[k]);
+	for (size_t i = 0; f->folders[i]; i++)
+		if (count && names_have(&f->names[i], names[count - 1]))
+			folders[n++] = arena_printf(f->arena, "%s/%s", f->folders[i], names[count - 1]);
+	return folders;
+}
+
 int unit_fragments_read(struct unit_fragments *f, const char *unit, unit_assigned *assigned,
 			void *user)
 {
-	const char *folder = arena_printf(f->arena, "%s.d", unit);
+	const char *const *folders = unit_drop_in_folders(f, unit);
 	const char *template = template_of(f->arena, unit);
 	struct drop_in drop_ins[UNIT_DROP_INS_MAX];
 	bool found = false;
@@ -110,11 +168,8 @@ int unit_fragments_read(struct unit_fragments *f, const char *unit, unit_assigne
 		rc = read_main(f, template, assigned, user, &found);
 	if (rc)
 		return rc == -ENOENT && f->error ? f->error : rc;
-	for (size_t i = 0; f->folders[i]; i++) {
-		if (!names_have(&f->names[i], folder))
-			continue;
-		rc = list_drop_ins(f, arena_printf(f->arena, "%s/%s", f->folders[i], folder),
-				   drop_ins, &count);
+	for (size_t i = 0; folders[i]; i++) {
+		rc = list_drop_ins(f, folders[i], drop_ins, &count);
 		error = error ? error : rc;
 	}
 	qsort(drop_ins, count, sizeof(drop_ins[0]), compare_drop_ins);

@@ -21,12 +21,19 @@ void unit_fragments_open(struct unit_fragments *fragments, struct host *host, st
 void unit_fragments_close(struct unit_fragments *fragments);
 #define _cleanup_fragments_ _cleanup_(unit_fragments_close)
 
+/* Is there a file of UNIT, or of its template? */
+bool unit_fragments_have(const struct unit_fragments *fragments, const char *unit);
+
 /* PATH stays; the assignment is good for the call. */
 typedef void unit_assigned(void *user, const char *path, const struct unit_assignment *assignment);
 
 /* 0; -ENOENT when there is no such unit, or it is masked; another error that leaves a part unread. */
 int unit_fragments_read(struct unit_fragments *fragments, const char *unit, unit_assigned *assigned,
 			void *user);
+
+/* The folders with drop-ins of UNIT, the highest first and NULL-terminated (systemd.unit(5)): slurmd.service.d; of
+ * a-b.service also a-.service.d, of x@y.service also x@.service.d; last those of all services, service.d. */
+const char *const *unit_drop_in_folders(const struct unit_fragments *fragments, const char *unit);
 
 /*
  * The program of a line such as ExecStart=-/usr/bin/x -y (systemd.service(5)): false when it is empty or made

@@ -5,6 +5,7 @@
 
 #include "base/span.h"
 #include "evaluate/rule.h"
+#include "parse/limits.h"
 #include "query/kind.h"
 
 /* With this limit or less, too little memory can be registered; systemd's and Docker's defaults are lower. */
@@ -12,24 +13,68 @@
 /* systemd-system.conf(5), DefaultLimitMEMLOCK= */
 #define MEMLOCK_SYSTEMD_BYTES (UINT64_C(8) << 20)
 
-/* The last line that sets the limit of a launcher's unit, or of users in limits.conf. A hard limit there gives
- * nothing: it bounds what a soft one may. */
+/* The line that sets the limit of a launcher's unit: the last one that systemd does not ignore. */
 static const struct limit_setting *find_setting(const struct node *node, const char *unit)
 {
 	const struct limit_setting *found = NULL;
+	uint64_t soft, hard;
 
 	for_each(s, &node->limits.settings) {
-		if (!str_is(s->item, "memlock") || (!unit && str_is(s->kind, "hard")))
-			continue;
-		if (unit ? str_is(s->scope, unit) : str_is(s->scope, "*"))
+		if (str_is(s->item, "memlock") && str_is(s->scope, unit) &&
+		    limits_of_unit(span_of(s->value.value), &soft, &hard))
 			found = s;
 	}
 	return found;
 }
 
+/* What limits.conf gives a user whom no line names, in bytes: the last line of each kind counts, and the soft limit
+ * is at most the hard one (Linux-PAM 1.5.2: pam_limits.c, process_limit() and setup_limits()). */
+struct login_limit {
+	uint64_t soft, asked; /* asked: without the hard limit */
+	const struct limit_setting *soft_by, *hard_by; /* NULL: no line */
+};
+
+/* Without a line for it the hard limit stays that of sshd. */
+static uint64_t sshd_hard(const struct node *node)
+{
+	for_each(p, &node->limits.launchers)
+		if (str_is(p->name, "sshd") && is_known(p->memlock_hard_bytes))
+			return p->memlock_hard_bytes.value;
+	return FACT_UNLIMITED;
+}
+
+/* SOFT is the limit without limits.conf. */
+static struct login_limit login_limit(const struct node *node, uint64_t soft)
+{
+	struct login_limit login = { .soft = soft };
+	uint64_t hard = sshd_hard(node), kib;
+
+	for_each(s, &node->limits.settings) {
+		if (!str_is(s->item, "memlock") || !str_is(s->scope, "*") ||
+		    !limits_amount(span_of(s->value.value), &kib))
+			continue;
+		if (kib >= FACT_UNLIMITED / 1024)
+			kib = FACT_UNLIMITED;
+		else
+			kib *= 1024;
+		if (!str_is(s->kind, "hard")) {
+			login.soft = kib;
+			login.soft_by = s;
+		}
+		if (!str_is(s->kind, "soft")) {
+			hard = kib;
+			login.hard_by = s;
+		}
+	}
+	login.asked = login.soft;
+	login.soft = login.asked < hard ? login.asked : hard;
+	return login;
+}
+
 static const char *origin_text(struct rule_context *ctx, const struct process_limits *p)
 {
-	const struct limit_setting *own = NULL, *users = find_setting(ctx->node, NULL);
+	const struct limit_setting *own = NULL,
+				   *users = login_limit(ctx->node, FACT_UNLIMITED).soft_by;
 
 	if (p == &ctx->node->limits.self && is_known(ctx->node->os.container))
 		return text_printf(ctx, " in this container (%s)", ctx->node->os.container.value);
@@ -61,24 +106,17 @@ static bool passes_limit(const struct process_limits *p)
 /* Does pam_limits raise the limit of login sessions? */
 static const struct limit_setting *pam_raises(const struct node *node)
 {
-	const struct limit_setting *users = find_setting(node, NULL);
-	static const char *const words[] = { "unlimited", "infinity", "-1" };
+	struct login_limit login = login_limit(node, 0);
 
-	for (size_t i = 0; users && i < sizeof(words) / sizeof(words[0]); i++)
-		if (str_is(users->value, words[i]))
-			return users;
-	return NULL;
+	return login.soft == FACT_UNLIMITED ? login.soft_by : NULL;
 }
 
-/* The limit of login sessions by limits.conf, whose numbers are KiB; else LIMIT. */
-static uint64_t after_login(const struct node *node, uint64_t limit)
+static const char *pam_text(const struct login_limit *login, uint64_t own)
 {
-	const struct limit_setting *users = find_setting(node, NULL);
-	uint64_t kib;
-
-	if (!users || span_u64(span_of(users->value.value), 10, &kib) || kib > UINT64_MAX / 1024)
-		return limit;
-	return kib * 1024;
+	if (login->asked > login->soft)
+		return login->hard_by ? "has a lower hard limit"
+				      : "raises the soft limit and not the hard one";
+	return login->soft == own ? "does not raise it" : "says so";
 }
 
 /* With a scheduler, jobs do not come from login sessions. */
@@ -154,12 +192,13 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 			uint64_t limit)
 {
 	const struct limit_setting *raised = pam_raises(ctx->node);
+	struct login_limit login = login_limit(ctx->node, limit);
 	uint64_t own = limit;
 	/* systemd's default for every service says nothing about logins. */
 	bool usual = limit == MEMLOCK_SYSTEMD_BYTES && has_scheduler(ctx->node);
 	enum severity severity;
 
-	limit = after_login(ctx->node, limit);
+	limit = login.soft;
 	severity = usual && limit == own	 ? SEVERITY_INFO
 		   : limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR
 						 : SEVERITY_WARN;
@@ -169,7 +208,7 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 	if (raised)
 		PASS(ctx, .subject = p->name.value,
 		     .observed = text_printf(ctx, "%s; %s:%" PRIu64 " raises it for login sessions",
-					     format_bytes(ctx->arena, limit), raised->file.value,
+					     format_bytes(ctx->arena, own), raised->file.value,
 					     raised->line.value),
 		     .evidence = { fact, text_printf(ctx, "limits.settings[#%zu].value",
 						     (size_t)(raised -
@@ -180,7 +219,7 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 		FAIL_AS(ctx, severity, .subject = p->name.value,
 			.observed = text_printf(ctx, "login sessions can lock %s; limits.conf %s",
 						format_bytes(ctx->arena, limit),
-						limit == own ? "does not raise it" : "says so"),
+						pam_text(&login, own)),
 			.expected = "unlimited", .evidence = { fact, "limits.settings" });
 }
 

@@ -39,7 +39,7 @@ static void read_settings(struct span text)
 	struct span rest = text, line;
 	struct limits_line limit;
 	size_t before = 0;
-	uint64_t bytes;
+	uint64_t bytes, soft, hard;
 
 	while (unit_next(&reader, &found)) {
 		assert(found.key.n && found.line > before);
@@ -47,6 +47,8 @@ static void read_settings(struct span text)
 		check_inside(text, found.section);
 		check_inside(text, found.key);
 		check_inside(text, found.value);
+		if (limits_of_unit(found.value, &soft, &hard))
+			assert(soft <= hard);
 		assert(span_find(found.value, '\n') == found.value.n);
 	}
 	while (span_cut(&rest, '\n', &line)) {
