@@ -49,9 +49,22 @@ static const char *scheduler(const struct node *node)
 						: NULL;
 }
 
+/* A variable by which the job names its interface; the value is NULL if there is none. */
+static struct job_value job_interface(struct rule_context *ctx)
+{
+	static const char *const names[] = { "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME",
+					     "TP_SOCKET_IFNAME", "OMPI_MCA_btl_tcp_if_include",
+					     "OMPI_MCA_oob_tcp_if_include" };
+	struct job_value value = job_nccl(ctx->arena, ctx->node, "NCCL_SOCKET_IFNAME");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !value.value; i++)
+		value = job_env(ctx->arena, ctx->node, names[i]);
+	return value;
+}
+
 static void fail_loopback(struct rule_context *ctx, const char *observed)
 {
-	struct job_value nccl = job_nccl(ctx->arena, ctx->node, "NCCL_SOCKET_IFNAME");
+	struct job_value nccl = job_interface(ctx);
 
 	/* NCCL_SOCKET_IFNAME does not help Gloo, which looks the name up. A node without RDMA device mostly has no
 	 * peers. */
@@ -318,10 +331,11 @@ static const struct rule net_rules[] = {
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
 			"/etc/hosts, /etc/nsswitch.conf, the host name; GLOO_SOCKET_IFNAME and "
-			"NCCL_SOCKET_IFNAME of the job; whether it is a Slurm or a Kubernetes node.",
+			"NCCL_SOCKET_IFNAME of the job, and the like of NVSHMEM, TensorPipe and Open MPI; whether it is "
+			"a Slurm or a Kubernetes node.",
 		.why = "Without GLOO_SOCKET_IFNAME Gloo looks up the host name and listens on that address. A job on one "
-		       "node works. If NCCL_SOCKET_IFNAME is set, the finding is a note: NCCL does not look the name up. So "
-		       "it is on a node of Slurm or Kubernetes without a wish for RDMA. "
+		       "node works. If the job names its interface to another library, the finding is a note: NCCL and others "
+		       "do not look the name up. So it is on a node of Slurm or Kubernetes without a wish for RDMA. "
 		       "DNS is not asked, so a name that is not in the file is unknown if DNS could have it.",
 		.check = "getent ahosts $(hostname)",
 		.sources = "PyTorch (2026-06): torch/csrc/distributed/c10d/ProcessGroupGloo.cpp, "
