@@ -14,6 +14,7 @@ enum xid_action {
 	XID_IGNORE,
 	XID_APPLICATION, /* the program's fault, or only the program has to be restarted */
 	XID_WATCH,
+	XID_IMEX,
 	XID_RESET,
 	XID_REBOOT,
 	XID_POWER,
@@ -32,6 +33,10 @@ static const struct {
 	[XID_WATCH] = { "to be watched", SEVERITY_WARN, ACTION_NONE,
 			"Look the number up in NVIDIA's Xid catalog. If the error returns, drain the node "
 			"and run the vendor's diagnostics." },
+	/* The action is for the domain, not for this GPU. */
+	[XID_IMEX] = { "the IMEX domain needs a recovery", SEVERITY_WARN, ACTION_NONE,
+		       "Stop the jobs that share memory with other nodes over NVLink. Then run systemctl "
+		       "restart nvidia-imex on the nodes of the domain. The GPU itself needs no reset." },
 	[XID_RESET] = { "the GPU needs a reset", SEVERITY_ERR, ACTION_RESET_GPU,
 			"Drain the node and reset the GPU (nvidia-smi -r), or reboot. If the error "
 			"returns, run the vendor's diagnostics." },
@@ -137,6 +142,8 @@ static enum xid_action recovery_action(const char *line)
 		return XID_IGNORE;
 	if (strstr(to, "Reboot"))
 		return XID_REBOOT;
+	if (strstr(to, "(Recover IMEX Domain)"))
+		return XID_IMEX;
 	return strstr(to, "(Drain P2P)") ? XID_WATCH : XID_RESET;
 }
 
@@ -190,8 +197,8 @@ static bool read_seen(struct rule_context *ctx, const struct log_line *line, con
 {
 	if (!read_line(line, bdf, seen))
 		return false;
-	if (seen->action == XID_WATCH || seen->action == XID_RESET || seen->action == XID_REBOOT ||
-	    seen->action == XID_POWER)
+	if (seen->action == XID_WATCH || seen->action == XID_IMEX || seen->action == XID_RESET ||
+	    seen->action == XID_REBOOT || seen->action == XID_POWER)
 		seen->since = log_new_life(ctx->arena, ctx->node, *bdf ? bdf : NULL, seen->last_us);
 	if (seen->since)
 		seen->action = XID_IGNORE;
@@ -291,6 +298,7 @@ static const struct rule log_xid_rules[] = {
 		.sources =
 			"NVIDIA Xid Errors: Analyzing Xid Errors with the Xid Catalog (October 2025), column "
 			"Immediate Action\n"
+			"NVIDIA IMEX Service for NVLink Networks (2025-07): connections.html (recovery of the domain)\n"
 			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h, "
 			"kernel-open/nvidia/nvlink_linux.c, src/nvidia/src/kernel/gpu/gpu.c (Xid 154)\n"
 			"Linux 6.12.117: drivers/pci/probe.c (pci_setup_device), drivers/pci/pci.c (pci_dev_restore)\n"
