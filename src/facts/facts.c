@@ -389,6 +389,7 @@ static const struct field net_interface_fields[] = {
 	F_STRS(net_interface, addresses, "/proc/net/fib_trie"),
 	F_U64(net_interface, arp_ignore, "/proc/sys/net/ipv4/conf/{0}/arp_ignore"),
 	F_U64(net_interface, arp_announce, "/proc/sys/net/ipv4/conf/{0}/arp_announce"),
+	F_U64(net_interface, rp_filter, "/proc/sys/net/ipv4/conf/{0}/rp_filter"),
 	F_HEX(net_interface, pfc_priorities, "flow control of {0}"),
 	F_BOOL(net_interface, pause, "flow control of {0}"),
 	F_STRS(net_interface, uppers, "/sys/class/net/{0}"),
