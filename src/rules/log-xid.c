@@ -15,6 +15,7 @@ enum xid_action {
 	XID_APPLICATION, /* the program's fault, or only the program has to be restarted */
 	XID_WATCH,
 	XID_IMEX,
+	XID_GUEST, /* the driver of a virtual machine does not fit the host's */
 	XID_RESET,
 	XID_REBOOT,
 	XID_POWER,
@@ -37,6 +38,9 @@ static const struct {
 	[XID_IMEX] = { "the IMEX domain needs a recovery", SEVERITY_WARN, ACTION_NONE,
 		       "Stop the jobs that share memory with other nodes over NVLink. Then run systemctl "
 		       "restart nvidia-imex on the nodes of the domain. The GPU itself needs no reset." },
+	[XID_GUEST] = { "the vGPU needs another driver", SEVERITY_ERR, ACTION_CONFIGURE,
+			"Install the guest driver of the vGPU software release that the host runs. The "
+			"administrator of the host knows it: nvidia-smi there shows the version." },
 	[XID_RESET] = { "the GPU needs a reset", SEVERITY_ERR, ACTION_RESET_GPU,
 			"Drain the node and reset the GPU (nvidia-smi -r), or reboot. If the error "
 			"returns, run the vendor's diagnostics." },
@@ -129,6 +133,7 @@ static const struct xid {
 };
 
 #define XID_RECOVERY_ACTION 154
+#define XID_VGPU_START 78
 
 /* "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"; P2P peers are
  * only drained. */
@@ -174,6 +179,11 @@ static bool read_line(const struct log_line *line, const char *bdf, struct seen 
 	if (seen->number == XID_RECOVERY_ACTION) {
 		seen->action = recovery_action(seen->last);
 		seen->name = "GPU recovery action changed";
+		return true;
+	}
+	if (seen->number == XID_VGPU_START && strstr(seen->last, "incompatible with host driver")) {
+		seen->action = XID_GUEST;
+		seen->name = "the host refuses this guest driver";
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(xids) / sizeof(xids[0]); i++)
@@ -300,7 +310,7 @@ static const struct rule log_xid_rules[] = {
 			"Immediate Action\n"
 			"NVIDIA IMEX Service for NVLink Networks (2025-07): connections.html (recovery of the domain)\n"
 			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h, "
-			"kernel-open/nvidia/nvlink_linux.c, src/nvidia/src/kernel/gpu/gpu.c (Xid 154)\n"
+			"kernel-open/nvidia/nvlink_linux.c, src/nvidia/src/kernel/gpu/gpu.c (Xid 78, 154)\n"
 			"Linux 6.12.117: drivers/pci/probe.c (pci_setup_device), drivers/pci/pci.c (pci_dev_restore)\n"
 			"github.com/leptonai/gpud v0.13.0-rc.0: "
 			"components/accelerator/nvidia/xid/catalog_generated.go",
