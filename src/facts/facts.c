@@ -623,6 +623,7 @@ static const struct field env_facts_fields[] = {
 	F_HEX(env_facts, capabilities, "/proc/self/status"),
 	F_HEX(env_facts, bounding, "/proc/self/status"),
 	F_ENUM(env_facts, seccomp, seccomp_mode_words, "/proc/self/status"),
+	F_STR(env_facts, cpus, "/proc/self/status"),
 	F_BOOL(env_facts, initial_user_namespace, "/proc/self/uid_map"),
 	F_STR(env_facts, container, "/proc/self/cgroup"),
 	F_LIST(env_facts, variables, env_variable_desc, "/proc/self/environ"),
