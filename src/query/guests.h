@@ -23,8 +23,8 @@ struct fact_bool guest_function(const struct node *node, const struct pci_device
 bool guest_lacks(const struct node *node, const struct pci_device *device, const char **fact);
 
 struct guest_gpus {
-	size_t gpus;	 /* NVIDIA GPUs on the bus */
-	size_t given;	 /* on purpose, and those that the configuration gives and another driver has */
+	size_t gpus;  /* NVIDIA GPUs on the bus */
+	size_t given; /* on purpose, and those that the configuration gives and another driver has */
 	size_t bound;	 /* held back, on purpose or not */
 	size_t unread;	 /* whose driver, or purpose, was not read */
 	const char *why; /* of the first that is given */
