@@ -29,7 +29,7 @@ static bool is_given(struct rule_context *ctx, const struct gpu *gpu)
 {
 	const char *path = text_printf(ctx, "/dev/nvidia%" PRIu64, gpu->minor.value);
 
-	return is_known(gpu->minor) && LIST_FIND(&ctx->node->dev.nodes, path);
+	return LIST_FIND(&ctx->node->dev.nodes, path);
 }
 
 static bool is_in_container(const struct node *node)
@@ -80,6 +80,7 @@ static bool skip_unless_known(struct rule_context *ctx)
 static void check_cpuset(struct rule_context *ctx)
 {
 	size_t before = ctx->findings->count;
+	const char *unread = NULL;
 
 	if (skip_without_gpu(ctx) || skip_without_driver(ctx) || skip_unless_known(ctx))
 		return;
@@ -88,16 +89,24 @@ static void check_cpuset(struct rule_context *ctx)
 			       .evidence = { "env.variables" });
 		return;
 	}
-	for_each(gpu, &ctx->node->gpu.devices) {
-		const struct pci_device *d = is_known(gpu->bdf)
-						     ? node_pci(ctx->node, gpu->bdf.value)
-						     : NULL;
-		const struct numa_node *numa = d ? numa_of(ctx->node, d) : NULL;
+	for_each(d, &ctx->node->pci.devices) {
+		const struct numa_node *numa = numa_of(ctx->node, d);
+		const struct gpu *gpu = pci_is_gpu(d) && is_known(d->bdf)
+						? LIST_FIND(&ctx->node->gpu.devices, d->bdf.value)
+						: NULL;
 
-		if (numa && is_given(ctx, gpu))
+		if (!numa || !pci_is_gpu(d))
+			continue;
+		if (!gpu || !is_known(gpu->minor))
+			unread = d->bdf.value;
+		else if (is_given(ctx, gpu))
 			check_gpu(ctx, d, numa);
 	}
-	if (ctx->findings->count == before)
+	if (ctx->findings->count == before && unread)
+		UNKNOWN(ctx, .subject = unread,
+			.observed = "which device node is this GPU's was not read",
+			.evidence = { fact_path(ctx->arena, "gpu.devices", unread, "minor") });
+	else if (ctx->findings->count == before)
 		NOT_APPLICABLE(ctx, .observed = "no GPU of this process has a NUMA node with CPUs",
 			       .evidence = { "gpu.devices", "numa.nodes" });
 }

@@ -345,7 +345,11 @@ static void check_filter_of(struct rule_context *ctx, const struct net_route *ro
 	uint64_t filter;
 
 	if (!interface || !is_known(interface->rp_filter)) {
-		UNKNOWN(ctx, .subject = name, .evidence = { fact });
+		UNKNOWN(ctx, .subject = name,
+			.observed = interface && is_absent(interface->rp_filter)
+					    ? "the interface has no rp_filter here"
+					    : NULL,
+			.evidence = { fact });
 		return;
 	}
 	filter = with_all(ctx->node, "net.ipv4.conf.all.rp_filter", interface->rp_filter);
