@@ -24,10 +24,10 @@ BEGIN {
 	words(dotted, "cdi-version")
 	words(pair, "env kernel-config param")
 	words(word, "argument capability cgroup cpu-arch cpu-ibt cpu-vendor distro engine-config fixed " \
-	      "flavour gpu gpu-kind grh-required gsp-firmware imex-channel kind lane-rate link-layer mig " \
+	      "flavour gid-hole gpu gpu-kind grh-required gsp-firmware imex-channel kind lane-rate link-layer mig " \
 	      "module module-file nic nic-driver nic-p2p nic-vf no-carrier no-cgroups pci-nic product " \
 	      "seccomp secure-boot service stack")
-	allow("cpu-ibt grh-required imex-channel nic-vf no-carrier no-cgroups secure-boot", "yes")
+	allow("cpu-ibt gid-hole grh-required imex-channel nic-vf no-carrier no-cgroups secure-boot", "yes")
 	allow("cgroup", "v2")
 	allow("flavour", "open proprietary")
 	allow("gpu-kind", "geforce workstation data-centre integrated")

@@ -32,7 +32,7 @@ const struct preflight_omission preflight_omissions[] = {
 	    "dev/cdi-missing", "dev/cdi-devices", "dev/toolkit-*", "dev/engine-config",
 	    "sysctl/user-namespaces-off" } },
 	{ "services other than nvidia-fabricmanager, and Slurm's files",
-	  { "services/daemon-down", "services/gres-conf", "services/slurm-*", "services/imex-*" } },
+	  { "services/daemon-down", "services/gres-*", "services/slurm-*", "services/imex-*" } },
 	{ "how the kernel was built", { "kernel/lacks-config" } },
 	{ "limits of programs that did not start preflight", { "limits/memlock" } },
 	{ "whether GPUs that no driver has are held for virtual machines on purpose",

@@ -34,6 +34,7 @@ struct env_facts {
 	struct fact_u64 capabilities; /* effective; hexadecimal */
 	struct fact_u64 bounding;     /* capabilities that it can ever get; hexadecimal */
 	struct fact_enum seccomp;     /* enum seccomp_mode */
+	struct fact_str cpus;	      /* processors that it may run on: 0-31,64-95 */
 	struct fact_bool initial_user_namespace; /* it is in no other one */
 	/* Owner of its control group: kubernetes, docker, ...; absent: no container runtime, or a control group
 	 * namespace hides it. */

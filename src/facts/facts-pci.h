@@ -38,8 +38,11 @@ struct pci_link {
 	enum fact_state state;
 	struct fact_u64 speed_mts;     /* megatransfers a second: 32000 is Gen5 */
 	struct fact_u64 speed_max_mts; /* what this end can do */
-	struct fact_u64 width;	       /* lanes; 0: no link */
-	struct fact_u64 width_max;     /* what this end can do */
+	/* The upper limit that a root or downstream port has for its link, Target Link Speed of Link Control 2; absent:
+	 * another function, or a port without that register. */
+	struct fact_u64 speed_target_mts;
+	struct fact_u64 width;	   /* lanes; 0: no link */
+	struct fact_u64 width_max; /* what this end can do */
 };
 
 /* Access Control Services: both registers as they stand (PCIe 6.0, 7.7.11). */

@@ -25,6 +25,9 @@
 #define SLURM_GRES_TYPES "GresTypes"
 #define SLURM_TASK_PLUGIN "TaskPlugin"
 #define SLURM_DEVICES "ConstrainDevices"
+#define SLURM_AUTODETECT "AutoDetect" /* of gres.conf */
+#define SLURM_PLUGIN_DIR "PluginDir"
+#define SLURM_GPU_PLUGIN "plugin of AutoDetect"
 #define SPANK_REQUIRED "required" /* in plugstack.conf */
 
 /* Names in a topology file: a GPU, a NIC, and the attributes of <cpu> that NCCL requires. */
@@ -114,9 +117,21 @@ struct reference_file {
 	struct fact_bool complete;
 };
 
+/* A line of gres.conf about GPUs of this node. ORDERED: as the files have them. */
+struct gres_record {
+	struct fact_str type; /* Type=; absent: none */
+	/* How many devices File= names, 1 for MultipleFiles=; absent: neither is set. */
+	struct fact_u64 devices;
+	struct fact_u64 count;	  /* Count=; absent: not set */
+	struct fact_str repeated; /* a device of File= that the file names twice; absent: none */
+	struct fact_str file;	  /* the gres.conf that has the line */
+	struct fact_u64 line;	  /* in that file */
+};
+
 struct references_facts {
 	LIST(struct reference_file) files; /* files that were searched */
 	LIST(struct reference) items;	   /* what they name */
+	LIST(struct gres_record) gres;	   /* lines of gres.conf about GPUs of this node */
 	/* True if every folder that may have such files could be searched. */
 	struct fact_bool complete;
 };

@@ -61,9 +61,17 @@ static const struct field reference_file_fields[] = {
 };
 static const struct desc reference_file_desc = DESC(reference_file);
 
+static const struct field gres_record_fields[] = {
+	F_STR(gres_record, type, NULL),	 F_U64(gres_record, devices, NULL),
+	F_U64(gres_record, count, NULL), F_STR(gres_record, repeated, NULL),
+	F_STR(gres_record, file, NULL),	 F_U64(gres_record, line, NULL),
+};
+static const struct desc gres_record_desc = DESC(gres_record, .ordered = true);
+
 static const struct field references_facts_fields[] = {
 	F_LIST(references_facts, files, reference_file_desc, "/etc"),
 	F_LIST(references_facts, items, reference_desc, "/etc"),
+	F_LIST(references_facts, gres, gres_record_desc, "/etc"),
 	F_BOOL(references_facts, complete, "/etc"),
 };
 const struct desc references_facts_desc = DESC(references_facts);

@@ -477,6 +477,7 @@ struct net_interface {
 	/* Known for interfaces that share a subnet with another. */
 	struct fact_u64 arp_ignore;
 	struct fact_u64 arp_announce; /* the same */
+	struct fact_u64 rp_filter;    /* the same: 0 off, 1 strict, 2 loose */
 	/* Known for interfaces with RoCE, on a running host; absent: the driver does not report it. */
 	struct fact_u64 pfc_priorities; /* a bit for each that PFC is on for; hexadecimal */
 	struct fact_bool pause;		/* global pause frames, sent or obeyed */

@@ -51,7 +51,7 @@ FIELDS(static, cpuinfo, "processor", "vendor_id", "cpu family", "model", "model 
        "CPU part", "CPU variant", "CPU revision")
 FIELDS(static, meminfo, "MemTotal", "Node * MemTotal", "Hugepagesize", "HugePages_*")
 FIELDS(static, stat, "btime *")
-FIELDS(static, status, "Uid", "CapEff", "CapBnd", "Seccomp")
+FIELDS(static, status, "Uid", "CapEff", "CapBnd", "Seccomp", "Cpus_allowed_list")
 FIELDS(static, gpu_information, "Model", "IRQ", "GPU UUID", "Video BIOS", "Bus Type", "DMA Size",
        "DMA Mask", "Bus Location", "Device Minor", "GPU Firmware", "GPU Excluded")
 FIELDS(, os_release, "ID", "ID_LIKE", "NAME", "PRETTY_NAME", "VERSION", "VERSION_ID",

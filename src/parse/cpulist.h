@@ -3,6 +3,8 @@
 #ifndef PARSE_CPULIST_H
 #define PARSE_CPULIST_H
 
+#include <stdbool.h>
+
 #include "base/span.h"
 
 struct cpulist {
@@ -12,5 +14,8 @@ struct cpulist {
 
 /* An empty list has no processors. 0, or -EINVAL. */
 int cpulist_parse(struct span text, struct cpulist *list);
+
+/* Does a processor belong to both lists? False if one of them is not understood. */
+bool cpulist_overlap(struct span a, struct span b);
 
 #endif

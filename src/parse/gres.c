@@ -35,8 +35,13 @@ static void take_word(struct gres_line *out, struct span word)
 		out->name = value;
 	else if (key_is(key, "Type"))
 		out->type = value;
-	else if (key_is(key, "File") || key_is(key, "Files") || key_is(key, "MultipleFiles"))
+	else if (key_is(key, "File") || key_is(key, "Files"))
 		out->file = value;
+	else if (key_is(key, "MultipleFiles")) {
+		out->file = value;
+		out->multiple = true;
+	} else if (key_is(key, "Count"))
+		out->count = value;
 	else if (key_is(key, "Cores") || key_is(key, "CPUs"))
 		out->cores = value;
 	else if (key_is(key, "AutoDetect"))
@@ -92,35 +97,52 @@ bool gres_next(struct gres_reader *reader, struct gres_line *out)
 	return out->line && !is_empty(out);
 }
 
-/* "gpu", "gpu:8" or "gpu:h100:8": the count is last, and 1 where there is none. */
-static bool count_one(struct span item, uint64_t *count)
+/* The count is last, and 1 where there is none. */
+static void take_parts(struct span rest, struct span *type, uint64_t *count)
 {
-	struct span rest = item, part = { NULL, 0 }, last = { NULL, 0 };
+	struct span part, last = { NULL, 0 };
 
+	*type = (struct span){ NULL, 0 };
 	*count = 1;
-	(void)span_cut(&rest, ':', &part);
-	while (span_cut(&rest, ':', &part))
+	while (span_cut(&rest, ':', &part)) {
+		if (last.n)
+			*type = last;
 		last = part;
-	if (!last.n || !isdigit((unsigned char)last.p[0]))
-		return true;
+	}
+	if (!last.n)
+		return;
+	if (!isdigit((unsigned char)last.p[0])) {
+		*type = last;
+		return;
+	}
 	/* "8(S:0-1)": sockets may follow. */
 	last.n = span_find(last, '(');
-	return span_u64(last, 10, count) == 0;
+	if (span_u64(last, 10, count) || *count > UINT32_MAX)
+		*count = UINT64_MAX;
+}
+
+bool gres_next_gpu(struct span *gres, struct span *type, uint64_t *count)
+{
+	struct span item, name;
+
+	while (span_cut(gres, ',', &item)) {
+		if (!span_cut(&item, ':', &name) || !span_is(name, "gpu"))
+			continue;
+		take_parts(item, type, count);
+		return true;
+	}
+	return false;
 }
 
 bool gres_count_gpus(struct span gres, uint64_t *count)
 {
-	struct span item, rest;
+	struct span type;
 	uint64_t one;
 	bool any = false;
 
 	*count = 0;
-	while (span_cut(&gres, ',', &item)) {
-		rest = item;
-		if (!span_cut(&rest, ':', &item) || !span_is(item, "gpu"))
-			continue;
-		item.n = (size_t)(rest.p + rest.n - item.p);
-		if (!count_one(item, &one) || one > UINT32_MAX)
+	while (gres_next_gpu(&gres, &type, &one)) {
+		if (one == UINT64_MAX)
 			return false;
 		*count += one;
 		any = true;

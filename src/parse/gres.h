@@ -18,7 +18,9 @@ struct gres_line {
 	struct span nodes; /* NodeName= */
 	struct span name;
 	struct span type;
-	struct span file;  /* File=, Files= or MultipleFiles= */
+	struct span file; /* File=, Files= or MultipleFiles= */
+	bool multiple;	  /* it is MultipleFiles=: all of them are one device */
+	struct span count;
 	struct span cores; /* Cores= or CPUs= */
 	struct span autodetect;
 	struct span include; /* Include FILE */
@@ -30,6 +32,10 @@ struct gres_line {
 /* Gets the number of GPUs that a value of Gres= gives the node. Returns false if it names no GPU or is not
  * understood. */
 bool gres_count_gpus(struct span gres, uint64_t *count);
+
+/* The next GPUs of such a value: "gpu", "gpu:8", "gpu:h100:8". An empty TYPE: none. COUNT is UINT64_MAX if it is not
+ * understood. */
+bool gres_next_gpu(struct span *gres, struct span *type, uint64_t *count);
 
 bool gres_next(struct gres_reader *reader, struct gres_line *out);
 

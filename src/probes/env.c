@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "parse/cpulist.h"
+#include "parse/field.h"
 #include "parse/process.h"
 #include "parse/unit.h"
 #include "parse/virt.h"
@@ -23,6 +25,8 @@ static void read_status(struct probe_context *ctx, const char *folder, struct fa
 	struct env_facts *env = &ctx->node->env;
 	_cleanup_text_ struct text text = { 0 };
 	uint64_t value, real;
+	struct cpulist list;
+	struct span cpus;
 	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s/status", folder);
 
 	if (rc == -ENOENT)
@@ -41,6 +45,9 @@ static void read_status(struct probe_context *ctx, const char *folder, struct fa
 		env->bounding = fact_u64(value);
 	if (process_number(text_span(&text), "Seccomp:", &value) && value <= SECCOMP_FILTER)
 		env->seccomp = fact_enum((int)value);
+	if (field_find(text_span(&text), ':', "Cpus_allowed_list", &cpus) &&
+	    cpulist_parse(cpus, &list) == 0 && list.count)
+		env->cpus = probe_span(ctx, span_trim(cpus));
 	if (!is_known(env->uid) || !is_known(env->capabilities))
 		host_gap_note(ctx->host, arena_printf(ctx->arena, "%s/status", folder), -EBADMSG,
 			      "no Uid or CapEff line");

@@ -83,6 +83,8 @@ static const struct kmsg_pattern patterns[] = {
 	{ "fabric-out-of-sync", "NVRM:", { "NVLink fabric state", "out of sync" }, KMSG_ANY },
 	{ "fabric-out-of-sync", "NVRM:", { "NV_ERR_FABRIC_STATE_OUT_OF_SYNC" }, KMSG_ANY },
 	{ "fabric-not-ready", "NVRM:", { "NV_ERR_NVLINK_FABRIC_" }, KMSG_ANY },	/* NOT_READY, FAILURE */
+	{ "gpu-reset-required", "NVRM:", { "NV_ERR_RESET_REQUIRED" }, KMSG_ANY },
+	{ "gpu-reset-required", "NVRM:", { "likely needs to be reset" }, KMSG_ANY },
 	{ "peermem-register-failed", "nvidia-peermem ", { "error while registering" }, KMSG_ANY },
 	{ "peermem-bad-parameter", "nvidia-peermem ", { "invalid peerdirect_support" }, KMSG_ANY },
 	{ "peermem-invalid-context", "nv", { "detected invalid context, skipping" }, KMSG_ANY },

@@ -251,6 +251,7 @@ static void read_arp(struct probe_context *ctx)
 		probe_u64(ctx, &interface->arp_ignore, ARP "/%s/arp_ignore", interface->name.value);
 		probe_u64(ctx, &interface->arp_announce, ARP "/%s/arp_announce",
 			  interface->name.value);
+		probe_u64(ctx, &interface->rp_filter, ARP "/%s/rp_filter", interface->name.value);
 	}
 }
 

@@ -301,6 +301,21 @@ static void read_port(struct pci_device *d, unsigned int type)
 		d->port = fact_enum(ports[type]);
 }
 
+/* 7.5.3.19: the field limits the speed of a downstream port's link. Version 1 of the capability has no such
+ * register. */
+static void read_target(struct reading *r, unsigned int at)
+{
+	struct fact_u64 *target = &r->d->link.speed_target_mts;
+	uint16_t flags, control;
+
+	if (!known_is(r->d->port, PCI_ROOT_PORT) && !known_is(r->d->port, PCI_DOWNSTREAM_PORT))
+		target->state = is_known(r->d->port) ? FACT_ABSENT : FACT_UNKNOWN;
+	else if (read_word(r, at + PCI_EXP_FLAGS, &flags) && (flags & PCI_EXP_FLAGS_VERS) < 2)
+		target->state = FACT_ABSENT;
+	else if (read_word(r, at + PCI_EXP_LNKCTL2, &control))
+		*target = unless_zero(pcie_speed_mts(control & 0xf));
+}
+
 static void read_link(struct reading *r, unsigned int at)
 {
 	struct pci_link *link = &r->d->link;
@@ -319,6 +334,7 @@ static void read_link(struct reading *r, unsigned int at)
 	link->speed_max_mts = unless_zero(pcie_speed_mts(capability & PCI_EXP_LNKCAP_SPEED));
 	link->width = fact_u64((status & PCI_EXP_LNKSTA_WIDTH) >> 4);
 	link->width_max = fact_u64((capability & PCI_EXP_LNKCAP_WIDTH) >> 4);
+	read_target(r, at);
 }
 
 static void read_express(struct reading *r, unsigned int at)

@@ -27,17 +27,20 @@ static void add_path(struct references *refs, enum reference_kind kind, const ch
 
 /*
  * "@/sbin/ldconfig.real": @ is the host's. Debian's ldconfig is a script, and .real the program. From 1.15 on the
- * toolkit takes whichever is there (api/config/v1/cli.go, CHANGELOG.md); older releases take the path as it is.
+ * toolkit takes .real if that exists and the other if not, whichever of them the file names (api/config/v1/cli.go,
+ * CHANGELOG.md). Older releases take the path as it is.
  */
 static void add_ldconfig(struct references *refs, struct span path, size_t line)
 {
 	if (!span_starts(path, "@"))
 		return;
 	path = (struct span){ path.p + 1, path.n - 1 };
-	if (span_ends(path, LDCONFIG_REAL)) {
-		add_path(refs, REFERENCE_PROGRAM, TOOLKIT_LDCONFIG, path, line);
+	if (span_ends(path, LDCONFIG_REAL))
 		path.n -= strlen(LDCONFIG_REAL);
-	}
+	if (!path.n)
+		return;
+	add_path(refs, REFERENCE_PROGRAM, TOOLKIT_LDCONFIG,
+		 span_of(arena_printf(refs->arena, "%.*s" LDCONFIG_REAL, SPAN_FMT(path))), line);
 	add_path(refs, REFERENCE_PROGRAM, TOOLKIT_LDCONFIG, path, line);
 }
 

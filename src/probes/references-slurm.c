@@ -3,6 +3,7 @@
  * references-slurm.c - the names in gres.conf for this node: device files and cores, and the library that finds the
  * GPUs with AutoDetect=nvml (Slurm 25.11: src/interfaces/gres.c, gpu.c; gres.conf(5)).
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
@@ -51,13 +52,34 @@ static int is_for_us(struct references *refs, struct span nodes)
 struct files {
 	struct references *refs;
 	size_t line;
+	size_t count;
+	const char *seen[FILES_MAX]; /* by the file, File= alone */
+	size_t seen_count;
+	const char *repeated; /* one that was seen before; NULL: none */
+	bool multiple;
 };
+
+static bool was_seen(const struct files *f, const char *name)
+{
+	for (size_t i = 0; i < f->seen_count; i++)
+		if (strcmp(f->seen[i], name) == 0)
+			return true;
+	return false;
+}
 
 static bool add_file(void *user, const char *name)
 {
 	struct files *f = user;
 
 	reference_add(f->refs, REFERENCE_DEVICE, "File", span_of(name), NULL, f->line);
+	f->count++;
+	if (f->multiple)
+		return true;
+	name = arena_strndup(f->refs->arena, name, strlen(name));
+	if (was_seen(f, name))
+		f->repeated = name;
+	else if (f->seen_count < FILES_MAX)
+		f->seen[f->seen_count++] = name;
 	return true;
 }
 
@@ -73,16 +95,60 @@ struct autodetect {
 	bool own;
 };
 
-static void take_line(struct references *refs, const struct gres_line *line, struct autodetect *how)
-{
-	struct files files = { refs, line->line };
+#define RECORDS_MAX 256
 
+/* Slurm compares names of GRES without regard to case. */
+static void add_record(struct references *refs, const struct gres_line *line,
+		       const struct files *files, bool understood)
+{
+	struct gres_record *record;
+	uint64_t count = 0;
+
+	if (!value_is(line->name, "gpu"))
+		return;
+	if (refs->facts->gres.count == RECORDS_MAX) {
+		refs->complete = false;
+		return;
+	}
+	record = LIST_ADD(refs->arena, &refs->facts->gres);
+	*record = (struct gres_record){
+		.type = FACT_NONE(fact_str),
+		.count = FACT_NONE(fact_u64),
+		.devices = FACT_NONE(fact_u64),
+		.repeated = FACT_NONE(fact_str),
+		.file = fact_str(refs->arena, refs->file),
+		.line = fact_u64(line->line),
+	};
+	if (line->type.n)
+		record->type = fact_strn(refs->arena, line->type.p, line->type.n);
+	if (line->count.n && span_u64(line->count, 10, &count))
+		record->count.state = FACT_UNKNOWN;
+	else if (line->count.n)
+		record->count = fact_u64(count);
+	if (!understood)
+		record->devices.state = record->repeated.state = FACT_UNKNOWN;
+	else if (line->file.n)
+		record->devices = fact_u64(line->multiple ? 1 : files->count);
+	if (understood && files->repeated)
+		record->repeated = fact_str(refs->arena, files->repeated);
+}
+
+static void take_line(struct references *refs, const struct gres_line *line, struct autodetect *how,
+		      struct files *files)
+{
+	bool understood = true;
+
+	files->line = line->line;
+	files->count = 0;
+	files->repeated = NULL;
+	files->multiple = line->multiple;
 	if (line->autodetect.n && (!how->own || line->nodes.n))
 		*how = (struct autodetect){ line->autodetect, line->line, line->nodes.n > 0 };
-	if (line->file.n && hostlist_expand(line->file, FILES_MAX, add_file, &files))
-		refs->complete = false;
+	if (line->file.n && hostlist_expand(line->file, FILES_MAX, add_file, files))
+		refs->complete = understood = false;
 	if (line->cores.n)
 		reference_add(refs, REFERENCE_PROCESSOR, "Cores", line->cores, NULL, line->line);
+	add_record(refs, line, files, understood);
 }
 
 /* ---- settings of slurm.conf and cgroup.conf ---- */
@@ -90,10 +156,14 @@ static void take_line(struct references *refs, const struct gres_line *line, str
 static void take_setting(struct references *refs, const struct unit_assignment *a)
 {
 	static const char *const keys[] = { SLURM_GRES_TYPES, SLURM_TASK_PLUGIN, SLURM_DEVICES };
-	struct span value = a->value;
+	struct span value = a->value, folder;
 
 	value.n = span_find(value, '#');
 	value = span_trim(value);
+	while (value_is(a->key, SLURM_PLUGIN_DIR) && span_cut(&value, ':', &folder))
+		if (folder.n)
+			reference_add(refs, REFERENCE_FILE, SLURM_PLUGIN_DIR, folder, NULL,
+				      a->line);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		struct reference *item;
 
@@ -159,24 +229,145 @@ void reference_read_slurm(struct references *refs, struct span text)
 	}
 }
 
+static void add_nvml(struct references *refs, size_t line)
+{
+	reference_add(refs, REFERENCE_LIBRARY, SLURM_AUTODETECT, SPAN("libnvidia-ml.so"), NULL,
+		      line);
+	reference_add(refs, REFERENCE_LIBRARY, SLURM_AUTODETECT, SPAN("libnvidia-ml.so.1"), NULL,
+		      line);
+}
+
 void reference_read_gres(struct references *refs, struct span text)
 {
 	struct gres_reader reader = { .rest = text };
+	struct files *files = arena_alloc(refs->arena, sizeof(*files));
 	struct autodetect how = { 0 };
 	struct gres_line line;
+	struct reference *item;
 
+	files->refs = refs;
 	while (gres_next(&reader, &line)) {
 		int ours = is_for_us(refs, line.nodes);
 
 		if (line.include.n || ours < 0)
 			refs->complete = false;
 		if (ours > 0)
-			take_line(refs, &line, &how);
+			take_line(refs, &line, &how, files);
 	}
-	if (!value_is(how.word, "nvml"))
+	if (value_is(how.word, "nvml"))
+		add_nvml(refs, how.line);
+	if (!how.word.n)
 		return;
-	reference_add(refs, REFERENCE_LIBRARY, "AutoDetect", SPAN("libnvidia-ml.so"), NULL,
-		      how.line);
-	reference_add(refs, REFERENCE_LIBRARY, "AutoDetect", SPAN("libnvidia-ml.so.1"), NULL,
-		      how.line);
+	item = reference_add(refs, REFERENCE_VALUE, SLURM_AUTODETECT, how.word, NULL, how.line);
+	if (item)
+		item->found = item->name;
+}
+
+/* ---- the plugin of AutoDetect=nvml ---- */
+
+/* Returns the folder of FILE when PATH is in it; for the files of one configuration. */
+static bool is_beside(const char *path, const char *file)
+{
+	const char *a = strrchr(path, '/'), *b = strrchr(file, '/');
+
+	return a && b && a - path == b - file && strncmp(path, file, (size_t)(a - path)) == 0;
+}
+
+/* Folders of Slurm's plugins, of packages and of builds by hand (slurm.spec; Debian's slurm-wlm). */
+static const char *const plugin_folders[] = {
+	"/usr/lib64/slurm",
+	"/usr/lib/x86_64-linux-gnu/slurm-wlm",
+	"/usr/lib/aarch64-linux-gnu/slurm-wlm",
+	"/usr/lib/x86_64-linux-gnu/slurm",
+	"/usr/lib/aarch64-linux-gnu/slurm",
+	"/usr/lib/slurm",
+	"/usr/local/lib/slurm",
+	"/usr/local/lib64/slurm",
+	"/opt/slurm/lib/slurm",
+	"/opt/slurm/lib64/slurm",
+};
+
+struct plugin_search {
+	const char *folder; /* the first with the other plugins; NULL: none */
+	const char *path;   /* NULL: not found */
+	size_t folders;
+	bool unread;
+};
+
+/* gpu_generic.so is a part of every Slurm with GPUs: its folder is where gpu_nvml.so would be. */
+static void look_in(struct probe_context *ctx, struct plugin_search *search, const char *folder)
+{
+	struct host_stat stat;
+	int generic = host_stat(ctx->host, &stat, "%s/gpu_generic.so", folder), rc;
+
+	if (generic) {
+		search->unread |= generic != -ENOENT && generic != -ENODATA;
+		return;
+	}
+	search->folders++;
+	if (!search->folder)
+		search->folder = folder;
+	rc = host_stat(ctx->host, &stat, "%s/gpu_nvml.so", folder);
+	if (rc == 0 && !search->path)
+		search->path = arena_printf(ctx->arena, "%s/gpu_nvml.so", folder);
+	search->unread |= rc && rc != -ENOENT;
+}
+
+static struct plugin_search find_plugin(struct probe_context *ctx, const char *file)
+{
+	struct plugin_search search = { NULL };
+	bool named = false;
+
+	for_each(r, &ctx->node->references.items)
+		if (known_is(r->format, REFERENCE_GRES) && str_is(r->role, SLURM_PLUGIN_DIR) &&
+		    is_beside(r->file.value, file)) {
+			named = true;
+			look_in(ctx, &search, r->name.value);
+		}
+	for (size_t i = 0; !named && i < sizeof(plugin_folders) / sizeof(plugin_folders[0]); i++)
+		look_in(ctx, &search, plugin_folders[i]);
+	/* Of several folders, none of them named, it is not known which one slurmd was built for. */
+	search.unread |= !named && search.folders > 1 && !search.path;
+	return search;
+}
+
+static void add_plugin(struct probe_context *ctx, const struct reference *autodetect)
+{
+	struct plugin_search search = find_plugin(ctx, autodetect->file.value);
+	struct references_facts *all = &ctx->node->references;
+	struct reference *r;
+
+	if (!search.folder || all->items.count == REFERENCES_MAX)
+		return;
+	r = LIST_ADD(ctx->arena, &all->items);
+	*r = (struct reference){
+		.name = fact_str(ctx->arena, search.path
+						     ? search.path
+						     : arena_printf(ctx->arena, "%s/gpu_nvml.so",
+								    search.folder)),
+		.kind = fact_enum(REFERENCE_FILE),
+		.format = fact_enum(REFERENCE_GRES),
+		.role = fact_str(ctx->arena, SLURM_GPU_PLUGIN),
+		.claim = FACT_NONE(fact_str),
+		.file = autodetect->file,
+		.line = autodetect->line,
+	};
+	if (search.path)
+		r->found = fact_str(ctx->arena, "file");
+	else
+		r->found.state = search.unread ? FACT_UNKNOWN : FACT_ABSENT;
+}
+
+void references_from_slurm(struct probe_context *ctx)
+{
+	const struct references_facts *all = &ctx->node->references;
+	uint32_t count = all->items.count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct reference r = all->items.items[i];
+
+		if (known_is(r.kind, REFERENCE_VALUE) && str_is(r.role, SLURM_AUTODETECT) &&
+		    strcasecmp(r.name.value, "nvml") == 0)
+			add_plugin(ctx, &r);
+	}
 }

@@ -31,6 +31,11 @@ const struct gpu_model *gpu_model(const struct pci_device *device)
 		       compare_id);
 }
 
+uint64_t gpu_last_id(void)
+{
+	return gpu_models[sizeof(gpu_models) / sizeof(gpu_models[0]) - 1].device_id;
+}
+
 const struct nic_model *nic_model(const struct pci_device *device)
 {
 	if (!known_is(device->vendor_id, 0x15b3) || !is_known(device->device_id))

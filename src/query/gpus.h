@@ -30,6 +30,10 @@ struct nic_model {
 };
 
 const struct gpu_model *gpu_model(const struct pci_device *device);
+/* The highest id in the table, and the first id of Blackwell (B200, pci.ids): ids from there on that are not in the
+ * table are Blackwell or later. */
+uint64_t gpu_last_id(void);
+#define BLACKWELL_FIRST_ID 0x2900
 const struct nic_model *nic_model(const struct pci_device *device);
 /* Returns the driver's name of the GPU, else the table's, else "NVIDIA GPU". */
 const char *gpu_name(const struct node *node, const struct pci_device *device);

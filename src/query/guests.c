@@ -82,6 +82,40 @@ struct fact_bool guest_function(const struct node *node, const struct pci_device
 	return unread ? (struct fact_bool){ 0 } : fact_bool(false);
 }
 
+static bool is_guest_driver(struct fact_str driver)
+{
+	return str_is(driver, "vfio-pci") || str_is(driver, "pci-stub");
+}
+
+/* Another card of the model is bound as ids= says: then this one can be the host's on purpose. */
+static bool is_given_by_ids(const struct node *node, const struct pci_device *device)
+{
+	if (!driver_ids_of(node, "vfio_pci", device) && !driver_ids_of(node, "pci_stub", device))
+		return false;
+	for_each(d, &node->pci.devices)
+		if (d != device && pci_is_gpu(d) && pci_is_for_guest(d) &&
+		    known_is(d->device_id, device->device_id.value))
+			return false;
+	return true;
+}
+
+bool guest_lacks(const struct node *node, const struct pci_device *device, const char **fact)
+{
+	*fact = "pci.devices";
+	if (!pci_is_gpu(device) || is_unknown(device->driver) || pci_is_for_guest(device) ||
+	    str_is(device->driver, "nvidia") || !is_known(device->device_id))
+		return false;
+	if (is_guest_driver(device->driver_override))
+		return true;
+	for_each(o, &node->pci.overrides)
+		if (str_is(o->bdf, device->bdf.value)) {
+			*fact = "pci.overrides";
+			return is_guest_driver(o->driver);
+		}
+	*fact = "modprobe.assignments";
+	return is_given_by_ids(node, device);
+}
+
 struct guest_gpus guest_gpus(const struct node *node)
 {
 	struct guest_gpus found = { .fact = "pci.devices" };
@@ -94,6 +128,10 @@ struct guest_gpus guest_gpus(const struct node *node)
 			continue;
 		given = guest_function(node, d, &why, &fact);
 		found.gpus++;
+		if (guest_lacks(node, d, &fact)) {
+			given = fact_bool(true);
+			why = "the configuration gives it to virtual machines";
+		}
 		found.bound += pci_is_for_guest(d);
 		found.unread += is_unknown(given);
 		if (is_unknown(given) && !found.given)

@@ -18,9 +18,13 @@
 struct fact_bool guest_function(const struct node *node, const struct pci_device *device,
 				const char **why, const char **fact);
 
+/* The configuration gives DEVICE to vfio-pci or pci-stub, and nouveau, a frame buffer's driver or none has it. FACT says
+ * so. False where nvidia has it: a job may use it. */
+bool guest_lacks(const struct node *node, const struct pci_device *device, const char **fact);
+
 struct guest_gpus {
-	size_t gpus;	 /* NVIDIA GPUs on the bus */
-	size_t given;	 /* on purpose */
+	size_t gpus;  /* NVIDIA GPUs on the bus */
+	size_t given; /* on purpose, and those that the configuration gives and another driver has */
 	size_t bound;	 /* held back, on purpose or not */
 	size_t unread;	 /* whose driver, or purpose, was not read */
 	const char *why; /* of the first that is given */

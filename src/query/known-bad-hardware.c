@@ -377,6 +377,28 @@ static enum truth check_grh_required(struct row_question *q)
 	return any_port(q, grh_of, "grh_required");
 }
 
+/* The GIDs of another network namespace are not in this sysfs: their places are empty. The entries are in the order of
+ * their indices. */
+static struct fact_str gid_hole_of(const struct rdma_port *port)
+{
+	uint64_t next = 0;
+
+	if (!was_read(port->gids))
+		return (struct fact_str){ .state = FACT_UNKNOWN };
+	for_each(g, &port->gids) {
+		if (!is_known(g->index) || is_unknown(g->type))
+			return (struct fact_str){ .state = FACT_UNKNOWN };
+		if (g->index.value != next++ || is_absent(g->type))
+			return (struct fact_str){ FACT_KNOWN, "yes" };
+	}
+	return (struct fact_str){ FACT_KNOWN, "no" };
+}
+
+static enum truth check_gid_hole(struct row_question *q)
+{
+	return any_port(q, gid_hole_of, "gids");
+}
+
 /* ---- networks ---- */
 
 /* NCCL leaves loopback and Docker's bridges alone if there is another interface
@@ -409,6 +431,7 @@ static enum truth check_no_carrier(struct row_question *q)
 }
 
 condition_check *const hardware_checks[KEYS] = {
+	[KEY_GID_HOLE] = check_gid_hole,
 	[KEY_GPU] = check_gpu,
 	[KEY_GPU_ARCH] = check_gpu_arch,
 	[KEY_GPU_KIND] = check_gpu_kind,

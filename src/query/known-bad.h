@@ -61,6 +61,7 @@ enum condition_key {
 	KEY_ENV,
 	KEY_FIXED,
 	KEY_FLAVOUR,
+	KEY_GID_HOLE,
 	KEY_GPU,
 	KEY_GPU_ARCH,
 	KEY_GPU_KIND,

@@ -112,20 +112,64 @@ static bool is_ldconfig_real(const struct reference *r)
 	       span_ends(span_of(r->name.value), LDCONFIG_REAL);
 }
 
-/* From 1.15 on the toolkit takes ldconfig where there is no ldconfig.real. */
-static bool counts_toolkit(const struct node *node, const struct reference *r)
+/* The same program by its other name: ldconfig of ldconfig.real, and the reverse. */
+static const struct reference *other_ldconfig(const struct node *node, const struct reference *r)
+{
+	const struct reference *other = NULL;
+
+	while ((other = reference_next(node, REFERENCE_TOOLKIT, r->file.value, other)))
+		if (other != r && known_is(other->kind, REFERENCE_PROGRAM) &&
+		    str_is(other->role, TOOLKIT_LDCONFIG))
+			return other;
+	return NULL;
+}
+
+static bool is_configured(const struct node *node, const struct reference *r)
+{
+	const struct reference *value = NULL;
+
+	while ((value = reference_next(node, REFERENCE_TOOLKIT, r->file.value, value)))
+		if (known_is(value->kind, REFERENCE_VALUE) && str_is(value->role, TOOLKIT_LDCONFIG))
+			return str_is(r->name, value->name.value + 1);
+	return false;
+}
+
+/* From 1.15 on the toolkit takes ldconfig where there is no ldconfig.real, and the reverse. */
+static bool counts_ldconfig(const struct node *node, const struct reference *r)
 {
 	const struct software_item *toolkit = node_software(node, "container-toolkit");
+	const struct reference *other = other_ldconfig(node, r);
+	enum reference_state state = reference_state(r);
 
-	return !known_is(r->kind, REFERENCE_VALUE) &&
-	       (!is_ldconfig_real(r) || (toolkit && is_known(toolkit->version) &&
-					 version_compare(toolkit->version.value, "1.15") < 0));
+	if (toolkit && is_known(toolkit->version) &&
+	    version_compare(toolkit->version.value, "1.15") < 0)
+		return is_configured(node, r);
+	if (!other || state == REFERENCE_EXISTS)
+		return true;
+	/* If neither is there, the plain name is reported. If one is missing and the other not known, that one is. */
+	return reference_state(other) == REFERENCE_MISSING
+		       ? state != REFERENCE_MISSING || !is_ldconfig_real(r)
+		       : state == REFERENCE_UNSURE && reference_state(other) != REFERENCE_EXISTS;
+}
+
+static bool counts_toolkit(const struct node *node, const struct reference *r)
+{
+	if (known_is(r->kind, REFERENCE_VALUE))
+		return false;
+	return !str_is(r->role, TOOLKIT_LDCONFIG) || counts_ldconfig(node, r);
 }
 
 static const char *toolkit_remedy(struct rule_context *ctx, const struct reference *r)
 {
-	if (is_ldconfig_real(r))
-		return "Run nvidia-ctk config --set nvidia-container-cli.ldconfig=@/sbin/ldconfig --in-place.";
+	const struct reference *other = str_is(r->role, TOOLKIT_LDCONFIG)
+						? other_ldconfig(ctx->node, r)
+						: NULL;
+
+	if (other && reference_state(other) == REFERENCE_EXISTS)
+		return text_printf(
+			ctx,
+			"Run nvidia-ctk config --set nvidia-container-cli.ldconfig=@%s --in-place.",
+			other->name.value);
 	if (known_is(r->kind, REFERENCE_DRIVER))
 		return text_printf(
 			ctx,
@@ -288,7 +332,8 @@ static const struct rule dev_runtimes_rules[] = {
 		.why = "The toolkit takes the driver's libraries from nvidia-container-cli.root. "
 		       "/run/nvidia/driver belongs to the GPU operator's driver container. Without it the "
 		       "folder is missing or empty. Of several low-level runtimes one is enough. Before 1.15 "
-		       "the toolkit does not look for ldconfig where ldconfig.real is missing.",
+		       "the toolkit does not look for ldconfig where ldconfig.real is missing, or for ldconfig.real "
+		       "where ldconfig is.",
 		.check = "nvidia-ctk config",
 		.sources =
 			"NVIDIA Container Toolkit 1.20.0: api/config/v1, internal/lookup/root, CHANGELOG.md "

@@ -447,6 +447,31 @@ static void note_without_channel(struct rule_context *ctx)
 			.evidence = { "pci.devices" });
 }
 
+#define MAKE_CHANNEL                                                   \
+	"sudo mkdir -p /dev/nvidia-caps-imex-channels\n"               \
+	"sudo mknod -m 666 /dev/nvidia-caps-imex-channels/channel0 c " \
+	"$(awk '$2 == \"nvidia-caps-imex-channels\" {print $1}' /proc/devices) 0"
+
+/* Drivers before 555.42.02 have channels, and no option that creates one. */
+static void fail_without_channel(struct rule_context *ctx, const char *why)
+{
+	const struct node *node = ctx->node;
+	bool no_option = was_read(node->driver.params) && !node_param(node, "CreateImexChannel0");
+
+	FAIL(ctx,
+	     .observed = text_printf(ctx, "no channel in /dev/nvidia-caps-imex-channels (%s)", why),
+	     .expected = "a channel for the job",
+	     .remedy =
+		     no_option
+			     ? "With several tenants give each job its own channel. On a node of one "
+			       "tenant create channel 0 on the host, at each boot: this driver has no "
+			       "option that creates it."
+			     : NULL,
+	     .command = no_option ? MAKE_CHANNEL : NULL, .has_fix = no_option,
+	     .evidence = { "dev.nodes", "dev.majors[nvidia-caps-imex-channels].major",
+			   no_option ? "driver.params" : NULL });
+}
+
 static void check_channels(struct rule_context *ctx, const char *why)
 {
 	const struct node *node = ctx->node;
@@ -462,11 +487,7 @@ static void check_channels(struct rule_context *ctx, const char *why)
 	else if (!was_read(node->dev.nodes))
 		UNKNOWN(ctx, .evidence = { "dev.nodes" });
 	else if (!channel)
-		FAIL(ctx,
-		     .observed = text_printf(
-			     ctx, "no channel in /dev/nvidia-caps-imex-channels (%s)", why),
-		     .expected = "a channel for the job",
-		     .evidence = { "dev.nodes", "dev.majors[nvidia-caps-imex-channels].major" });
+		fail_without_channel(ctx, why);
 	else
 		check_node(ctx, channel->path.value, find_major(node, "nvidia-caps-imex-channels"));
 }
@@ -700,6 +721,8 @@ static const struct rule dev_rules[] = {
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (ImexChannelCount, "
 			"CreateImexChannel0)\n"
 			"NVIDIA IMEX Service for NVLink Networks (2025-07): imexchannels.html\n"
+			"open-gpu-kernel-modules 550.163.01, 555.42.02: kernel-open/nvidia/nv-reg.h (ImexChannelCount alone; "
+			"CreateImexChannel0)\n"
 			"github.com/microsoft/mscclpp issue 467 (2025-02); github.com/NVIDIA/nvbandwidth issue 39 (2025-04); "
 			"github.com/kvcache-ai/Mooncake issue 1297 (2025-12)",
 	},

@@ -16,10 +16,6 @@ static const char *version_fact(struct rule_context *ctx, const struct software_
 
 /* ---- Blackwell ---- */
 
-/* The first id of Blackwell (B200, pci.ids): ids from here on that are not in the table are Blackwell or
- * later. */
-#define BLACKWELL_FIRST_ID 0x2900
-
 static bool is_blackwell(const struct pci_device *device)
 {
 	const struct gpu_model *model = gpu_model(device);

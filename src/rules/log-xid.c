@@ -14,6 +14,8 @@ enum xid_action {
 	XID_IGNORE,
 	XID_APPLICATION, /* the program's fault, or only the program has to be restarted */
 	XID_WATCH,
+	XID_IMEX,
+	XID_GUEST, /* the driver of a virtual machine does not fit the host's */
 	XID_RESET,
 	XID_REBOOT,
 	XID_POWER,
@@ -32,6 +34,13 @@ static const struct {
 	[XID_WATCH] = { "to be watched", SEVERITY_WARN, ACTION_NONE,
 			"Look the number up in NVIDIA's Xid catalog. If the error returns, drain the node "
 			"and run the vendor's diagnostics." },
+	/* The action is for the domain, not for this GPU. */
+	[XID_IMEX] = { "the IMEX domain needs a recovery", SEVERITY_WARN, ACTION_NONE,
+		       "Stop the jobs that share memory with other nodes over NVLink. Then run systemctl "
+		       "restart nvidia-imex on the nodes of the domain. The GPU itself needs no reset." },
+	[XID_GUEST] = { "the vGPU needs another driver", SEVERITY_ERR, ACTION_CONFIGURE,
+			"Install the guest driver of the vGPU software release that the host runs. The "
+			"administrator of the host knows it: nvidia-smi there shows the version." },
 	[XID_RESET] = { "the GPU needs a reset", SEVERITY_ERR, ACTION_RESET_GPU,
 			"Drain the node and reset the GPU (nvidia-smi -r), or reboot. If the error "
 			"returns, run the vendor's diagnostics." },
@@ -124,6 +133,7 @@ static const struct xid {
 };
 
 #define XID_RECOVERY_ACTION 154
+#define XID_VGPU_START 78
 
 /* "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"; P2P peers are
  * only drained. */
@@ -137,6 +147,8 @@ static enum xid_action recovery_action(const char *line)
 		return XID_IGNORE;
 	if (strstr(to, "Reboot"))
 		return XID_REBOOT;
+	if (strstr(to, "(Recover IMEX Domain)"))
+		return XID_IMEX;
 	return strstr(to, "(Drain P2P)") ? XID_WATCH : XID_RESET;
 }
 
@@ -169,6 +181,11 @@ static bool read_line(const struct log_line *line, const char *bdf, struct seen 
 		seen->name = "GPU recovery action changed";
 		return true;
 	}
+	if (seen->number == XID_VGPU_START && strstr(seen->last, "incompatible with host driver")) {
+		seen->action = XID_GUEST;
+		seen->name = "the host refuses this guest driver";
+		return true;
+	}
 	for (size_t i = 0; i < sizeof(xids) / sizeof(xids[0]); i++)
 		if (seen->number >= xids[i].first && seen->number <= xids[i].last) {
 			seen->action = xids[i].action;
@@ -190,8 +207,8 @@ static bool read_seen(struct rule_context *ctx, const struct log_line *line, con
 {
 	if (!read_line(line, bdf, seen))
 		return false;
-	if (seen->action == XID_WATCH || seen->action == XID_RESET || seen->action == XID_REBOOT ||
-	    seen->action == XID_POWER)
+	if (seen->action == XID_WATCH || seen->action == XID_IMEX || seen->action == XID_RESET ||
+	    seen->action == XID_REBOOT || seen->action == XID_POWER)
 		seen->since = log_new_life(ctx->arena, ctx->node, *bdf ? bdf : NULL, seen->last_us);
 	if (seen->since)
 		seen->action = XID_IGNORE;
@@ -291,8 +308,9 @@ static const struct rule log_xid_rules[] = {
 		.sources =
 			"NVIDIA Xid Errors: Analyzing Xid Errors with the Xid Catalog (October 2025), column "
 			"Immediate Action\n"
+			"NVIDIA IMEX Service for NVLink Networks (2025-07): connections.html (recovery of the domain)\n"
 			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h, "
-			"kernel-open/nvidia/nvlink_linux.c, src/nvidia/src/kernel/gpu/gpu.c (Xid 154)\n"
+			"kernel-open/nvidia/nvlink_linux.c, src/nvidia/src/kernel/gpu/gpu.c (Xid 78, 154)\n"
 			"Linux 6.12.117: drivers/pci/probe.c (pci_setup_device), drivers/pci/pci.c (pci_dev_restore)\n"
 			"github.com/leptonai/gpud v0.13.0-rc.0: "
 			"components/accelerator/nvidia/xid/catalog_generated.go",

@@ -30,6 +30,21 @@ static const char *command_block(struct rule_context *ctx, const char *file, con
 		rebuild);
 }
 
+#define SEE_CONFIGURED "meant for a virtual machine: see pci/driver-not-as-configured"
+
+/* A GPU of a host of virtual machines needs vfio-pci, not nvidia. */
+static bool skip_meant_for_guest(struct rule_context *ctx, const struct pci_device *d)
+{
+	const char *fact;
+
+	if (!guest_lacks(ctx->node, d, &fact))
+		return false;
+	NOT_APPLICABLE(
+		ctx, .subject = d->bdf.value, .observed = SEE_CONFIGURED,
+		.evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value, "driver"), fact });
+	return true;
+}
+
 static void check_nouveau(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -42,18 +57,21 @@ static void check_nouveau(struct rule_context *ctx)
 	for_each(d, &node->pci.devices) {
 		if (!pci_is_gpu(d) || !str_is(d->driver, "nouveau"))
 			continue;
+		bound++;
+		if (skip_meant_for_guest(ctx, d))
+			continue;
 		FAIL(ctx, .subject = d->bdf.value, .observed = "bound to nouveau",
 		     .expected = "bound to nvidia", .command = command,
 		     .evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value, "driver"),
 				   "modules.loaded[nouveau].state" });
-		bound++;
 	}
-	if (bound)
-		return;
-	if (skip_without_modules(ctx))
+	if (bound || skip_without_modules(ctx))
 		return;
 	if (!node_module(node, "nouveau"))
 		PASS(ctx, .evidence = { "modules.loaded" });
+	else if (guests_have_all_gpus(node))
+		NOT_APPLICABLE(ctx, .observed = "every GPU is for virtual machines",
+			       .evidence = { "pci.devices" });
 	else if (known_is(node->driver.loaded, true))
 		/* It came too late, or another tool loaded it. */
 		FAIL_AS(ctx, SEVERITY_WARN, .observed = "nouveau is loaded; no GPU is bound to it",
@@ -164,6 +182,8 @@ static void check_wrong_driver(struct rule_context *ctx)
 		fact = fact_path(ctx->arena, "pci.devices", d->bdf.value, "driver");
 		if (is_unknown(d->driver) || (is_absent(d->driver) && driver_has(ctx->node, d)))
 			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
+		else if (skip_meant_for_guest(ctx, d))
+			continue;
 		else if (pci_is_for_guest(d))
 			NOT_APPLICABLE(
 				ctx, .subject = d->bdf.value,

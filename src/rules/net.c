@@ -49,9 +49,22 @@ static const char *scheduler(const struct node *node)
 						: NULL;
 }
 
+/* A variable by which the job names its interface; the value is NULL if there is none. */
+static struct job_value job_interface(struct rule_context *ctx)
+{
+	static const char *const names[] = { "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME",
+					     "TP_SOCKET_IFNAME", "OMPI_MCA_btl_tcp_if_include",
+					     "OMPI_MCA_oob_tcp_if_include" };
+	struct job_value value = job_nccl(ctx->arena, ctx->node, "NCCL_SOCKET_IFNAME");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !value.value; i++)
+		value = job_env(ctx->arena, ctx->node, names[i]);
+	return value;
+}
+
 static void fail_loopback(struct rule_context *ctx, const char *observed)
 {
-	struct job_value nccl = job_nccl(ctx->arena, ctx->node, "NCCL_SOCKET_IFNAME");
+	struct job_value nccl = job_interface(ctx);
 
 	/* NCCL_SOCKET_IFNAME does not help Gloo, which looks the name up. A node without RDMA device mostly has no
 	 * peers. */
@@ -303,6 +316,85 @@ static void check_arp(struct rule_context *ctx)
 			       .evidence = { "net.routes" });
 }
 
+/* ---- net/rp-filter-strict ---- */
+
+/* The route to the same subnet that the kernel prefers: over another interface, with a lower metric or earlier. */
+static const struct net_route *preferred_to(const struct node *node, const struct net_route *route)
+{
+	bool earlier = true;
+
+	for_each(r, &node->net.routes) {
+		if (r == route)
+			earlier = false;
+		else if (is_on_link(r) && str_is(r->destination, route->destination.value) &&
+			 !str_is(r->interface, route->interface.value) && is_in_use(node, r) &&
+			 is_known(r->metric) && is_known(route->metric) &&
+			 (r->metric.value < route->metric.value ||
+			  (earlier && r->metric.value == route->metric.value)))
+			return r;
+	}
+	return NULL;
+}
+
+static void check_filter_of(struct rule_context *ctx, const struct net_route *route,
+			    const struct net_route *preferred)
+{
+	const char *name = route->interface.value;
+	const struct net_interface *interface = node_interface(ctx->node, name);
+	const char *fact = fact_path(ctx->arena, "net.interfaces", name, "rp_filter");
+	uint64_t filter;
+
+	if (!interface || !is_known(interface->rp_filter)) {
+		UNKNOWN(ctx, .subject = name,
+			.observed = interface && is_absent(interface->rp_filter)
+					    ? "the interface has no rp_filter here"
+					    : NULL,
+			.evidence = { fact });
+		return;
+	}
+	filter = with_all(ctx->node, "net.ipv4.conf.all.rp_filter", interface->rp_filter);
+	if (filter == 1)
+		FAIL(ctx, .subject = name,
+		     .observed = text_printf(ctx, "strict; the way back to %s is over %s",
+					     route->destination.value, preferred->interface.value),
+		     .expected = "loose (2), or a subnet for each interface",
+		     .remedy = text_printf(
+			     ctx,
+			     "Set net.ipv4.conf.%s.rp_filter=2 in a file of /etc/sysctl.d, then run sysctl "
+			     "--system. Or give the interface its own subnet, or a routing rule by source "
+			     "address.",
+			     name),
+		     .evidence = { fact, "net.routes" });
+	else
+		PASS(ctx, .subject = name, .evidence = { fact });
+}
+
+static void check_filter(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count;
+
+	if (skip_without_gpu(ctx))
+		return;
+	if (!is_known(ctx->node->net.routes) || !was_read(ctx->node->net.interfaces)) {
+		UNKNOWN(ctx, .evidence = { is_known(ctx->node->net.routes) ? "net.interfaces"
+									   : "net.routes" });
+		return;
+	}
+	for_each(route, &ctx->node->net.routes) {
+		const struct net_route *preferred;
+
+		if (!is_on_link(route) || !is_in_use(ctx->node, route) ||
+		    rule_has_answered(ctx, route->interface.value))
+			continue;
+		preferred = preferred_to(ctx->node, route);
+		if (preferred)
+			check_filter_of(ctx, route, preferred);
+	}
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "no two interfaces share a subnet",
+			       .evidence = { "net.routes" });
+}
+
 static const struct rule net_rules[] = {
 	{
 		.id = "net/hostname-loopback",
@@ -318,10 +410,11 @@ static const struct rule net_rules[] = {
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
 			"/etc/hosts, /etc/nsswitch.conf, the host name; GLOO_SOCKET_IFNAME and "
-			"NCCL_SOCKET_IFNAME of the job; whether it is a Slurm or a Kubernetes node.",
+			"NCCL_SOCKET_IFNAME of the job, and the like of NVSHMEM, TensorPipe and Open MPI; whether it is "
+			"a Slurm or a Kubernetes node.",
 		.why = "Without GLOO_SOCKET_IFNAME Gloo looks up the host name and listens on that address. A job on one "
-		       "node works. If NCCL_SOCKET_IFNAME is set, the finding is a note: NCCL does not look the name up. So "
-		       "it is on a node of Slurm or Kubernetes without a wish for RDMA. "
+		       "node works. If the job names its interface to another library, the finding is a note: NCCL and others "
+		       "do not look the name up. So it is on a node of Slurm or Kubernetes without a wish for RDMA. "
 		       "DNS is not asked, so a name that is not in the file is unknown if DNS could have it.",
 		.check = "getent ahosts $(hostname)",
 		.sources = "PyTorch (2026-06): torch/csrc/distributed/c10d/ProcessGroupGloo.cpp, "
@@ -347,6 +440,28 @@ static const struct rule net_rules[] = {
 		.check = "ip route; ip rule",
 		.sources =
 			"github.com/NVIDIA/nccl issue 1581\nip-route(8) of iproute2 6.1.0: metric\nip-rule(8)",
+	},
+	{
+		.id = "net/rp-filter-strict",
+		.title =
+			"Connections to an interface time out: the kernel drops packets that come in on it",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_filter,
+		.follows = { "net/duplicate-subnet-routes" },
+		.impact =
+			"Connections to this interface's address time out. The first one of the subnet works.",
+		.remedy = "Set rp_filter=2 for the interface, or give it its own subnet.",
+		.activation = ACTIVATION_NOW,
+		.reads =
+			"/proc/net/route, and rp_filter of interfaces that share a subnet and of conf/all.",
+		.why = "With rp_filter=1 a packet is dropped if the best route to its sender is over another interface. Of two "
+		       "interfaces in one subnet that is so for one. The higher value of conf/all and of the interface "
+		       "counts. Routing rules by source address correct the way back; they are not read here.",
+		.check =
+			"sysctl -a | grep '\\.rp_filter'; ip rule; nstat -az TcpExtIPReversePathFilter",
+		.sources =
+			"Linux 6.1.192: Documentation/networking/ip-sysctl.rst (rp_filter)\nip-rule(8)",
 	},
 	{
 		.id = "net/arp-flux",

@@ -415,95 +415,6 @@ static void check_window(struct rule_context *ctx)
 	}
 }
 
-/* ---- link ---- */
-
-static bool min_known(struct fact_u64 a, const struct pci_device *parent, struct fact_u64 b,
-		      uint64_t *min)
-{
-	if (!is_known(a))
-		return false;
-	*min = a.value;
-	if (parent && is_known(b) && b.value && b.value < *min)
-		*min = b.value;
-	return true;
-}
-
-/* Both ends of a link decide: a x16 board in a x8 slot is not degraded. The other end is the port above, which
- * is the real one on bare metal only. */
-static bool is_port_hidden(struct rule_context *ctx, const struct pci_device *d,
-			   const struct pci_device *parent)
-{
-	bool real = parent && is_absent(ctx->node->os.hypervisor);
-
-	if (!real)
-		UNKNOWN(ctx, .subject = d->bdf.value,
-			.observed = "less than this device supports; the port above is not visible",
-			.evidence = { FACT(ctx, d, "link"),
-				      parent ? "os.hypervisor" : FACT(ctx, d, "parent") });
-	return !real;
-}
-
-static void check_link_of(struct rule_context *ctx, const struct pci_device *d)
-{
-	const struct pci_device *parent = is_known(d->parent) ? node_pci(ctx->node, d->parent.value)
-							      : NULL;
-	const struct pci_link none = { 0 };
-	const struct pci_link *up = parent ? &parent->link : &none;
-	uint64_t width = 0, speed = 0;
-
-	if (!is_known(d->link) || !is_known(d->link.width) || is_unknown(d->parent) ||
-	    !min_known(d->link.width_max, parent, up->width_max, &width) ||
-	    !min_known(d->link.speed_max_mts, parent, up->speed_max_mts, &speed)) {
-		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { FACT(ctx, d, "link") });
-	} else if (((d->link.width.value && d->link.width.value < width) ||
-		    (is_known(d->link.speed_mts) && d->link.speed_mts.value < speed)) &&
-		   is_port_hidden(ctx, d, parent)) {
-		return;
-	} else if (d->link.width.value && d->link.width.value < width) {
-		FAIL(ctx, .subject = d->bdf.value,
-		     .observed = text_printf(
-			     ctx, "x%" PRIu64 " of x%" PRIu64 ": %" PRIu64 " %% of the bandwidth",
-			     d->link.width.value, width, d->link.width.value * 100 / width),
-		     .expected = "the width that both ends support",
-		     .evidence = { FACT(ctx, d, "link.width"), FACT(ctx, d, "link.width_max") });
-	} else if (is_known(d->link.speed_mts) && d->link.speed_mts.value < speed) {
-		/* GPUs lower the speed when idle; NICs do not. */
-		FAIL_AS(ctx, pci_is_gpu(d) ? SEVERITY_INFO : SEVERITY_WARN, .subject = d->bdf.value,
-			.observed = text_printf(
-				ctx, "%g of %g GT/s%s", (double)d->link.speed_mts.value / 1000,
-				(double)speed / 1000,
-				pci_is_gpu(d) ? ", which is normal for an idle GPU" : ""),
-			.expected = pci_is_gpu(d) ? NULL : "the speed that both ends support",
-			.evidence = { FACT(ctx, d, "link.speed_mts"),
-				      FACT(ctx, d, "link.speed_max_mts") });
-	} else if (!is_known(d->link.speed_mts)) {
-		UNKNOWN(ctx, .subject = d->bdf.value,
-			.evidence = { FACT(ctx, d, "link.speed_mts") });
-	} else {
-		PASS(ctx, .subject = d->bdf.value,
-		     .evidence = { FACT(ctx, d, "link.width"), FACT(ctx, d, "link.speed_mts") });
-	}
-}
-
-static void check_link(struct rule_context *ctx)
-{
-	size_t before = ctx->findings->count;
-
-	if (!was_read(ctx->node->pci.devices)) {
-		UNKNOWN(ctx, .evidence = { "pci.devices" });
-		return;
-	}
-	for_each(d, &ctx->node->pci.devices) {
-		/* A virtual function and an NVSwitch's management function have no link of their own. */
-		if (!pci_is_gpu(d) && !(pci_is_mlx(d) && !is_known(d->physical_function)))
-			continue;
-		check_link_of(ctx, d);
-	}
-	if (ctx->findings->count == before)
-		NOT_APPLICABLE(ctx, .observed = "neither a GPU nor an NVIDIA NIC on the PCI bus",
-			       .evidence = { "pci.devices" });
-}
-
 /* ---- distance ---- */
 
 /* With one NIC for all GPUs some of them have to be far from it. */
@@ -650,25 +561,6 @@ static const struct rule pci_rules[] = {
 			"PCI-to-PCI Bridge Architecture Specification 1.2: 3.2.5.9, prefetchable memory base and limit\n"
 			"Linux 6.1.192: drivers/pci/setup-res.c\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c (nv_resize_pcie_bars)",
-	},
-	{
-		.id = "pci/link-degraded",
-		.title = "Copies over PCIe are slow: a link runs below what both ends support",
-		.profiles = PROFILE_BASE,
-		.severity = SEVERITY_WARN,
-		.evaluate = check_link,
-		.impact = "All copies to and from this device are slower.",
-		.remedy =
-			"Reseat the board and check riser and cable. If the link stays slow, check the slot's link settings in the "
-			"firmware setup.",
-		.activation = ACTIVATION_POWER_CYCLE,
-		.mender = MENDER_HARDWARE,
-		.reads =
-			"Current and maximum width and speed of GPUs and NICs, and the maximum of the port above each.",
-		.why = "A lower width is always a fault. An idle GPU lowers its link speed and raises it under load.",
-		.check = "lspci -vv -s BDF | grep -E 'LnkCap|LnkSta'",
-		.sources =
-			"PCI Express Base Specification 6.0: 7.5.3.6 and 7.5.3.8, Link Capabilities and Link Status",
 	},
 	{
 		.id = "pci/gpu-nic-affinity",

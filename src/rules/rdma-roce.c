@@ -93,24 +93,11 @@ static void check_port_mtu(struct rule_context *ctx, const struct rdma_device *d
 		UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p), .evidence = { verbs });
 }
 
-/* A GB10 has no GPUDirect RDMA, so that its RDMA profile is never picked, and NCCL over RoCE is what its ports are
- * for. On other nodes the RDMA profiles decide. */
-static bool skip_without_rdma_work(struct rule_context *ctx)
-{
-	if (skip_without_rdma_device(ctx))
-		return true;
-	if (is_asked_for(ctx, PROFILE_RDMA_ANY) || node_is(ctx->node, KIND_GB10))
-		return false;
-	NOT_APPLICABLE(ctx, .observed = "no RDMA work was asked for (--profile gpudirect-rdma)",
-		       .evidence = { "rdma.devices" });
-	return true;
-}
-
 static void check_mtu(struct rule_context *ctx)
 {
 	size_t before;
 
-	if (skip_without_rdma_work(ctx))
+	if (skip_without_rdma_device(ctx))
 		return;
 	before = ctx->findings->count;
 	for_each_port(d, p, ctx->node) {
@@ -207,7 +194,7 @@ static const struct rule rdma_roce_rules[] = {
 		       "NCCL 2.28.7 to 2.30.7 is an exception: its GPU-initiated networking sets 4096 whatever the "
 		       "port has, and hangs. With such an NCCL this is an error in the profiles deepep and nccl-gin. It is a note "
 		       "for InfiniBand, where the subnet manager decides, for NICs that are not next to the GPUs, and "
-		       "on a GB10 unless an RDMA profile is asked for.",
+		       "if no RDMA profile is asked for.",
 		.check = "ibv_devinfo | grep active_mtu; ip link",
 		.cost = "Switches and peers must accept frames of that size.",
 		.sources =

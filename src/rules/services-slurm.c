@@ -36,8 +36,18 @@ static enum severity grade(const struct rule_context *ctx, const struct referenc
 									     : SEVERITY_ERR;
 }
 
+static bool is_gpu_plugin(const struct reference *r)
+{
+	return str_is(r->role, SLURM_GPU_PLUGIN);
+}
+
 static const char *what_breaks(struct rule_context *ctx, const struct reference *r)
 {
+	if (is_gpu_plugin(r))
+		return "slurmd does not start: \"cannot create gpu context for gpu/nvml\". If it was built without "
+		       "NVML, it starts and finds no GPU, and the node is drained.";
+	if (str_is(r->role, SLURM_PLUGIN_DIR))
+		return "slurmd does not start: \"Bad value for PluginDir\". Neither do Slurm's commands on this node.";
 	if (str_is(r->role, "RealMemory"))
 		return "The node is drained: \"Low RealMemory\".";
 	if (known_is(r->kind, REFERENCE_AMOUNT))
@@ -62,6 +72,13 @@ static const char *remedy(struct rule_context *ctx, const struct reference *r)
 	if (known_is(r->kind, REFERENCE_LIBRARY))
 		return "Install the driver's user space in the version of the loaded driver, then run systemctl restart "
 		       "slurmd. Or set AutoDetect=nvidia with Slurm 24.11 or later, which needs no library.";
+	if (is_gpu_plugin(r))
+		return "Install the plugin in the version of slurmd: a package of its own, or a Slurm that was built with "
+		       "NVML. Or set AutoDetect=nvidia with Slurm 24.11 or later, which needs no library. Then systemctl "
+		       "restart slurmd.";
+	if (str_is(r->role, SLURM_PLUGIN_DIR))
+		return "Correct PluginDir= in slurm.conf, or remove it: slurmd then takes the folder that it was built for. "
+		       "Then systemctl restart slurmd.";
 	if (known_is(r->kind, REFERENCE_DEVICE))
 		return text_printf(
 			ctx,
@@ -282,15 +299,19 @@ static const struct rule services_slurm_rules[] = {
 		.reads =
 			"File=, Cores= and AutoDetect= of this node's lines in gres.conf (/etc/slurm, "
 			"/etc/slurm-llnl, the cache of a configless slurmd). Gres= and RealMemory= of this node in "
-			"slurm.conf. /dev, the number of processors, the GPUs, the memory, and where the dynamic loader "
-			"finds " LIBRARY ".",
+			"slurm.conf, PluginDir= and gpu_nvml.so. /dev, the number of processors, the GPUs, the memory, and "
+			"where the dynamic loader finds " LIBRARY ".",
 		.why = "slurmd waits 20 seconds for each device file and then ends. With AutoDetect=nvml it opens the "
-		       "library by name. If that fails, it continues without GPUs. Cores are compared with the number of "
+		       "library by name. If that fails, it continues without GPUs. It also needs its plugin "
+		       "gpu_nvml.so, which packages leave out or have apart. Where PluginDir is not set, the plugin is "
+		       "looked for beside gpu_generic.so. Cores are compared with the number of "
 		       "logical processors, which is the most that there can be. Files that Include names, and values of "
 		       "NodeName=DEFAULT, are not read.",
 		.check =
 			"slurmd -G; ls -l $(grep -o 'File=[^ ]*' /etc/slurm/gres.conf | cut -d= -f2)",
-		.sources = "Slurm 26.05: src/interfaces/gres.c, src/interfaces/gpu.c; gres.conf(5)",
+		.sources =
+			"Slurm 26.05: src/interfaces/gres.c, src/interfaces/gpu.c, src/common/plugin.c, "
+			"src/common/read_config.c (_is_valid_path); gres.conf(5)",
 	},
 };
 

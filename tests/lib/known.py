@@ -376,6 +376,8 @@ DO = {
     "cpu-arch": lambda f, c, h: f["os"].update(machine=c.values[0] if h else "riscv64"),
     "cpu-ibt": lambda f, c, h: f["os"].update(cpu_ibt=h),
     "cpu-vendor": lambda f, c, h: f["os"].update(cpu_vendor=c.values[0] if h else "other"),
+    "gid-hole": lambda f, c, h: set_ports(f, gids=[{
+        "index": 6 if h else 0, "gid": "0000:0000:0000:0000:0000:ffff:0a00:0001", "type": "RoCE v2"}]),
     "grh-required": lambda f, c, h: set_ports(f, grh_required=h),
     "lane-rate": lambda f, c, h: set_ports(f, lane_rate=c.values[0] if h else "SDR"),
     "link-layer": lambda f, c, h: set_ports(f, link_layer=c.values[0] if h else "Unspecified"),
@@ -501,7 +503,7 @@ PATHS = {
     "cgroup": "containers.cgroup2", "cpu-arch": "os.machine", "cpu-ibt": "os.cpu_ibt", "cpu-vendor": "os.cpu_vendor", "distro": "os.id",
     "engine-config": "containers.configs", "env": "env.variables", "gpu": "pci.devices",
     "gpu-arch": "pci.devices", "gpu-kind": "pci.devices", "gpus": "pci.devices",
-    "grh-required": "rdma.devices", "gsp-firmware": "gpu.devices", "hca-count": "rdma.devices",
+    "gid-hole": "rdma.devices", "grh-required": "rdma.devices", "gsp-firmware": "gpu.devices", "hca-count": "rdma.devices",
     "imex-channel": "dev.nodes", "kernel-config": "os.kernel_config", "lane-rate": "rdma.devices",
     "link-layer": "rdma.devices", "mig": "gpu.devices", "module": "modules.loaded",
     "module-file": "modules.files", "nic": "rdma.devices", "nic-driver": "rdma.devices",

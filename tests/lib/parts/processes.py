@@ -38,7 +38,7 @@ def do_limits(node, statement):
 
 
 def do_self(node, statement):
-    _, named = statement.take("uid", "caps", "bounding", "seccomp", "userns", "comm", "cgroup")
+    _, named = statement.take("uid", "caps", "bounding", "seccomp", "userns", "comm", "cgroup", "cpus")
     node.self.update(named)
 
 
@@ -107,9 +107,9 @@ def _render_process(tree, path, process):
     bounding, seccomp = process.get("bounding", caps), process.get("seccomp", "0")
     tree.file(path + "/status", "Name:\t%s\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t%s\nPid:\t%s\n"
               "PPid:\t1\nUid:\t%s\t%s\t%s\t%s\nGid:\t%s\t%s\t%s\t%s\nCapInh:\t0000000000000000\n"
-              "CapPrm:\t%s\nCapEff:\t%s\nCapBnd:\t%s\nCapAmb:\t0000000000000000\nSeccomp:\t%s\n" % (
+              "CapPrm:\t%s\nCapEff:\t%s\nCapBnd:\t%s\nCapAmb:\t0000000000000000\nSeccomp:\t%s\nCpus_allowed_list:\t%s\n" % (
                   (process["comm"][:15], process["pid"], process["pid"]) + (uid,) * 8 + (caps, caps, bounding,
-                                                                                         seccomp)))
+                                                                                         seccomp, process.get("cpus", "0-1023"))))
     if process["userns"] == "initial":
         tree.file(path + "/uid_map", "         0          0 4294967295\n")
     else:
