@@ -23,6 +23,16 @@ struct env_setting {
 	struct fact_u64 line;  /* in that file */
 };
 
+/* What a user can do in a folder, or if it does not exist, in the nearest one above it that does. */
+enum folder_access {
+	FOLDER_WRITABLE,
+	FOLDER_FULL,
+	FOLDER_REFUSED,
+	FOLDER_READ_ONLY,
+	FOLDER_NO_FOLDER
+};
+extern const char *const folder_access_words[];
+
 enum seccomp_mode { SECCOMP_DISABLED, SECCOMP_STRICT, SECCOMP_FILTER };
 extern const char *const seccomp_mode_words[];
 
@@ -47,6 +57,9 @@ struct env_facts {
 	/* File that NCCL takes the PCI topology from: that of NCCL_TOPO_FILE, else the one that nvidia-topologyd
 	 * writes in a virtual machine. Absent: the file does not exist. */
 	struct fact_str nccl_topology;
+	/* enum folder_access: of the folder where DeepEP 2 keeps the kernels that it compiles, EP_JIT_CACHE_DIR or else
+	 * ~/.deep_ep. Only a live host says it, and of a process of the same user. */
+	struct fact_enum deepep_cache;
 };
 
 #endif

@@ -16,6 +16,8 @@ const char *const rdma_port_state_words[] = { "NOP",	"DOWN",		"INIT", "ARMED",
 					      "ACTIVE", "ACTIVE_DEFER", NULL };
 const char *const node_kind_words[] = { "character", "block", "file", "folder",
 					"link",	     "other", NULL };
+const char *const folder_access_words[] = { "writable",	 "full",      "refused",
+					    "read-only", "no-folder", NULL };
 const char *const seccomp_mode_words[] = { "disabled", "strict", "filter", NULL };
 const char *const repair_file_state_words[] = { "kept", "changed", "gone", NULL };
 const char *const probe_state_words[] = { "ok", "partial", "failed", "timed-out", NULL };
@@ -631,6 +633,7 @@ static const struct field env_facts_fields[] = {
 	F_LIST(env_facts, nccl_conf, env_setting_desc, "/etc/nccl.conf"),
 	F_LIST(env_facts, nvshmem_conf, env_setting_desc, "/etc/nvshmem.conf"),
 	F_STR(env_facts, nccl_topology, NULL),
+	F_ENUM(env_facts, deepep_cache, folder_access_words, NULL),
 };
 const struct desc env_facts_desc = DESC(env_facts);
 

@@ -11,6 +11,7 @@
 #include "parse/process.h"
 #include "parse/unit.h"
 #include "parse/virt.h"
+#include "probes/env-cache.h"
 #include "probes/env-conf.h"
 #include "probes/log-lines.h"
 #include "probes/probe.h"
@@ -271,6 +272,7 @@ static void run(struct probe_context *ctx)
 		return;
 	read_container(ctx, folder);
 	read_topology(ctx);
+	env_cache_read(ctx, folder);
 }
 
 const struct probe probe_env = {

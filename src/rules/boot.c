@@ -477,7 +477,9 @@ static const struct rule boot_rules[] = {
 		       "ignored\".",
 		.check = "modprobe -n -v nvidia",
 		.sources =
-			"kmod 30: modprobe.d(5)\ngithub.com/Bumblebee-Project/Bumblebee issue 239",
+			"kmod 30: libkmod/libkmod-module.c (kmod_module_probe_insert_module: an install line gets the options)\n"
+			"Debian 12, nvidia-kernel-support 535.261.03-1: nvidia-modprobe.conf (install line, aliases)\n"
+			"Linux 6.1.192: kernel/module/main.c (unknown parameter ignored)",
 	},
 };
 

@@ -733,9 +733,9 @@ static const struct rule dev_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_infiniband,
 		.impact =
-			"ibv_open_device fails. NCCL falls back to sockets. NVSHMEM and UCX do not start.",
+			"ibv_open_device fails. NCCL and UCX fall back to TCP. NVSHMEM does not start on several nodes.",
 		.remedy =
-			"Load ib_uverbs and rdma_ucm, and let rdma-core's udev rules set the mode.",
+			"Load ib_uverbs and rdma_ucm. The kernel makes the nodes with mode 0666: remove the udev rule that sets another.",
 		.command = "sudo modprobe -a ib_uverbs rdma_ucm && sudo udevadm trigger "
 			   "--subsystem-match=infiniband_verbs --subsystem-match=misc",
 		.fix = { "make-device-node" },
@@ -749,9 +749,10 @@ static const struct rule dev_rules[] = {
 		       "cgroup that refuses an existing node is not visible here.",
 		.check = "ls -l /dev/infiniband; ibv_devices",
 		.sources =
-			"Linux 6.12.117: drivers/infiniband/core/uverbs_main.c (uverbs_devnode)\n"
-			"rdma-core 61: kernel-boot/rdma-umad.rules, Documentation/udev.md\n"
-			"github.com/NVIDIA/nccl issue 451, github.com/sgl-project/sglang issue 12533",
+			"Linux 6.12.117: drivers/infiniband/core/uverbs_main.c (uverbs_devnode), ucma.c (ucma_misc)\n"
+			"rdma-core 61: kernel-boot (rules, none of which sets a mode)\n"
+			"UCX 1.18.1: src/ucp/core/ucp_context.c (a device that cannot be opened is left out)\n"
+			"github.com/NVIDIA/nccl issue 451 (2021-01)",
 	},
 };
 

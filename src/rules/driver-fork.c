@@ -259,7 +259,8 @@ static const struct rule driver_fork_rules[] = {
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_fork_userspace,
-		.impact = "CUDA does not start: \"Driver/library version mismatch\".",
+		.impact =
+			"CUDA does not start (error 803), and nvidia-smi says: \"Driver/library version mismatch\".",
 		.remedy =
 			"Install the libraries of exactly the version that the patch was made for (.run file "
 			"with --no-kernel-modules), and hold the packages.",

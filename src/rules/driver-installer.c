@@ -61,10 +61,13 @@ static const struct rule driver_installer_rules[] = {
 		.reads =
 			"/var/log/nvidia-installer.log, which the installer replaces at each run, and whether the "
 			"driver is loaded.",
-		.why = "The installer stops at the first error and removes what it installed. data/service-words.tsv has "
-		       "the causes. Where a driver is loaded, the failed run changed nothing: a note.",
+		.why = "The installer stops at the first error and removes nothing of what it installed. It builds the modules "
+		       "first, then uninstalls the driver before, then writes files: an error after the build leaves a part of "
+		       "either driver. data/service-words.tsv has the causes. Where a driver is loaded this is a note.",
 		.check = "grep -E 'ERROR|installer version' /var/log/nvidia-installer.log",
-		.sources = "nvidia-installer 00aaa9f9b: kernel.c, misc.c, install-from-cwd.c",
+		.sources =
+			"nvidia-installer 00aaa9f9b: install-from-cwd.c (run_existing_uninstaller), command-list.c "
+			"(execute_command_list), kernel.c",
 	},
 };
 

@@ -347,7 +347,7 @@ static const struct rule driver_versions_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_next_load,
 		.impact =
-			"After the next boot or reload nvidia-smi and CUDA fail: \"Driver/library version "
+			"After the next boot or reload CUDA fails (error 803), and nvidia-smi says: \"Driver/library version "
 			"mismatch\".",
 		.remedy =
 			"Finish the update, or go back to the old packages: kernel module, libraries and "

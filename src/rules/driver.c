@@ -680,7 +680,7 @@ static const struct rule driver_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_library_mismatch,
 		.impact =
-			"nvidia-smi and every CUDA program fail: \"Driver/library version mismatch\".",
+			"Every CUDA program fails (error 803), and nvidia-smi says: \"Driver/library version mismatch\".",
 		.remedy = "Reboot.",
 		.action = ACTION_REBOOT,
 		.activation = ACTIVATION_REBOOT,

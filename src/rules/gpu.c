@@ -511,7 +511,8 @@ static const struct rule gpu_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_ecc,
-		.impact = "Jobs that touch the same memory again are killed.",
+		.impact =
+			"A job that touches the bad memory is killed. A100, H100 and B200 keep new work off it until the reset.",
 		.remedy =
 			"Drain the node and reset the GPU, or reboot. The reset retires or remaps the memory.",
 		.command = "sudo nvidia-smi -r -i INDEX",
@@ -530,7 +531,8 @@ static const struct rule gpu_rules[] = {
 			"nvnodecheck doctor --nvml; nvidia-smi -q -d ROW_REMAPPER,PAGE_RETIREMENT; dmesg | grep Xid",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/common/sdk/nvidia/inc/nverror.h\n"
-			"NVIDIA GPU Memory Error Management r580: Row Remapping, Error Containment\n"
+			"NVIDIA GPU Memory Error Management r580: Row Remapping, Error Containment, Supported GPUs (dynamic page "
+			"offlining), Error Recovery and Response Flags\n"
 			"NVIDIA Xid Errors, Xid Catalog (October 2025)\n"
 			"nvml.h of NVML 13 (github.com/NVIDIA/go-nvml): nvmlRepairStatus_v1_t, "
 			"nvmlUnrepairableMemoryStatus_v1_t",

@@ -71,7 +71,8 @@ static void check_beside(struct rule_context *ctx)
 		NOTE(ctx,
 		     .observed =
 			     "the host's nvidia-imex has a command socket: right if the DRA driver has "
-			     "imex.mode=hostManaged, and wrong with its default",
+			     "imex.mode=hostManaged and the feature gate HostManagedIMEXDaemon, and wrong with its "
+			     "defaults",
 		     .evidence = { fact, domains.fact });
 	else
 		FAIL_AS(ctx, runs ? SEVERITY_ERR : SEVERITY_WARN,
@@ -99,12 +100,13 @@ static const struct rule services_imex_rules[] = {
 			"The kubelet's plugins (compute-domain.nvidia.com), the nvidia-imex service, and " IMEX_SOCKET_KEY
 			" in /etc/nvidia-imex/config.cfg.",
 		.why = "NVIDIA's DRA driver starts its own IMEX daemon for each compute domain, and only one can run on a "
-		       "node. Later releases can use the host's daemon with imex.mode=hostManaged. They need that socket, "
-		       "and with it this is a note.",
+		       "node. Releases from August 2026 on can use the host's daemon, with imex.mode=hostManaged and the feature "
+		       "gate HostManagedIMEXDaemon. They need its command socket (IMEX_CMD_ENABLED=1, " IMEX_SOCKET_KEY
+		       "), and with it this is a note.",
 		.check = "ls /var/lib/kubelet/plugins; systemctl status nvidia-imex",
 		.sources =
 			"github.com/kubernetes-sigs/dra-driver-nvidia-gpu issue 524\n"
-			"dra-driver-nvidia-gpu (2026-08): deployments/helm/dra-driver-nvidia-gpu/values.yaml",
+			"dra-driver-nvidia-gpu 95932046 (2026-08-07): deployments/helm/dra-driver-nvidia-gpu/values.yaml",
 	},
 	{
 		.id = "services/imex-configuration",

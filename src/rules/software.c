@@ -503,10 +503,8 @@ static const struct rule software_rules[] = {
 			"nvcc in PATH, in the CUDA toolkits of /usr/local and in the usual folders. DeepEP's version, if it "
 			"is installed as a package.",
 		.why = "DeepEP 2 compiles kernels at run time with the nvcc of CUDA_HOME, CUDA_PATH, PATH or "
-		       "/usr/local/cuda. It keeps them in EP_JIT_CACHE_DIR or ~/.deep_ep, which the job must be able to "
-		       "write. That was not checked.",
-		.check =
-			"${CUDA_HOME:-/usr/local/cuda}/bin/nvcc --version; ls -ld ${EP_JIT_CACHE_DIR:-~/.deep_ep}",
+		       "/usr/local/cuda. env/deepep-cache checks the folder where it keeps them.",
+		.check = "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc --version",
 		.sources =
 			"github.com/deepseek-ai/DeepEP dd758ca (July 2026): csrc/jit/compiler.hpp, deep_ep/__init__.py "
 			"(find_cuda_home)",
