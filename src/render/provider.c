@@ -49,7 +49,9 @@ static void paragraph(const char *label, const char *text)
 /* What only the user changes is not asked for. */
 static bool is_for_reader(const struct letter *l, const struct problem *p)
 {
-	return steps_kind(l->steps, p) != STEP_JOB;
+	enum step_kind kind = steps_kind(l->steps, p);
+
+	return kind != STEP_JOB && kind != STEP_CONTAINER;
 }
 
 static void evidence(const struct letter *l, const struct problem *p)
@@ -78,8 +80,8 @@ static void change(const struct letter *l, const struct problem *p)
 	struct text_lines fixes = { 0 };
 
 	for_each(member, &p->members) {
-		const char *remedy = finding_remedy(*member);
-		bool known = !remedy || !*remedy;
+		const char *remedy = steps_remedy(l->steps, p, *member);
+		bool known = !finding_change(*member) || !*finding_change(*member);
 
 		for_each(line, &fixes)
 			known |= same_text(*line, remedy);
@@ -87,7 +89,7 @@ static void change(const struct letter *l, const struct problem *p)
 			*LIST_ADD(l->report->arena, &fixes) = remedy;
 	}
 	for_each(line, &fixes)
-		paragraph("Requested change", steps_without_later(l->steps, p, *line));
+		paragraph("Requested change", *line);
 	if (command) {
 		block(command);
 		putchar('\n');
@@ -168,7 +170,8 @@ static void order(const struct letter *l)
 	for_each(step, &l->steps->items) {
 		bool joined = step->kind == STEP_FIX || step->kind == STEP_HAND;
 
-		if (step->kind == STEP_JOB || step->kind == STEP_LOOK)
+		if (step->kind == STEP_JOB || step->kind == STEP_CONTAINER ||
+		    step->kind == STEP_LOOK)
 			continue;
 		/* Changes by the program and by hand are one to the reader. */
 		if (!joined && *list) {
@@ -191,61 +194,6 @@ static void order(const struct letter *l)
 	putchar('\n');
 }
 
-/* ---- what is general, without what is of other kinds of nodes ---- */
-
-static const struct {
-	const char *word;
-	enum kind kind;
-} platforms[] = {
-	{ "Grace", KIND_GRACE },
-	{ "GB10", KIND_GB10 },
-	{ "GH200", KIND_GH200 },
-	{ "GB200", KIND_GB200 },
-	{ "ocker", KIND_CONTAINER },
-	{ "container", KIND_CONTAINER },
-	{ "ubernetes", KIND_KUBERNETES },
-	{ "pods", KIND_KUBERNETES },
-	{ "irtual machine", KIND_VFIO_HOST },
-	{ "slurm", KIND_SLURM },
-	{ "Slurm", KIND_SLURM },
-	{ "NVSwitch", KIND_HGX },
-	{ "Elastic Fabric", KIND_EFA },
-};
-
-/* It says something of a kind of node that this one is not, or names one of our rules. */
-static bool is_of_others(const struct node *node, const char *sentence)
-{
-	for (size_t i = 0; i < sizeof(platforms) / sizeof(platforms[0]); i++)
-		if (strstr(sentence, platforms[i].word) && !node_may_be(node, platforms[i].kind) &&
-		    !(platforms[i].kind == KIND_VFIO_HOST &&
-		      node_may_be(node, KIND_VIRTUAL_MACHINE)))
-			return true;
-	return false;
-}
-
-static const char *background(const struct letter *l, const char *text)
-{
-	const char *kept = "";
-	bool left = false;
-
-	while (text && *text) {
-		size_t n = text_sentence(text);
-		const char *sentence = arena_strndup(l->report->arena, text, n);
-		/* What begins so goes on about the sentence before it. */
-		bool goes_on = strncmp(sentence, "There ", 6) == 0 ||
-			       strncmp(sentence, "It ", 3) == 0 ||
-			       strncmp(sentence, "On these ", 9) == 0;
-
-		left = is_of_others(l->report->node, sentence) || (left && goes_on);
-		if (!left)
-			kept = arena_printf(l->report->arena, "%s%s%s", kept, *kept ? " " : "",
-					    sentence);
-		text += n;
-		text += strspn(text, " ");
-	}
-	return kept;
-}
-
 static void section(struct letter *l, const struct problem *p)
 {
 	static const char *const words[] = { "note", "warning", "error", "critical" };
@@ -257,7 +205,6 @@ static void section(struct letter *l, const struct problem *p)
 	change(l, p);
 	paragraph("Takes effect", effect_text(steps_activation(l->steps, p)));
 	safety(l, p);
-	paragraph("Background", background(l, p->first->rule->why));
 }
 
 static void head(const struct letter *l, size_t asked)

@@ -59,16 +59,11 @@ static enum step_kind kind_of_mender(const struct steps *steps, const struct pro
 		return STEP_JOB;
 	/* A container's kernel, modules and devices are the host's. */
 	if (is_known(steps->report->node->os.container))
-		return STEP_HOST;
+		return finding_activation(p->first) == ACTIVATION_RECREATE ? STEP_CONTAINER
+									   : STEP_HOST;
 	if (p->first->rule->stops_boot)
 		return STEP_BOOT;
 	return p->first->rule->needs_running && is_restart_needed(steps) ? STEP_AFTER : STEP_HAND;
-}
-
-bool steps_is_of_starter(const struct steps *steps, const struct problem *p)
-{
-	return is_known(steps->report->node->os.container) && steps_kind(steps, p) == STEP_HOST &&
-	       finding_activation(p->first) == ACTIVATION_RECREATE;
 }
 
 /* Without a plan the rule's word counts; a plan knows what this node allows. */
@@ -132,6 +127,17 @@ const char *steps_what(const struct steps *steps, const struct problem *p)
 	if (is_done_already(steps, p))
 		return "This takes effect then.";
 	return remedy && *remedy ? with_address(steps, p, remedy) : p->first->rule->title;
+}
+
+const char *steps_remedy(const struct steps *steps, const struct problem *p,
+			 const struct finding *f)
+{
+	const char *change = finding_change(f);
+
+	if (is_done_already(steps, p) || !change || !*change)
+		return steps_what(steps, p);
+	return remedy_with(steps->report->arena, with_address(steps, p, change),
+			   finding_then(f) & ~steps_done_later(steps, p));
 }
 
 /* ---- when ---- */
@@ -202,14 +208,14 @@ const char *steps_effect(const struct steps *steps, const struct problem *p)
 	switch (activation) {
 	case ACTIVATION_NEW_JOBS:
 		return steps_kind(steps, p) == STEP_JOB ? NULL : "in new jobs";
-	case ACTIVATION_RESTART:
-		return strstr(steps_what(steps, p), "restart") ? NULL : "when the service restarts";
 	case ACTIVATION_RECREATE:
+		return steps_kind(steps, p) == STEP_CONTAINER ? NULL : effect_text(activation);
 	case ACTIVATION_RELOAD:
 		return effect_text(activation);
 	case ACTIVATION_REBOOT:
 	case ACTIVATION_POWER_CYCLE:
-		return strstr(steps_what(steps, p), "boot") ? NULL : effect_text(activation);
+		return finding_then(p->first) & THEN_REBOOT ? NULL : effect_text(activation);
+	case ACTIVATION_RESTART: /* its remedy restarts the service */
 	case ACTIVATION_NOW:
 	case ACTIVATION_NONE:
 		break;
@@ -379,6 +385,7 @@ static void add_steps(struct steps *steps)
 	add_kind(steps, STEP_AFTER);
 	add_kind(steps, STEP_HARDWARE);
 	add_if_still_lost(steps);
+	add_kind(steps, STEP_CONTAINER);
 	add_kind(steps, STEP_HOST);
 	add_kind(steps, STEP_PROVIDER);
 	if (steps->items.count)
@@ -506,13 +513,14 @@ const char *steps_who(const struct steps *steps, const struct problem *p)
 {
 	switch (steps_kind(steps, p)) {
 	case STEP_JOB:
+	case STEP_CONTAINER:
 		return "you";
 	case STEP_FINAL:
 		return "-";
 	case STEP_HARDWARE:
 		return "support";
 	case STEP_HOST:
-		return steps_is_of_starter(steps, p) ? "container" : "host";
+		return "host";
 	case STEP_PROVIDER:
 		return "provider";
 	default:
@@ -569,8 +577,9 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 		return "no repair";
 	case STEP_HARDWARE:
 		return "open ticket";
+	case STEP_CONTAINER:
+		return "new container";
 	case STEP_HOST:
-		return steps_is_of_starter(steps, p) ? "start again" : "send request";
 	case STEP_PROVIDER:
 		return "send request";
 	default:
@@ -625,7 +634,7 @@ static const char *restart_title(const struct steps *steps)
 	case ACTIVATION_RELOAD:
 		return "Load the driver again, or reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return "Power the node off and on";
+		return "Power the node off. Then power it on with its BMC or its power button";
 	default:
 		return "Reboot the node once";
 	}
@@ -669,9 +678,12 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return "By hand on this node, as root, when it has started again";
 	case STEP_HARDWARE:
 		return hardware_title(step);
+	case STEP_CONTAINER:
+		return "Create the container again, where you start it (docker run, pod, batch script)";
 	case STEP_HOST:
 		return is_known(steps->report->node->os.container)
-			       ? "Outside this container. Send to those who do it the output of"
+			       ? "The administrator of the host, on which this container runs, must do "
+				 "this. Send them the output of"
 			       : "The administrator of this virtual machine's host must do this. Send them the "
 				 "output of";
 	case STEP_PROVIDER:

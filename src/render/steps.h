@@ -24,6 +24,7 @@ enum step_kind {
 	STEP_RESTART,  /* reload, reboot or power cycle: what waits for it takes effect */
 	STEP_AFTER,    /* as root, when the node has restarted: it needs the driver or a link */
 	STEP_HARDWARE,
+	STEP_CONTAINER, /* where the container is started */
 	STEP_HOST,
 	STEP_PROVIDER,
 	STEP_CHECK, /* doctor again */
@@ -78,11 +79,11 @@ const char *steps_lost(const struct steps *steps);
 const struct problem *steps_stops_boot(const struct steps *steps);
 /* A later instruction makes the initramfs: this one need not. */
 bool steps_makes_image(const struct steps *steps, const struct problem *problem);
-/* TEXT without what a later step does: the one reboot, the one build of the initramfs. */
-const char *steps_without_later(const struct steps *steps, const struct problem *problem,
-				const char *text);
-/* The user who starts the container can do it. */
-bool steps_is_of_starter(const struct steps *steps, const struct problem *problem);
+/* What a later step does for PROBLEM: the one reboot, the one build of the initramfs (enum then). */
+unsigned int steps_done_later(const struct steps *steps, const struct problem *problem);
+/* What is to be done about FINDING, a member of PROBLEM, without what a later step does. */
+const char *steps_remedy(const struct steps *steps, const struct problem *problem,
+			 const struct finding *finding);
 /* NULL: there is nothing to do. */
 const struct step *steps_first(const struct steps *steps);
 /* 1 for the first of the report's problems; 0: it is the only one. */

@@ -7,8 +7,7 @@
 #include "query/names.h"
 #include "render/text.h"
 
-#define MANY \
-	10 /* problems: with more, the less severe have no more than where it is and what was found */
+#define FOLLOWS_MOST 2 /* lines of consequences, and one for the others */
 #define FOUND_MOST 3   /* lines of what was found, and one for the others */
 #define WHERE_SHORT 40 /* columns: it has no line of its own */
 
@@ -229,13 +228,18 @@ static bool is_seen_before(const struct problem *p, const struct finding *f)
 /* What follows from it, a line for each rule. */
 static void show_follows(struct view *v, const struct problem *p)
 {
-	const char *label = "also found";
+	const char *label = "causes";
+	uint32_t shown = 0, left = 0;
 
 	for_each(f, &p->follows) {
 		const char *subject = (*f)->answer.subject;
 
 		if (is_seen_before(p, *f))
 			continue;
+		if (shown++ >= FOLLOWS_MOST && !v->options->verbose && v->has_steps) {
+			left++;
+			continue;
+		}
 		if (subject)
 			subject = subject_label(v->report->node, subject, v->report->arena);
 		text_field(v, label,
@@ -244,6 +248,10 @@ static void show_follows(struct view *v, const struct problem *p)
 					subject ? subject : ""));
 		label = "";
 	}
+	if (left)
+		text_field(v, "",
+			   arena_printf(v->report->arena, "%" PRIu32 " more: -v shows %s", left,
+					left == 1 ? "it" : "them"));
 }
 
 /* A whole list or folder of the kernel, or what tells only that this is a container. */
@@ -387,12 +395,6 @@ static void show_remedy(struct view *v, const struct problem *p)
 	text_field(v, "in effect", effect_text(steps_activation(v->steps, p)));
 }
 
-static bool is_in_brief(const struct view *v, const struct problem *p)
-{
-	return v->has_steps && !v->options->verbose && p->severity < SEVERITY_ERR &&
-	       v->problems->items.count > MANY;
-}
-
 static void show(struct view *v, const struct problem *p)
 {
 	const struct finding *f = p->first;
@@ -401,8 +403,6 @@ static void show(struct view *v, const struct problem *p)
 	if (v->problems->items.count > 1 || !*said(v, p))
 		title_line(v, p);
 	show_found(v, p);
-	if (is_in_brief(v, p))
-		return;
 	text_field(v, "source", sources_in_short(v, p));
 	text_field(v, "impact", impact_of(v, p));
 	if (!v->has_steps)
@@ -412,8 +412,53 @@ static void show(struct view *v, const struct problem *p)
 	show_follows(v, p);
 }
 
+/* The rules of what follows from it, each once. */
+static const char *causes(const struct view *v, const struct problem *p)
+{
+	struct arena *arena = v->report->arena;
+	const char *text = "";
+	uint32_t shown = 0, left = 0;
+
+	for_each(f, &p->follows) {
+		if (is_seen_before(p, *f))
+			continue;
+		if (shown++ < FOLLOWS_MOST)
+			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
+					    (*f)->rule->id);
+		else
+			left++;
+	}
+	return left ? arena_printf(arena, "%s and %" PRIu32 " more", text, left) : text;
+}
+
+void text_problem_lines(struct view *v, struct text_lines *lines, const struct problem *p,
+			int indent)
+{
+	struct arena *arena = v->report->arena;
+	struct text_lines found = render_found(v->report, p);
+	const char *where = where_of(v, p), *label = "Found: ";
+
+	text_add(v, lines,
+		 arena_printf(arena, "%*s[%u] %s ", indent, "", steps_number(v->steps, p),
+			      p->waits ? "WAIT" : text_tags[p->severity]),
+		 arena_printf(arena, "%s [%s]", p->first->rule->title, p->first->rule->id));
+	indent += indent;
+	if (where && found.count == 1 && text_columns(where) <= WHERE_SHORT)
+		found.items[0] = arena_printf(arena, "%s: %s", where, found.items[0]);
+	else if (where)
+		text_add(v, lines, arena_printf(arena, "%*sWhere: ", indent, ""), where);
+	for_each(line, shorten(v, &found)) {
+		text_add(v, lines, arena_printf(arena, "%*s%s", indent, "", label), *line);
+		label = "       ";
+	}
+	if (p->follows.count)
+		text_add(v, lines, arena_printf(arena, "%*sCauses: ", indent, ""), causes(v, p));
+}
+
 void text_problems(struct view *v)
 {
+	if (v->is_brief)
+		return;
 	if (v->has_steps && v->problems->items.count)
 		text_heading(v, "Details");
 	for_each(p, &v->problems->items)

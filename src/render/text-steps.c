@@ -29,8 +29,7 @@ struct sections {
 
 /* ---- lines ---- */
 
-/* TEXT behind PREFIX, wrapped; further lines begin below its first word. */
-static void add_text(struct view *v, struct text_lines *lines, const char *prefix, const char *text)
+void text_add(struct view *v, struct text_lines *lines, const char *prefix, const char *text)
 {
 	struct arena *arena = v->report->arena;
 	int at = text_columns(prefix);
@@ -94,18 +93,34 @@ static const char *numbered(struct view *v, const struct problem *const *problem
 
 static const char *prefix_of(struct view *v, const struct instruction *i)
 {
+	if (v->is_brief)
+		return arena_printf(v->report->arena, "%*sDo: ", COMMAND, "");
 	return numbered(v, i->problems.items, i->problems.count);
 }
 
-/* What to do, the lines to paste, and what else it does. */
+/* The problems that no step has named yet. */
+static void name_problems(struct view *v, struct instruction *i)
+{
+	for_each(p, &i->problems) {
+		bool *named = &v->named[*p - v->problems->items.items];
+
+		if (v->is_brief && !*named)
+			text_problem_lines(v, &i->lines, *p, NUMBER);
+		*named = true;
+	}
+}
+
+/* What to do, the lines to paste, and what else it does. TEXT NULL: the title of the step says it. */
 static void add_instruction(struct view *v, struct instruction *i, const char *text,
 			    const char *command, const char *risk)
 {
-	add_text(v, &i->lines, prefix_of(v, i), text);
+	name_problems(v, i);
+	if (text)
+		text_add(v, &i->lines, prefix_of(v, i), text);
 	if (command)
-		add_command(v, &i->lines, COMMAND, command);
+		add_command(v, &i->lines, v->is_brief ? COMMAND + NUMBER : COMMAND, command);
 	if (risk)
-		add_text(v, &i->lines, arena_printf(v->report->arena, "%*sRisk: ", COMMAND, ""),
+		text_add(v, &i->lines, arena_printf(v->report->arena, "%*sRisk: ", COMMAND, ""),
 			 risk);
 }
 
@@ -224,31 +239,17 @@ static const char *hardware_text(const struct view *v, const struct problem *p)
 			    steps_what(v->steps, p));
 }
 
-/* Who acts outside a container: it differs by problem. */
-static const char *with_actor(const struct view *v, const struct problem *p, const char *text)
-{
-	const char *who = steps_is_of_starter(v->steps, p)
-				  ? "The user who starts the container"
-				  : "The administrator of the machine that runs the container";
-
-	if (!is_known(v->report->node->os.container))
-		return text;
-	return arena_printf(v->report->arena, "%s: %s", who, text);
-}
-
 /* What is to be done about it, and what it takes. */
 static const char *advice_text(const struct view *v, const struct step *step,
 			       const struct problem *p)
 {
 	const char *refused = render_refused(v->steps, p), *effect = steps_effect(v->steps, p);
-	const char *text = steps_without_later(v->steps, p, steps_what(v->steps, p));
+	const char *text = steps_remedy(v->steps, p, p->first);
 
 	if (steps_is_restart_alone(v->steps, p))
-		return "Solved by this step.";
+		return v->is_brief ? NULL : "Solved by this step.";
 	if (step->kind == STEP_HARDWARE)
 		return hardware_text(v, p);
-	if (step->kind == STEP_HOST)
-		text = with_actor(v, p, text);
 	if (effect)
 		text = arena_printf(v->report->arena, "%s Takes effect %s.", text, effect);
 	if (refused && !is_refused_before(v, step, p))
@@ -271,6 +272,8 @@ static void add_other_advice(struct view *v, struct instruction *i, const struct
 		const char *text = (*member)->answer.remedy;
 		bool known = !text || !*text || strstr(p->first->answer.remedy, text);
 
+		text = known ? text : steps_remedy(v->steps, p, *member);
+
 		for_each(other, &texts)
 			known |= same_text(*other, text);
 		if (!known)
@@ -278,12 +281,12 @@ static void add_other_advice(struct view *v, struct instruction *i, const struct
 	}
 	for_each(text, &texts) {
 		if (text - texts.items == OTHERS_MOST) {
-			add_text(v, &i->lines, indent,
+			text_add(v, &i->lines, indent,
 				 arena_printf(arena, "%u more: -v shows them.",
 					      texts.count - OTHERS_MOST));
 			return;
 		}
-		add_text(v, &i->lines, indent, steps_without_later(v->steps, p, *text));
+		text_add(v, &i->lines, indent, *text);
 	}
 }
 
@@ -318,8 +321,8 @@ static void add_repairs(struct view *v, struct section *section)
 		else if (!is_advised_before(v, section->step, *p))
 			add_advice(v, section, *p);
 	}
-	if (list.count > 1)
-		add_text(v, &section->lines, "    ", "This command will:");
+	if (list.count > 1 && !v->is_brief)
+		text_add(v, &section->lines, "    ", "This command will:");
 	for_each(change, &list) {
 		struct instruction *i = LIST_ADD(v->report->arena, &section->items);
 		const char *text = change_text(v, change);
@@ -347,30 +350,34 @@ static void add_title(struct view *v, struct section *section, size_t number)
 	/* A short command is beside it. */
 	if (text && !strchr(text, '\n') && !strchr(title, ':') &&
 	    NUMBER + text_columns(line) <= v->page.width) {
-		add_text(v, &section->lines, head, line);
+		text_add(v, &section->lines, head, line);
 		return;
 	}
-	add_text(v, &section->lines, head, arena_printf(arena, "%s%s", title, more ? ":" : "."));
+	text_add(v, &section->lines, head, arena_printf(arena, "%s%s", title, more ? ":" : "."));
 	if (text)
 		add_command(v, &section->lines, COMMAND, text);
 }
 
-/* What may need more than the power cycle. */
-static void add_lost(struct view *v, struct section *section, const struct problem *problem)
+/* Those that may need more than the power cycle. */
+static void add_lost(struct view *v, struct section *section)
 {
-	struct instruction *i = LIST_ADD(v->report->arena, &section->items);
-	const char *where = render_where(v->report, problem, LABELS_ALL);
+	struct arena *arena = v->report->arena;
+	struct instruction *i = LIST_ADD(arena, &section->items);
+	const char *list = "";
 
-	*LIST_ADD(v->report->arena, &i->problems) = problem;
-	add_instruction(
-		v, i,
-		section->step->problems.count
-			? arena_printf(v->report->arena,
-				       "For the technician, only if %s still fails after the "
-				       "power cycle: replace or reseat it.",
-				       where)
-			: where,
-		NULL, NULL);
+	for_each(p, &section->step->then) {
+		*LIST_ADD(arena, &i->problems) = *p;
+		list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "",
+				    render_where(v->report, *p, LABELS_ALL));
+	}
+	if (section->step->problems.count)
+		list = arena_printf(
+			arena,
+			"For the technician: reseat or replace what still fails after the "
+			"power cycle: %s.",
+			list);
+	name_problems(v, i);
+	text_add(v, &i->lines, numbered(v, i->problems.items, i->problems.count), list);
 }
 
 static void add_section(struct view *v, struct sections *sections, const struct step *step)
@@ -386,8 +393,8 @@ static void add_section(struct view *v, struct sections *sections, const struct 
 	for_each(p, &step->problems)
 		if (!is_advised_before(v, step, *p))
 			add_advice(v, section, *p);
-	for_each(p, &step->then)
-		add_lost(v, section, *p);
+	if (step->then.count)
+		add_lost(v, section);
 }
 
 static void print_section(struct view *v, const struct section *section)
@@ -413,7 +420,7 @@ static void print_refused(struct view *v)
 static size_t own_step(const struct steps *steps)
 {
 	for_each(step, &steps->items)
-		if (step->kind == STEP_JOB)
+		if (step->kind == STEP_JOB || step->kind == STEP_CONTAINER)
 			return (size_t)(step - steps->items.items) + 1;
 	return 0;
 }
@@ -422,7 +429,8 @@ static size_t own_step(const struct steps *steps)
 static bool are_all_own(const struct steps *steps)
 {
 	for_each(step, &steps->items)
-		if (step->kind != STEP_JOB && step->kind != STEP_CHECK && step->kind != STEP_FINAL)
+		if (step->kind != STEP_JOB && step->kind != STEP_CONTAINER &&
+		    step->kind != STEP_CHECK && step->kind != STEP_FINAL)
 			return false;
 	return true;
 }

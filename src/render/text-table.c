@@ -155,25 +155,12 @@ static void add_rows(struct table *t, int most)
 	t->title = t->v->page.width - t->left - t->who - t->next - 2 * GAP;
 }
 
-/* Words that mean something in front of the colon. */
-static bool refers_back(const char *text)
+/* The half of the title that is a sentence by itself. */
+static const char *half_title(struct arena *arena, const struct rule *rule, const char *colon)
 {
-	static const char *const words[] = { "it", "its", "them", "they", "their", "this" };
-	struct span rest = span_of(text), word;
+	const char *title = rule->title, *reason = colon + 2;
 
-	while (span_word(&rest, &word))
-		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-			if (span_is(word, words[i]))
-				return true;
-	return false;
-}
-
-/* The half of the title that is true by itself: the reason behind the colon, if that is a sentence without the rest. */
-static const char *half_title(struct arena *arena, const char *title, const char *colon)
-{
-	const char *reason = colon + 2;
-
-	if (refers_back(reason))
+	if (rule->is_short_effect)
 		return arena_strndup(arena, title, (size_t)(colon - title));
 	return strncmp(reason, "a ", 2) == 0 ? arena_printf(arena, "A%s", reason + 1) : reason;
 }
@@ -190,7 +177,7 @@ static const char *short_title(const struct view *v, const struct problem *p, in
 	if (text_columns(title) <= width && text_columns(where) > WHERE_SHORT)
 		return title;
 	if (colon)
-		title = half_title(arena, title, colon);
+		title = half_title(arena, p->first->rule, colon);
 	return text_columns(with_where(arena, title, where)) <= width
 		       ? with_where(arena, title, where)
 		       : title;
@@ -279,8 +266,8 @@ static void print_head(const struct table *t)
 		text = arena_printf(t->v->report->arena, PROBLEM " (%s)",
 				    t->rows.items[0].problem->first->rule->id);
 	if (t->rows.count < all)
-		text = arena_printf(t->v->report->arena, PROBLEM " (the gravest %u of %u%s%s)",
-				    t->rows.count, all, own ? "; yours: " : "; all follow",
+		text = arena_printf(t->v->report->arena, PROBLEM " (the %u gravest of %u%s%s)",
+				    t->rows.count, all, own ? "; yours: " : "; all are below",
 				    own ? own : "");
 	page_printf(page, "\n%s%*s%-*s%-*s%s%s\n", page_style(page, STYLE_DIM), t->left, "",
 		    t->title + GAP, text, t->who + GAP, WHO, NEXT, page_style(page, STYLE_PLAIN));

@@ -17,8 +17,10 @@ struct view {
 	const struct steps *steps;
 	const struct render_options *options;
 	bool has_steps; /* the page has what is to be done: problems are numbered, and most have no remedy of their own */
+	bool is_brief; /* many problems: the steps say what was found, and there are no details */
 	/* By the problem's place: */
 	const char **rows; /* what the table says of it; NULL: it is not in the table */
+	bool *named;	   /* a step has named it */
 };
 
 /* A label and a text beside it; nothing without a text. */
@@ -37,11 +39,16 @@ void text_table(struct view *v, int lines);
 /* "1, 4-6" */
 const char *text_numbers(const struct view *v, const struct problem *const *problems,
 			 uint32_t count);
+/* Adds TEXT behind PREFIX to LINES, wrapped: further lines begin below its first word. */
+void text_add(struct view *v, struct text_lines *lines, const char *prefix, const char *text);
 /* text-steps.c: what is to be done, in order. */
 void text_steps(struct view *v);
 /* Which of it a user without root can do, and what to send for the rest. */
 void text_not_root(struct view *v);
-/* text-problem.c: of each problem what the table and the steps do not say. */
+/* text-problem.c: the title of a problem and what was found, in a few lines, INDENT columns from the left. */
+void text_problem_lines(struct view *v, struct text_lines *lines, const struct problem *problem,
+			int indent);
+/* Of each problem what the table and the steps do not say. */
 void text_problems(struct view *v);
 /* text-rest.c: what was not checked, in a line or two; then notes, what was not checked, what is
  * switched off, and with -v what passed. */

@@ -567,6 +567,7 @@ static const struct rule gpu_rules[] = {
 		.id = "gpu/mig-enabled",
 		.title = "Peer-to-peer and NVLink do not work on a GPU: it is divided into MIG "
 			 "instances",
+		.is_short_effect = true,
 		.profiles = PROFILE_P2P | PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mig,
@@ -613,6 +614,7 @@ static const struct rule gpu_rules[] = {
 	{
 		.id = "gpu/count-unexpected",
 		.title = "GPUs are missing or extra: the number is not what this node should have",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_count,
