@@ -214,20 +214,29 @@ static const char *then_text(unsigned int then)
 	}
 }
 
+static const char *first_text(unsigned int then)
+{
+	return then & FIRST_POWER_CYCLE ? "Power the node off and on. " : "";
+}
+
 const char *remedy_with(struct arena *arena, const char *remedy, unsigned int then)
 {
-	const char *end = remedy && *remedy ? TEXT(then_text(then)) : NULL;
+	const char *end = then_text(then & ~(unsigned int)FIRST_POWER_CYCLE);
 
-	return end ? arena_printf(arena, "%s %s", remedy, end) : remedy;
+	return then && remedy && *remedy
+		       ? TEXT(arena_printf(arena, "%s%s%s%s", first_text(then), remedy,
+					   end ? " " : "", end ? end : ""))
+		       : remedy;
 }
 
 const char *rule_remedy(const struct rule *rule, char buffer[REMEDY_MAX])
 {
-	const char *end = then_text(rule->then);
+	const char *end = then_text(rule->then & ~(unsigned int)FIRST_POWER_CYCLE);
 
-	if (!rule->remedy || !end)
+	if (!rule->remedy || !rule->then)
 		return rule->remedy;
-	snprintf(buffer, REMEDY_MAX, "%s %s", rule->remedy, end);
+	snprintf(buffer, REMEDY_MAX, "%s%s%s%s", first_text(rule->then), rule->remedy,
+		 end ? " " : "", end ? end : "");
 	return buffer;
 }
 

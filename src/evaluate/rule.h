@@ -83,12 +83,13 @@ enum action {
 };
 extern const char *const action_words[]; /* by enum action */
 
-/* How a remedy ends. One later step can do this for several remedies, so their texts leave it out. */
+/* How a remedy ends, or begins. One step can do this for several remedies, so their texts leave it out. */
 enum then {
-	THEN_IMAGE = 1 << 0,  /* rebuild the initramfs */
-	THEN_REBOOT = 1 << 1, /* reboot */
-	THEN_RELOAD = 1 << 2, /* load the driver again */
-	THEN_LOADER = 1 << 3  /* restart systemd-modules-load */
+	THEN_IMAGE = 1 << 0,	   /* rebuild the initramfs */
+	THEN_REBOOT = 1 << 1,	   /* reboot */
+	THEN_RELOAD = 1 << 2,	   /* load the driver again */
+	THEN_LOADER = 1 << 3,	   /* restart systemd-modules-load */
+	FIRST_POWER_CYCLE = 1 << 4 /* before the rest: power the node off and on */
 };
 
 #define FIX_ARGS_MAX 4

@@ -134,6 +134,28 @@ static const char *end_below(const struct node *node, const char *bdf, struct ar
 	return found;
 }
 
+/* " above GPU0-GPU3" of a bridge; "" without a GPU below it. */
+static const char *above_gpus(const struct node *node, const char *bdf, struct arena *arena)
+{
+	const char *labels[TOPOLOGY_ENDS_MAX];
+	size_t count = 0, ends = 0;
+
+	for_each(d, &node->pci.devices) {
+		const struct pci_device *above[PATH_PORTS_MAX];
+		size_t n;
+
+		if (topology_end(node, d) != END_GPU)
+			continue;
+		if (ends++ == TOPOLOGY_ENDS_MAX)
+			break;
+		n = topology_above(node, d, above);
+		for (size_t i = 0; i < n; i++)
+			if (str_is(above[i]->bdf, bdf))
+				labels[count++] = gpu_label(node, d->bdf.value, arena);
+	}
+	return count ? arena_printf(arena, " above %s", labels_join(labels, count, 2, arena)) : "";
+}
+
 /* The name of the device at BDF; ADDRESS: it is not said otherwise where that is. */
 static const char *device_label(const struct node *node, const char *bdf, bool *address,
 				struct arena *arena)
@@ -150,7 +172,8 @@ static const char *device_label(const struct node *node, const char *bdf, bool *
 	if (name)
 		return arena_printf(arena, "PCIe port of %s", name);
 	*address = false;
-	return arena_printf(arena, "%s %s", kind_of(node, device), bdf);
+	return arena_printf(arena, "%s %s%s", kind_of(node, device), bdf,
+			    above_gpus(node, bdf, arena));
 }
 
 /* "mlx5_4/1": the port of a device that there is. */

@@ -58,18 +58,31 @@ static const char *subjects(const struct view *v, const struct plan_repair *r)
 		if (same_repair(other, r) && other->finding->answer.subject)
 			labels[count++] = subject_label(v->node, other->finding->answer.subject,
 							plan->arena);
-	return count ? arena_printf(plan->arena, ": %s",
+	return count ? arena_printf(plan->arena, " (%s)",
 				    labels_join(labels, count, SUBJECTS_SHOWN, plan->arena))
 		     : "";
 }
 
-enum part { PART_REPAIRED, PART_WAITING, PART_REFUSED };
+enum part { PART_REPAIRED, PART_WAITING, PART_REFUSED, PART_FOLLOWS };
 
 static enum part part_of(const struct plan_repair *r)
 {
 	if (!r->refused)
 		return PART_REPAIRED;
-	return r->activation ? PART_WAITING : PART_REFUSED;
+	if (r->activation)
+		return PART_WAITING;
+	return r->finding->follows_from ? PART_FOLLOWS : PART_REFUSED;
+}
+
+static void title(struct view *v, const struct plan_repair *r)
+{
+	const struct rule *rule = r->finding->rule;
+
+	page_printf(&v->page, "  %s", page_style(&v->page, STYLE_BOLD));
+	text_wrap(v->page.out,
+		  arena_printf(v->plan->arena, "%s%s [%s]", rule->title, subjects(v, r), rule->id),
+		  2, 2, v->page.width);
+	fputs(page_style(&v->page, STYLE_PLAIN), v->page.out);
 }
 
 static void repairs(struct view *v, enum part part)
@@ -84,9 +97,7 @@ static void repairs(struct view *v, enum part part)
 		if (!any)
 			heading(v, headings[part]);
 		any = true;
-		page_printf(&v->page, "  %s%s%s%s\n", page_style(&v->page, STYLE_BOLD),
-			    r->finding->rule->id, page_style(&v->page, STYLE_PLAIN),
-			    subjects(v, r));
+		title(v, r);
 		label(v, "found", r->finding->answer.observed);
 		label(v, refused ? "why" : "change", refused ? r->refused : r->what);
 		label(v, "takes effect", refused ? NULL : effect_text(r->activation));
@@ -94,6 +105,25 @@ static void repairs(struct view *v, enum part part)
 		label(v, "note", refused || r->is_risk ? NULL : r->cost);
 		label(v, "risk", refused || !r->is_risk ? NULL : r->cost);
 	}
+}
+
+/* What is gone with its cause needs no more than its name. */
+static void consequences(struct view *v)
+{
+	const struct rule *last = NULL;
+	const char *list = "";
+
+	for_each(r, &v->plan->repairs) {
+		if (part_of(r) != PART_FOLLOWS || r->finding->rule == last)
+			continue;
+		last = r->finding->rule;
+		list = arena_printf(v->plan->arena, "%s%s%s", list, *list ? ", " : "", last->id);
+	}
+	if (!*list)
+		return;
+	heading(v, "Consequences: repair their causes above, then look again");
+	fputs("  ", v->page.out);
+	text_wrap(v->page.out, list, 2, 2, v->page.width);
 }
 
 /* ---- files ---- */
@@ -200,7 +230,7 @@ static void steps(struct view *v)
 static bool any_refused(const struct plan *plan)
 {
 	for_each(r, &plan->repairs)
-		if (part_of(r) == PART_REFUSED)
+		if (part_of(r) >= PART_REFUSED)
 			return true;
 	return false;
 }
@@ -269,10 +299,11 @@ enum exit_status render_plan_text(const struct plan *plan, const struct report *
 			  arena_printf(plan->arena, "Refused on this node: %s.", plan->refused), 0,
 			  0, v.page.width);
 	repairs(&v, PART_REPAIRED);
-	repairs(&v, PART_WAITING);
-	repairs(&v, PART_REFUSED);
 	files(&v);
 	steps(&v);
+	repairs(&v, PART_WAITING);
+	repairs(&v, PART_REFUSED);
+	consequences(&v);
 	putc('\n', v.page.out);
 	if (!plan->refused)
 		foot(&v, report, options);

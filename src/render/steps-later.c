@@ -98,5 +98,7 @@ unsigned int steps_done_later(const struct steps *steps, const struct problem *p
 		then |= THEN_RELOAD;
 	if (steps->restart >= ACTIVATION_REBOOT)
 		then |= THEN_REBOOT | THEN_LOADER;
+	if (steps->restart == ACTIVATION_POWER_CYCLE)
+		then |= FIRST_POWER_CYCLE;
 	return then;
 }

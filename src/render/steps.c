@@ -205,6 +205,9 @@ const char *steps_effect(const struct steps *steps, const struct problem *p)
 
 	if (restart_of(steps, p, steps_kind(steps, p)) >= ACTIVATION_RELOAD)
 		return NULL;
+	/* The boot is its other way. */
+	if (finding_action(p->first) == ACTION_RESET_GPU)
+		return NULL;
 	switch (activation) {
 	case ACTIVATION_NEW_JOBS:
 		return steps_kind(steps, p) == STEP_JOB ? NULL : "in new jobs";
@@ -594,10 +597,10 @@ static const char *look_title(const struct steps *steps)
 
 	return count ? arena_printf(
 			       steps->report->arena,
-			       "Ask the administrator to check the node as root: %zu check%s need%s it%s%s",
-			       count, count == 1 ? "" : "s", count == 1 ? "s" : "",
-			       count == 1 ? ", " : ", among them ", gravest->id)
-		     : "Ask the administrator to check the node as root";
+			       "Ask the administrator to run this as root. It runs %zu more check%s%s%s",
+			       count, count == 1 ? "" : "s",
+			       count == 1 ? ": " : ", the gravest: ", gravest->id)
+		     : "Ask the administrator to run this as root";
 }
 
 /* Jobs on a device that is gone never end. */

@@ -76,10 +76,9 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 	text_field(v, "graded", f->why_graded);
 }
 
-/* Notes ask for nothing: with more than these lines of them, some are only counted. */
+/* Notes ask for nothing. Beside problems they are only counted; without one, those beyond these lines are. */
 #define NOTE_LINES 3
 #define ADVICE_MAX 3 /* notes that have something to do */
-#define MANY 10	     /* problems: beside more, notes are only counted */
 
 static size_t note_lines(const struct view *v, const char *text)
 {
@@ -114,7 +113,7 @@ static const char *short_remedy(struct arena *arena, const struct finding *f)
 	return end ? arena_printf(arena, "%.*s", (int)(end + 1 - remedy), remedy) : remedy;
 }
 
-/* A note with its remedy, which the page of problems would have in its steps. */
+/* A note with its remedy. */
 static const char *note_text(const struct report *r, const struct finding *f)
 {
 	const char *text = render_note(r, f), *remedy = short_remedy(r->arena, f);
@@ -128,7 +127,7 @@ static size_t room_for_notes(const struct view *v)
 {
 	size_t lines = 0;
 
-	if (!v->options->verbose && v->problems->items.count > MANY)
+	if (!v->options->verbose && v->problems->items.count)
 		return 0;
 	for_each(f, &v->report->findings) {
 		const char *text = note_text(v->report, f);

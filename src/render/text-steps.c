@@ -12,6 +12,7 @@
 struct instruction {
 	struct text_lines lines;
 	LIST(const struct problem *) problems;
+	bool goes_on; /* it is for the problems of the one before it */
 };
 
 /* A step with its title, its command and its instructions. */
@@ -95,6 +96,8 @@ static const char *prefix_of(struct view *v, const struct instruction *i)
 {
 	if (v->is_brief)
 		return arena_printf(v->report->arena, "%*sDo: ", COMMAND, "");
+	if (i->goes_on)
+		return arena_printf(v->report->arena, "%*s", COMMAND, "");
 	return numbered(v, i->problems.items, i->problems.count);
 }
 
@@ -139,6 +142,12 @@ struct changes_list {
 	uint32_t count;
 	struct change *items;
 };
+
+static bool is_same_list(const struct change *a, const struct change *b)
+{
+	return a->problems.count == 1 && b->problems.count == 1 &&
+	       a->problems.items[0] == b->problems.items[0];
+}
 
 static struct change *find_change(struct changes_list *list, const char *what)
 {
@@ -329,6 +338,8 @@ static void add_repairs(struct view *v, struct section *section)
 
 		for_each(p, &change->problems)
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
+		if (change > list.items && is_same_list(&change[-1], change))
+			i->goes_on = true;
 		if (list.count == 1)
 			text = arena_printf(v->report->arena, "This command will %s", text);
 		add_instruction(v, i, text, command_after(v, change),

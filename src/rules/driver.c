@@ -245,11 +245,12 @@ static void fail_flavour(struct rule_context *ctx, const struct rdma_device *efa
 	else
 		FAIL(ctx, .observed = "proprietary kernel modules",
 		     .expected = "open kernel modules", .then = THEN_REBOOT,
-		     .remedy = text_printf(
-			     ctx,
-			     "While nvidia_peermem is loaded, this can wait. Install the open "
-			     "kernel modules of %s.",
-			     version),
+		     .remedy =
+			     text_printf(ctx, "%sInstall the open kernel modules of %s.",
+					 node_module(ctx->node, "nvidia_peermem")
+						 ? "While nvidia_peermem is loaded, this can wait. "
+						 : "",
+					 version),
 		     .evidence = { "driver.banner" });
 }
 
