@@ -365,7 +365,7 @@ def test_steps_are_in_order_with_one_reboot(node_tree):
     assert re.search(r"reseat or replace what still fails after the power cycle: GPU3 \(0000:5d:00\.0\)", ticket)
     # The node is below --root: rebooting this machine would be wrong.
     assert not re.findall(r"systemctl (?:reboot|poweroff)", text)
-    assert "without --apply it only shows the changes" in unwrapped(text)
+    assert "Without --apply it only shows the changes: sudo nvnodecheck fix --apply" in unwrapped(text)
 
 
 @pytest.mark.parametrize("name", node.names())
@@ -436,7 +436,8 @@ def test_a_risk_has_a_line_of_its_own(scratch):
     assert "Caution" not in text
     text = text_of(put(scratch, "hgx-h100-ib", "process slurmd memlock=65536",
                        "replace /usr/lib/systemd/system/slurmd.service LimitMEMLOCK=infinity LimitMEMLOCK=64K"))
-    assert re.search(r"Jobs that\s+run\s+keep\s+the\s+old\s+limit\.\s+Then\s+run:\n {8}sudo systemctl restart slurmd\.service$",
+    assert "Jobs that run keep the old limit." in unwrapped(text)
+    assert re.search(r"^ {8}sudo nvnodecheck fix --apply.*\n {4}Then run:\n {8}sudo systemctl restart slurmd\.service$",
                      text, re.M), text
 
 

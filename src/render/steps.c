@@ -702,7 +702,7 @@ const char *steps_fix_text(const struct steps *steps, const struct step *step)
 	uint32_t all = steps->problems->items.count, own = step->problems.count;
 	struct arena *arena = steps->report->arena;
 
-	return arena_printf(arena, "%s %s, as root (without --apply it only shows the changes)",
+	return arena_printf(arena, "%s %s, as root",
 			    *steps->where ? "On the node, repair" : "Repair",
 			    own == all ? (all == 1   ? "it"
 					  : all == 2 ? "both problems"

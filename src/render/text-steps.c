@@ -20,6 +20,7 @@ struct section {
 	const struct step *step;
 	struct text_lines lines;
 	LIST(struct instruction) items;
+	struct text_lines command; /* STEP_FIX: after what it changes and risks */
 };
 
 struct sections {
@@ -113,18 +114,18 @@ static void name_problems(struct view *v, struct instruction *i)
 	}
 }
 
-/* What to do, the lines to paste, and what else it does. TEXT NULL: the title of the step says it. */
+/* What to do, what it risks, and the lines to paste. TEXT NULL: the title of the step says it. */
 static void add_instruction(struct view *v, struct instruction *i, const char *text,
 			    const char *command, const char *risk)
 {
 	name_problems(v, i);
 	if (text)
 		text_add(v, &i->lines, prefix_of(v, i), text);
-	if (command)
-		add_command(v, &i->lines, v->is_brief ? COMMAND + NUMBER : COMMAND, command);
 	if (risk)
 		text_add(v, &i->lines, arena_printf(v->report->arena, "%*sRisk: ", COMMAND, ""),
 			 risk);
+	if (command)
+		add_command(v, &i->lines, v->is_brief ? COMMAND + NUMBER : COMMAND, command);
 }
 
 /* ---- what the program changes ---- */
@@ -195,19 +196,10 @@ static const char *change_text(const struct view *v, const struct change *c)
 	const char *what = joined(arena, c->what),
 		   *cost = c->repair->is_risk ? NULL : c->repair->cost;
 
-	if (c->repair->then_run)
-		return arena_printf(arena, "%s. %s%sThen run:", what, cost ? cost : "",
-				    cost ? " " : "");
 	if (cost)
 		return arena_printf(arena, "%s. %s", what, cost);
 	return c->effect ? arena_printf(arena, "%s. Takes effect %s.", what, c->effect)
 			 : arena_printf(arena, "%s.", what);
-}
-
-static const char *command_after(const struct view *v, const struct change *c)
-{
-	return c->repair->then_run ? arena_printf(v->report->arena, "sudo %s", c->repair->then_run)
-				   : NULL;
 }
 
 /* ---- what people do ---- */
@@ -320,6 +312,24 @@ static void add_advice(struct view *v, struct section *section, const struct pro
 
 /* ---- steps ---- */
 
+static void add_commands_after(struct view *v, struct section *section,
+			       const struct changes_list *list)
+{
+	const char *last = NULL;
+
+	for_each(change, list) {
+		const char *command = change->repair->then_run;
+
+		if (!command || same_text(command, last))
+			continue;
+		if (!last)
+			text_add(v, &section->command, "    ", "Then run:");
+		add_command(v, &section->command, COMMAND,
+			    arena_printf(v->report->arena, "sudo %s", command));
+		last = command;
+	}
+}
+
 static void add_repairs(struct view *v, struct section *section)
 {
 	struct changes_list list = { 0 };
@@ -330,8 +340,6 @@ static void add_repairs(struct view *v, struct section *section)
 		else if (!is_advised_before(v, section->step, *p))
 			add_advice(v, section, *p);
 	}
-	if (list.count > 1 && !v->is_brief)
-		text_add(v, &section->lines, "    ", "This command will:");
 	for_each(change, &list) {
 		struct instruction *i = LIST_ADD(v->report->arena, &section->items);
 		const char *text = change_text(v, change);
@@ -340,24 +348,30 @@ static void add_repairs(struct view *v, struct section *section)
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
 		if (change > list.items && is_same_list(&change[-1], change))
 			i->goes_on = true;
-		if (list.count == 1)
-			text = arena_printf(v->report->arena, "This command will %s", text);
-		add_instruction(v, i, text, command_after(v, change),
+		add_instruction(v, i, text, NULL,
 				change->repair->is_risk ? change->repair->cost : NULL);
 	}
+	text_add(v, &section->command, "    ", "Without --apply it only shows the changes:");
+	add_command(v, &section->command, COMMAND, steps_command(v->steps, section->step));
+	add_commands_after(v, section, &list);
 }
 
 static void add_title(struct view *v, struct section *section, size_t number)
 {
 	struct arena *arena = v->report->arena;
 	const struct step *step = section->step;
-	const char *title = step->kind == STEP_FIX ? steps_fix_text(v->steps, step)
-						   : steps_title(v->steps, step);
+	const char *title = steps_title(v->steps, step);
 	const char *text = steps_command(v->steps, step);
 	const char *head = arena_printf(arena, "%2zu. ", number);
-	bool more = text || step->then.count || (step->problems.count && step->kind != STEP_FIX);
+	bool more = text || step->then.count || step->problems.count;
 	const char *line = arena_printf(arena, "%s: %s", title, text ? text : "");
 
+	if (step->kind == STEP_FIX) {
+		text_add(v, &section->lines, head,
+			 arena_printf(arena, "%s. The command below will:",
+				      steps_fix_text(v->steps, step)));
+		return;
+	}
 	/* A short command is beside it. */
 	if (text && !strchr(text, '\n') && !strchr(title, ':') &&
 	    NUMBER + text_columns(line) <= v->page.width) {
@@ -413,6 +427,7 @@ static void print_section(struct view *v, const struct section *section)
 	print_lines(v, &section->lines);
 	for_each(i, &section->items)
 		print_lines(v, &i->lines);
+	print_lines(v, &section->command);
 }
 
 /* ---- the whole ---- */
