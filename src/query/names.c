@@ -114,6 +114,17 @@ static const char *kind_of(const struct node *node, const struct pci_device *dev
 	return is_known(device->port) ? ports[device->port.value] : "PCI device";
 }
 
+/* A letter in place of a number would need the drawing that explains it. */
+static const char *gpu_name(const struct node *node, const char *bdf, bool *address,
+			    struct arena *arena)
+{
+	const char *label = gpu_label(node, bdf, arena);
+	uint64_t number;
+
+	*address = !label || gpu_number(node, bdf, &number);
+	return *address ? label : arena_printf(arena, "GPU %s", bdf);
+}
+
 /* A port with one GPU or NIC below it is that one's. */
 static const char *end_below(const struct node *node, const char *bdf, struct arena *arena)
 {
@@ -121,10 +132,11 @@ static const char *end_below(const struct node *node, const char *bdf, struct ar
 
 	for_each(d, &node->pci.devices) {
 		const char *name;
+		bool address;
 
 		if (!str_is(d->parent, bdf))
 			continue;
-		name = gpu_label(node, d->bdf.value, arena);
+		name = gpu_name(node, d->bdf.value, &address, arena);
 		if (!name)
 			name = rdma_of(node, d->bdf.value);
 		if (!name || found)
@@ -149,9 +161,12 @@ static const char *above_gpus(const struct node *node, const char *bdf, struct a
 		if (ends++ == TOPOLOGY_ENDS_MAX)
 			break;
 		n = topology_above(node, d, above);
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++) {
+			bool address;
+
 			if (str_is(above[i]->bdf, bdf))
-				labels[count++] = gpu_label(node, d->bdf.value, arena);
+				labels[count++] = gpu_name(node, d->bdf.value, &address, arena);
+		}
 	}
 	return count ? arena_printf(arena, " above %s", labels_join(labels, count, 2, arena)) : "";
 }
@@ -161,9 +176,8 @@ static const char *device_label(const struct node *node, const char *bdf, bool *
 				struct arena *arena)
 {
 	const struct pci_device *device = node_pci(node, bdf);
-	const char *name = gpu_label(node, bdf, arena);
+	const char *name = gpu_name(node, bdf, address, arena);
 
-	*address = true;
 	if (!name)
 		name = rdma_of(node, bdf);
 	if (name || !device)

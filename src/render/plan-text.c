@@ -81,7 +81,7 @@ static void title(struct view *v, const struct plan_repair *r)
 	page_printf(&v->page, "  %s", page_style(&v->page, STYLE_BOLD));
 	text_wrap(v->page.out,
 		  arena_printf(v->plan->arena, "%s%s [%s]", rule->title, subjects(v, r), rule->id),
-		  2, 2, v->page.width);
+		  INDENT, INDENT, v->page.width);
 	fputs(page_style(&v->page, STYLE_PLAIN), v->page.out);
 }
 
@@ -207,6 +207,20 @@ static const char *command(struct arena *arena, const char *const *argv)
 	for (; argv && *argv; argv++)
 		text = text ? arena_printf(arena, "%s %s", text, *argv) : *argv;
 	return text;
+}
+
+const char *render_plan_commands(struct arena *arena, const struct plan *plan)
+{
+	struct arena_text text = { .arena = arena };
+
+	for_each(s, &plan->steps) {
+		const char *runs = command(arena, s->argv);
+
+		arena_add(&text, "# %s\n", step_text(arena, s));
+		if (runs)
+			arena_add(&text, "sudo %s\n", runs);
+	}
+	return arena_added(&text);
 }
 
 static void steps(struct view *v)

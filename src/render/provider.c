@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "base/output.h"
 #include "base/version.h"
+#include "fixes/unified.h"
 #include "query/kind.h"
 #include "query/names.h"
 #include "render/render.h"
@@ -73,6 +74,13 @@ static void evidence(const struct letter *l, const struct problem *p)
 	paragraph("Expected", render_expected(p));
 }
 
+/* The program would write it, and no command is as short. */
+static bool is_in_plan(const struct letter *l, const struct problem *p)
+{
+	return l->steps->plan && l->steps->plan->files.count &&
+	       steps_kind(l->steps, p) == STEP_FIX && !finding_command(p->first);
+}
+
 /* As it is done by hand: the reader may not have this program. */
 static void change(const struct letter *l, const struct problem *p)
 {
@@ -80,7 +88,10 @@ static void change(const struct letter *l, const struct problem *p)
 	struct text_lines fixes = { 0 };
 
 	for_each(member, &p->members) {
-		const char *remedy = steps_remedy(l->steps, p, *member);
+		/* What the restart alone solves has no other change. */
+		const char *remedy = steps_kind(l->steps, p) == STEP_RESTART
+					     ? finding_remedy(*member)
+					     : steps_remedy(l->steps, p, *member);
 		bool known = !finding_change(*member) || !*finding_change(*member);
 
 		for_each(line, &fixes)
@@ -93,6 +104,8 @@ static void change(const struct letter *l, const struct problem *p)
 	if (command) {
 		block(command);
 		putchar('\n');
+	} else if (is_in_plan(l, p)) {
+		puts("The lines are under \"Files\" at the end.\n");
 	}
 }
 
@@ -140,13 +153,13 @@ static const char *doing(enum step_kind kind)
 	case STEP_FINAL:
 		return "Decide whether this is the right node. No setting repairs";
 	case STEP_BOOT:
-		return "After these changes and before any reboot, do";
+		return "After these changes and before any reboot, make the changes of";
 	case STEP_FIRMWARE:
-		return "During this boot, in the firmware setup, do";
+		return "During this boot, in the firmware setup, make the changes of";
 	case STEP_RESTART:
 		return "This solves";
 	case STEP_AFTER:
-		return "When the node has started again, do";
+		return "When the node has started again, make the changes of";
 	case STEP_HARDWARE:
 		return "Repair the hardware of";
 	default:
@@ -192,6 +205,27 @@ static void order(const struct letter *l)
 						      sections_of(l, step, "")));
 	}
 	putchar('\n');
+}
+
+/* The files that the program would write, for those who have it not. */
+static void files(const struct letter *l)
+{
+	const struct plan *plan = l->steps->plan;
+	bool any = false;
+
+	for_each(p, &l->steps->problems->items)
+		any |= is_for_reader(l, p) && is_in_plan(l, p);
+	if (!any)
+		return;
+	puts("**Files:** all changes of files of this request, as a patch (in place of the commands that "
+	     "write files).\n");
+	for_each(file, &plan->files)
+		block(unified_diff(l->report->arena, file->path, file->before, file->after));
+	putchar('\n');
+	if (!plan->steps.count)
+		return;
+	puts("**After that:**\n");
+	block(render_plan_commands(l->report->arena, plan));
 }
 
 static void section(struct letter *l, const struct problem *p)
@@ -241,5 +275,6 @@ enum exit_status render_report_provider(const struct report *report,
 	for_each(p, &l.steps->problems->items)
 		if (is_for_reader(&l, p))
 			section(&l, p);
+	files(&l);
 	return finish_output(status);
 }

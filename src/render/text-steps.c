@@ -122,7 +122,9 @@ static void add_instruction(struct view *v, struct instruction *i, const char *t
 	if (text)
 		text_add(v, &i->lines, prefix_of(v, i), text);
 	if (risk)
-		text_add(v, &i->lines, arena_printf(v->report->arena, "%*sRisk: ", COMMAND, ""),
+		text_add(v, &i->lines,
+			 arena_printf(v->report->arena, "%*sRisk: ",
+				      v->problems->items.count > 1 ? COMMAND : NUMBER, ""),
 			 risk);
 	if (command)
 		add_command(v, &i->lines, v->is_brief ? COMMAND + NUMBER : COMMAND, command);
