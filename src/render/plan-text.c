@@ -235,7 +235,7 @@ static void steps(struct view *v)
 		text_wrap(v->page.out, step_text(v->plan->arena, s), INDENT, at, v->page.width);
 		label(v, "runs", command(v->plan->arena, s->argv));
 		for (size_t i = 0; s->must_hold && s->must_hold[i]; i++)
-			label(v, i ? "" : "holds", s->must_hold[i]);
+			label(v, i ? "" : "checks for", s->must_hold[i]);
 	}
 }
 
@@ -279,22 +279,23 @@ static bool needs_boot(const struct plan *plan)
 
 static void foot(struct view *v, const struct report *report, const struct render_options *options)
 {
-	const char *what =
-		options->apply ? ""
-		: options->from
-			? " Nothing was changed."
-			: " Nothing was changed. To undo the changes later, run nvnodecheck "
-			  "undo. To make them, run the same command as root with --apply.";
+	const char *text;
 
-	if (plan_is_empty(v->plan))
+	if (plan_is_empty(v->plan)) {
 		text_wrap(v->page.out, nothing_text(v, report, options), 0, 0, v->page.width);
+		return;
+	}
+	if (options->apply)
+		text = arena_printf(v->plan->arena, "Plan %s.", v->plan->id);
+	else if (options->from)
+		text = arena_printf(v->plan->arena, "Nothing was changed (plan %s).", v->plan->id);
 	else
-		text_wrap(v->page.out,
-			  arena_printf(v->plan->arena, "Plan %s.%s%s", v->plan->id, what,
-				       *what && !options->from && needs_boot(v->plan)
-					       ? " After that, reboot the node once."
-					       : ""),
-			  0, 0, v->page.width);
+		text = arena_printf(
+			v->plan->arena,
+			"Nothing was changed (plan %s). To make these changes, run the same "
+			"command as root with --apply%s. nvnodecheck undo takes them back.",
+			v->plan->id, needs_boot(v->plan) ? ", then reboot the node once" : "");
+	text_wrap(v->page.out, text, 0, 0, v->page.width);
 }
 
 enum exit_status render_plan_text(const struct plan *plan, const struct report *report,

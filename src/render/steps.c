@@ -597,9 +597,9 @@ static const char *look_title(const struct steps *steps)
 
 	return count ? arena_printf(
 			       steps->report->arena,
-			       "Ask the administrator to run this as root. It runs %zu more check%s%s%s",
-			       count, count == 1 ? "" : "s",
-			       count == 1 ? ": " : ", the gravest: ", gravest->id)
+			       "Ask the administrator to run this as root (%zu more check%s%s%s)",
+			       count, count == 1 ? "" : "s", count == 1 ? ": " : ", among them ",
+			       gravest->id)
 		     : "Ask the administrator to run this as root";
 }
 

@@ -255,6 +255,10 @@ static const char *advice_text(const struct view *v, const struct step *step,
 		return hardware_text(v, p);
 	if (effect)
 		text = arena_printf(v->report->arena, "%s Takes effect %s.", text, effect);
+	/* Only root's files tell. */
+	if (steps_is_blind(v->steps, p))
+		return arena_printf(v->report->arena, "Step 1 shows what to do. Probably: %s",
+				    text);
 	if (refused && !is_refused_before(v, step, p))
 		text = arena_printf(v->report->arena, "%s %s", text, refused);
 	return text;
@@ -436,7 +440,8 @@ static void print_section(struct view *v, const struct section *section)
 
 static void print_refused(struct view *v)
 {
-	if (v->steps->plan && v->steps->plan->refused)
+	/* The steps for a container say who does what outside it. */
+	if (v->steps->plan && v->steps->plan->refused && !is_known(v->report->node->os.container))
 		text_wrap(v->page.out,
 			  arena_printf(v->report->arena,
 				       "nvnodecheck fix changes nothing on this node: %s.",
@@ -444,13 +449,24 @@ static void print_refused(struct view *v)
 			  0, 0, v->page.width);
 }
 
-/* The number of the step that a user without root can do; 0: there is none. */
-static size_t own_step(const struct steps *steps)
+/* "step 1", "steps 1 and 2": those that a user without root can do; NULL: there are none. */
+static const char *own_steps(const struct view *v)
 {
-	for_each(step, &steps->items)
-		if (step->kind == STEP_JOB || step->kind == STEP_CONTAINER)
-			return (size_t)(step - steps->items.items) + 1;
-	return 0;
+	struct arena *arena = v->report->arena;
+	const char *text = NULL;
+
+	for_each(step, &v->steps->items) {
+		size_t number = (size_t)(step - v->steps->items.items) + 1;
+
+		if (step->kind == STEP_JOB)
+			text = arena_printf(arena, "step %zu", number);
+		else if (step->kind == STEP_CONTAINER && text)
+			text = arena_printf(arena, "steps %s and %zu", text + strlen("step "),
+					    number);
+		else if (step->kind == STEP_CONTAINER)
+			text = arena_printf(arena, "step %zu", number);
+	}
+	return text;
 }
 
 /* The last step is to check again. */
@@ -466,7 +482,7 @@ static bool are_all_own(const struct steps *steps)
 void text_not_root(struct view *v)
 {
 	struct arena *arena = v->report->arena;
-	size_t own = own_step(v->steps);
+	const char *own = own_steps(v);
 	const char *text = "The repairs need an administrator";
 
 	if (!known_not(v->report->node->os.observed_uid, 0) || are_all_own(v->steps))
@@ -475,8 +491,7 @@ void text_not_root(struct view *v)
 		text = "You can change the job settings yourself. The repairs need an administrator";
 	else if (own)
 		text = arena_printf(
-			arena,
-			"You can do step %zu yourself. The other repairs need an administrator",
+			arena, "You can do %s yourself. The other repairs need an administrator",
 			own);
 	text_wrap(v->page.out,
 		  arena_printf(

@@ -236,13 +236,14 @@ static void print_row(const struct table *t, const struct row *row)
 		page_printf(page, "%*s%s\n", t->left, "", row->lines.items[i]);
 }
 
-/* "[3, 4]": the problems that the user of a job repairs; NULL: there are none. */
+/* "[3, 4]": the problems that the user repairs who starts the job or the container; NULL: there are none. */
 static const char *own_numbers(const struct view *v)
 {
 	LIST(const struct problem *) own = { 0 };
 
 	for_each(p, &v->problems->items)
-		if (steps_kind(v->steps, p) == STEP_JOB)
+		if (steps_kind(v->steps, p) == STEP_JOB ||
+		    steps_kind(v->steps, p) == STEP_CONTAINER)
 			*LIST_ADD(v->report->arena, &own) = p;
 	return own.count ? arena_printf(v->report->arena, "[%s]",
 					text_numbers(v, own.items, own.count))
@@ -369,8 +370,7 @@ void text_table(struct view *v, int lines)
 		print_row(&t, row);
 	}
 	if (is_own_shown(v) && t.rows.count == v->problems->items.count)
-		page_printf(&v->page, "Yours: %s (job settings; they need no root)\n",
-			    own_numbers(v));
+		page_printf(&v->page, "Yours: %s (no root needed)\n", own_numbers(v));
 	/* Without the steps below it. */
 	if (first && v->options->brief) {
 		print_next(v, first, next_text(v, first));

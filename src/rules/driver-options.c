@@ -49,6 +49,7 @@ static void check_wrong_option(struct rule_context *ctx, const struct option *op
 						"the running driver has \"%s\"; no file sets that",
 						s->running.value),
 			.expected = option->expected, .remedy = "Reboot.", .has_fix = true,
+			.action = ACTION_REBOOT,
 			.evidence = { s->running.fact, s->configured.fact, s->early.fact });
 	else
 		FAIL_AS(ctx, option->severity, .subject = s->name,

@@ -338,6 +338,8 @@ static void check_nvlink(struct rule_context *ctx)
 		     .expected = "one fabric state in driver and fabric manager",
 		     .remedy =
 			     "Stop the jobs and restart the fabric manager. If that does not help, reboot.",
+		     .follows = "services/fabric-state-bad",
+		     .follows_subject = "fabric-out-of-sync",
 		     .evidence = { "log.lines[fabric-out-of-sync].last" });
 	if (sxid)
 		FAIL(ctx, .subject = "NVSwitch", .observed = sxid->last.value,
