@@ -108,6 +108,7 @@ struct rule_context;
 struct rule {
 	const char *id;	   /* area/condition; permanent */
 	const char *title; /* what breaks for the user, as a statement about the node */
+	bool is_reason_name; /* its reason, after the colon, begins with the name of a program or module */
 	bool is_short_effect; /* its reason, after the colon, is no sentence without the effect before it */
 	unsigned int profiles;	/* enum profile; base rules apply in every profile */
 	enum severity severity; /* of a fail, unless the answer says otherwise */

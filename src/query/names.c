@@ -203,6 +203,16 @@ static const char *port_label(const struct node *node, const char *subject, stru
 	return NULL;
 }
 
+/* A process whose limits its jobs get. */
+static const char *process_label(const struct node *node, const char *subject, struct arena *arena)
+{
+	bool any = str_is(node->limits.self.name, subject);
+
+	for_each(p, &node->limits.launchers)
+		any |= str_is(p->name, subject);
+	return any ? arena_printf(arena, "process %s", subject) : NULL;
+}
+
 /* The file and the line of a fact. */
 static const char *place_label(const struct node *node, const char *subject, struct arena *arena)
 {
@@ -224,6 +234,8 @@ static const char *label_of(const struct node *node, const char *subject, bool *
 		return label;
 	*address = false;
 	label = port_label(node, subject, arena);
+	if (!label)
+		label = process_label(node, subject, arena);
 	return label ? label : place_label(node, subject, arena);
 }
 

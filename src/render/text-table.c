@@ -158,11 +158,15 @@ static void add_rows(struct table *t, int most)
 /* The half of the title that is a sentence by itself. */
 static const char *half_title(struct arena *arena, const struct rule *rule, const char *colon)
 {
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
 	const char *title = rule->title, *reason = colon + 2;
 
 	if (rule->is_short_effect)
 		return arena_strndup(arena, title, (size_t)(colon - title));
-	return strncmp(reason, "a ", 2) == 0 ? arena_printf(arena, "A%s", reason + 1) : reason;
+	/* A name with other characters than letters is written as it is too. */
+	if (rule->is_reason_name || reason[strspn(reason, letters)] != ' ')
+		return reason;
+	return arena_printf(arena, "%c%s", toupper((unsigned char)*reason), reason + 1);
 }
 
 /* What breaks, or why, where there is no room for both. */

@@ -679,6 +679,7 @@ static const struct rule driver_rules[] = {
 	{
 		.id = "driver/library-mismatch",
 		.title = "CUDA fails: libcuda does not match the loaded kernel module",
+		.is_reason_name = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_library_mismatch,

@@ -347,6 +347,7 @@ static const struct rule modules_build_mismatch_rules[] = {
 	{
 		.id = "modules/gdrdrv-build-mismatch",
 		.title = "GDRCopy fails or is slow: gdrdrv was built for another driver flavour",
+		.is_reason_name = true,
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_gdrdrv,

@@ -528,6 +528,7 @@ static const struct rule modules_rules[] = {
 	{
 		.id = "modules/gdrdrv-not-loaded",
 		.title = "GDRCopy does not work: gdrdrv is not loaded",
+		.is_reason_name = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.needs_module = "gdrdrv",

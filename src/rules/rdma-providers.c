@@ -330,6 +330,7 @@ static const struct rule rdma_providers_rules[] = {
 	{
 		.id = "rdma/userspace-too-old",
 		.title = "RDMA programs cannot use what they ask for: libibverbs is too old",
+		.is_reason_name = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_too_old,

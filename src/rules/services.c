@@ -117,7 +117,7 @@ static void fail_down(struct rule_context *ctx, const struct service *s, const c
 	     .command = cause.remedy || !install
 				? NULL
 				: "sudo systemctl enable --now nvidia-fabricmanager",
-	     .has_fix = cause.text || service_condition(s) == SERVICE_FAILED,
+	     .has_fix = cause.text || install || service_condition(s) == SERVICE_FAILED,
 	     .evidence = { s ? "services.units[" FABRIC_MANAGER "].active" : "services.units",
 			   device, cause.fact });
 }
