@@ -107,7 +107,7 @@ static void repairs(struct view *v, enum part part)
 	}
 }
 
-/* What is gone with its cause needs no more than its name. */
+/* A consequence goes with its cause, so its name is enough. */
 static void consequences(struct view *v)
 {
 	const struct rule *last = NULL;

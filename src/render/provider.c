@@ -14,7 +14,7 @@
 #include "render/steps.h"
 #include "render/text.h"
 
-/* A value in a sentence has no markup; in a block it stands as it is. */
+/* Escapes values in sentences. A block needs no escapes of Markdown. */
 #define markdown(...) escape_printf(stdout, SINK_MARKDOWN, __VA_ARGS__)
 
 struct letter {
@@ -47,7 +47,7 @@ static void paragraph(const char *label, const char *text)
 		markdown("**%s:** %s\n\n", label, text);
 }
 
-/* What only the user changes is not asked for. */
+/* Leaves out what the user of the job or container changes. */
 static bool is_for_reader(const struct letter *l, const struct problem *p)
 {
 	enum step_kind kind = steps_kind(l->steps, p);
@@ -74,21 +74,21 @@ static void evidence(const struct letter *l, const struct problem *p)
 	paragraph("Expected", render_expected(p));
 }
 
-/* The program would write it, and no command is as short. */
+/* Returns true if the patch has the change, and no command does. */
 static bool is_in_plan(const struct letter *l, const struct problem *p)
 {
 	return l->steps->plan && l->steps->plan->files.count &&
 	       steps_kind(l->steps, p) == STEP_FIX && !finding_command(p->first);
 }
 
-/* As it is done by hand: the reader may not have this program. */
+/* Prints the change by hand, because the reader may not have this program. */
 static void change(const struct letter *l, const struct problem *p)
 {
 	const char *command = finding_command(p->first);
 	struct text_lines fixes = { 0 };
 
 	for_each(member, &p->members) {
-		/* What the restart alone solves has no other change. */
+		/* If the restart alone solves it, the restart is the change. */
 		const char *remedy = steps_kind(l->steps, p) == STEP_RESTART
 					     ? finding_remedy(*member)
 					     : steps_remedy(l->steps, p, *member);
@@ -116,14 +116,14 @@ static void safety(const struct letter *l, const struct problem *p)
 	bool is_risk = r && r->cost ? r->is_risk : p->first->rule->is_risk;
 
 	if (cost && !is_risk) {
-		/* The change says some of them. */
+		/* Some remedies say it. */
 		if (!strstr(steps_what(l->steps, p), cost))
 			paragraph("Side effect", cost);
 	} else if (!p->first->answer.is_kept)
 		paragraph("Risk", cost);
 }
 
-/* The number of its section; 0: it has none. */
+/* Returns the number of the problem's section, or 0. */
 static size_t section_number(const struct letter *l, const struct problem *problem)
 {
 	size_t number = 0;
@@ -146,7 +146,7 @@ static const char *sections_of(const struct letter *l, const struct step *step, 
 	return list;
 }
 
-/* What is done with the sections of a step. */
+/* Returns what to do with the sections of a step. */
 static const char *doing(enum step_kind kind)
 {
 	switch (kind) {
@@ -172,7 +172,7 @@ static void line_of(size_t *number, const char *text)
 	markdown("%zu. %s.\n", ++*number, text);
 }
 
-/* What the node as a whole needs, and which sections when. */
+/* Prints the order of the sections, with the drain and the restart. */
 static void order(const struct letter *l)
 {
 	struct arena *arena = l->report->arena;
@@ -186,7 +186,7 @@ static void order(const struct letter *l)
 		if (step->kind == STEP_JOB || step->kind == STEP_CONTAINER ||
 		    step->kind == STEP_LOOK)
 			continue;
-		/* Changes by the program and by hand are one to the reader. */
+		/* The reader makes the changes of fix and those by hand together. */
 		if (!joined && *list) {
 			line_of(&number,
 				arena_printf(arena, "Make the changes of section %s", list));
@@ -207,7 +207,7 @@ static void order(const struct letter *l)
 	putchar('\n');
 }
 
-/* The files that the program would write, for those who have it not. */
+/* Prints the files that fix would write, for readers without this program. */
 static void files(const struct letter *l)
 {
 	const struct plan *plan = l->steps->plan;

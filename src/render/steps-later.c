@@ -65,7 +65,7 @@ static bool plan_makes_image(const struct steps *steps)
 	return false;
 }
 
-/* A problem below it in the same step says that too. */
+/* Returns true if a problem below in STEP_HAND rebuilds the initramfs. */
 static bool is_built_below(const struct steps *steps, const struct problem *problem)
 {
 	bool below = false;
@@ -91,7 +91,7 @@ unsigned int steps_done_later(const struct steps *steps, const struct problem *p
 {
 	unsigned int then = steps_makes_image(steps, p) ? THEN_IMAGE : 0;
 
-	/* Others do their part after the restart of this node. */
+	/* These steps come after the restart of this node. */
 	if (steps_kind(steps, p) > STEP_RESTART)
 		return then;
 	if (steps->restart >= ACTIVATION_RELOAD)

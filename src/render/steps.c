@@ -8,7 +8,7 @@
 #include "query/names.h"
 #include "render/render.h"
 
-#define LOOK_CHECKS 10 /* so many that only root can run are worth a step */
+#define LOOK_CHECKS 10 /* with so many checks that only root can run, a run as root is a step */
 
 /* ---- who ---- */
 
@@ -29,7 +29,7 @@ static bool is_of_job(const struct problem *p)
 	       !p->first->answer.needs_module;
 }
 
-/* The hardware works, and lacks what the profile needs. */
+/* Working hardware that lacks what the profile needs has no repair. */
 static bool has_no_repair(const struct problem *p)
 {
 	return finding_action(p->first) == ACTION_NONE;
@@ -66,7 +66,7 @@ static enum step_kind kind_of_mender(const struct steps *steps, const struct pro
 	return p->first->rule->needs_running && is_restart_needed(steps) ? STEP_AFTER : STEP_HAND;
 }
 
-/* Without a plan the rule's word counts; a plan knows what this node allows. */
+/* Only a plan knows what this node allows; without one the rule says whether fix repairs it. */
 static bool is_repaired(const struct steps *steps, const struct problem *p)
 {
 	if (!steps->plan)
@@ -87,7 +87,7 @@ static bool is_done_already(const struct steps *steps, const struct problem *p)
 	return p->waits || (r && r->refused && r->activation);
 }
 
-/* All there is to do is what STEP_RESTART does. */
+/* Returns true if the restart is the whole remedy. */
 static bool needs_restart_only(const struct problem *p)
 {
 	enum action action = finding_action(p->first);
@@ -106,7 +106,7 @@ enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 	return kind == STEP_HAND && needs_restart_only(p) ? STEP_RESTART : kind;
 }
 
-/* The address of the only device, where a rule's text has a placeholder. */
+/* Puts the address of the only device in place of BDF. */
 static const char *with_address(const struct steps *steps, const struct problem *p,
 				const char *text)
 {
@@ -156,7 +156,7 @@ enum activation steps_activation(const struct steps *steps, const struct problem
 	return latest;
 }
 
-/* What the whole node has to do; a service or a container is restarted with the problem that it belongs to. */
+/* Returns the restart of the node that P needs. Restarts of services and containers are part of their remedies. */
 static enum activation restart_of(const struct steps *steps, const struct problem *p,
 				  enum step_kind kind)
 {
@@ -164,7 +164,7 @@ static enum activation restart_of(const struct steps *steps, const struct proble
 
 	if (kind > STEP_RESTART || kind == STEP_FINAL)
 		return ACTIVATION_NONE;
-	/* A reset is enough; a boot for other problems does the same. */
+	/* A reset is enough, and a boot for other problems resets the GPU too. */
 	if (finding_action(p->first) == ACTION_RESET_GPU)
 		return ACTIVATION_NONE;
 	if (finding_action(p->first) == ACTION_POWER_CYCLE)
@@ -205,7 +205,7 @@ const char *steps_effect(const struct steps *steps, const struct problem *p)
 
 	if (restart_of(steps, p, steps_kind(steps, p)) >= ACTIVATION_RELOAD)
 		return NULL;
-	/* The boot is its other way. */
+	/* A boot is the alternative to a reset. */
 	if (finding_action(p->first) == ACTION_RESET_GPU)
 		return NULL;
 	switch (activation) {
@@ -228,7 +228,7 @@ const char *steps_effect(const struct steps *steps, const struct problem *p)
 
 /* ---- the list ---- */
 
-/* It does not respond until the machine is powered off. */
+/* Returns true for a device that does not respond until a power cycle. */
 static bool is_lost(const struct problem *p)
 {
 	return finding_action(p->first) == ACTION_POWER_CYCLE && p->first->answer.subject;
@@ -246,7 +246,7 @@ static struct step *find_step(struct steps *steps, enum step_kind kind)
 	return step;
 }
 
-/* Once. */
+/* Adds the step with its problems, if it has any and is not there yet. */
 static void add_kind(struct steps *steps, enum step_kind kind)
 {
 	for_each(step, &steps->items)
@@ -257,7 +257,7 @@ static void add_kind(struct steps *steps, enum step_kind kind)
 			*LIST_ADD(steps->report->arena, &find_step(steps, kind)->problems) = p;
 }
 
-/* A problem before it is about the same device. */
+/* Returns true if a problem above is about the same device. */
 static bool is_ticketed(const struct steps *steps, const struct problem *problem)
 {
 	for_each(p, &steps->problems->items) {
@@ -270,7 +270,7 @@ static bool is_ticketed(const struct steps *steps, const struct problem *problem
 	return false;
 }
 
-/* A device that does not respond after the power cycle either is one for support. */
+/* A device that does not respond after the power cycle needs support. */
 static void add_if_still_lost(struct steps *steps)
 {
 	for_each(p, &steps->problems->items)
@@ -296,7 +296,7 @@ static bool needs_drain(const struct steps *steps)
 	return needed && !is_known(steps->report->node->os.next_boot);
 }
 
-/* What keeps the program from a repair is changed first. */
+/* An administrator first removes what keeps fix from a repair. */
 bool steps_is_hand_first(const struct steps *steps)
 {
 	for_each(p, &steps->problems->items)
@@ -316,20 +316,20 @@ bool steps_is_blind(const struct steps *steps, const struct problem *p)
 	return is_not_root(steps) && render_refused(steps, p);
 }
 
-/* Only root can run it. */
+/* Returns true for a check that only root can run. */
 static bool is_for_root(const struct finding *f)
 {
 	return !f->off && f->answer.verdict == VERDICT_UNKNOWN && f->gap &&
 	       (str_is(f->gap->error, "EACCES") || str_is(f->gap->error, "EPERM"));
 }
 
-/* Of two as grave, the one that a requested profile adds says more. */
+/* Of equally grave rules, one that a requested profile adds comes first. */
 static int weight(const struct rule *rule)
 {
 	return 2 * (int)rule->severity + !(rule->profiles & PROFILE_BASE);
 }
 
-/* The first of the gravest checks that only root can run; NULL: there is none. */
+/* Returns the gravest rule that only root can check, or NULL. */
 static const struct rule *gravest_for_root(const struct report *report)
 {
 	const struct rule *gravest = NULL;
@@ -340,7 +340,7 @@ static const struct rule *gravest_for_root(const struct report *report)
 	return gravest;
 }
 
-/* Checks that only root can run. */
+/* Counts the checks that only root can run. */
 static size_t count_for_root(const struct report *report)
 {
 	const struct rule *last = NULL;
@@ -355,7 +355,7 @@ static size_t count_for_root(const struct report *report)
 	return count;
 }
 
-/* Many checks, or the files that decide about a repair, need root. */
+/* Returns true if many checks, or files that decide about a repair, need root. */
 static bool needs_look(const struct steps *steps)
 {
 	if (!is_not_root(steps) || !steps->problems->items.count)
@@ -406,7 +406,7 @@ static bool needs_all(const struct steps *steps)
 	return false;
 }
 
-/* As an option's value: what another argument includes is left out. */
+/* Returns the value of --profile, without profiles that another one includes. */
 static const char *profile_words_of(unsigned int profiles, struct arena *arena)
 {
 	const char *text = "";
@@ -432,7 +432,7 @@ static void name_command(struct steps *steps, const struct render_options *optio
 				     profile_words_of(options->profiles, arena));
 	if (options->root)
 		root = arena_printf(arena, " --root %s", command_quote(arena, options->root));
-	/* A container that a user runs in has no sudo, as a rule. */
+	/* A user's container rarely has sudo. */
 	steps->check_command = arena_printf(
 		arena, "%snvnodecheck doctor%s%s",
 		is_not_root(steps) && is_known(steps->report->node->os.container) ? "" : "sudo ",
@@ -506,7 +506,7 @@ static const char *hand_word(const struct problem *p)
 	}
 }
 
-/* What is done, and the restart with which it takes effect. */
+/* Returns the action and the restart that it needs. */
 static const char *with_restart(const struct steps *steps, const char *word, const char *restart)
 {
 	return restart ? arena_printf(steps->report->arena, "%s, %s", word, restart) : word;
@@ -551,7 +551,7 @@ const struct step *steps_first(const struct steps *steps)
 
 	if (!steps->items.count)
 		return NULL;
-	/* What nothing repairs is no action; a step other than the last check is. */
+	/* STEP_FINAL asks for no action. */
 	return first->kind == STEP_FINAL && steps->items.count > 2 ? &first[1] : first;
 }
 
@@ -603,7 +603,7 @@ static const char *look_title(const struct steps *steps)
 		     : "Ask the administrator to run this as root";
 }
 
-/* Jobs on a device that is gone never end. */
+/* Jobs on a device that does not respond never end. */
 static const struct problem *find_lost_device(const struct steps *steps)
 {
 	for_each(p, &steps->problems->items)
@@ -722,7 +722,7 @@ static const char *restart_command(const struct steps *steps)
 	}
 }
 
-/* Slurm's name of the node: its host name without the domain, unless NodeHostname= says otherwise. */
+/* Slurm's node name is the host name without the domain, unless NodeHostname= differs. */
 static const char *drain_command(const struct steps *steps)
 {
 	const struct node *node = steps->report->node;

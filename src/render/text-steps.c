@@ -43,7 +43,7 @@ void text_add(struct view *v, struct text_lines *lines, const char *prefix, cons
 						  : arena_printf(arena, "%*s%s", at, "", *part);
 }
 
-/* As it is to be pasted: not wrapped. */
+/* A command is not wrapped, so that it can be pasted. */
 static void add_command(struct view *v, struct text_lines *lines, int indent, const char *text)
 {
 	struct arena *arena = v->report->arena;
@@ -84,7 +84,7 @@ const char *text_numbers(const struct view *v, const struct problem *const *prob
 	return list;
 }
 
-/* "    [1, 4] " of the problems for which it is done; without a number for the only one. */
+/* Returns "    [1, 4] " for these problems; only blanks for the only problem. */
 static const char *numbered(struct view *v, const struct problem *const *problems, uint32_t count)
 {
 	if (!steps_number(v->steps, problems[0]))
@@ -102,7 +102,7 @@ static const char *prefix_of(struct view *v, const struct instruction *i)
 	return numbered(v, i->problems.items, i->problems.count);
 }
 
-/* The problems that no step has named yet. */
+/* Adds the titles of problems that no step has named yet, on a page without details. */
 static void name_problems(struct view *v, struct instruction *i)
 {
 	for_each(p, &i->problems) {
@@ -114,7 +114,7 @@ static void name_problems(struct view *v, struct instruction *i)
 	}
 }
 
-/* What to do, what it risks, and the lines to paste. TEXT NULL: the title of the step says it. */
+/* Adds the instruction, its risk and its command. TEXT is NULL if the title of the step says all. */
 static void add_instruction(struct view *v, struct instruction *i, const char *text,
 			    const char *command, const char *risk)
 {
@@ -132,10 +132,10 @@ static void add_instruction(struct view *v, struct instruction *i, const char *t
 
 /* ---- what the program changes ---- */
 
-/* One thing that the program changes, and the problems that this repairs. */
+/* A change that fix makes, and the problems that it solves. */
 struct change {
 	const char *what;
-	const char *effect; /* NULL: a step of its own says it */
+	const char *effect; /* NULL if a later step says it */
 	const struct plan_repair *repair;
 	LIST(const struct problem *) problems;
 };
@@ -181,7 +181,7 @@ static void add_changes(struct view *v, struct changes_list *list, const struct 
 	}
 }
 
-/* Two parts as a sentence has them; more stay a list. */
+/* Joins two parts with "and"; more parts stay a list. */
 static const char *joined(struct arena *arena, const char *what)
 {
 	const char *mark = strstr(what, "; ");
@@ -191,7 +191,7 @@ static const char *joined(struct arena *arena, const char *what)
 	return arena_printf(arena, "%.*s, and %s", (int)(mark - what), what, mark + 2);
 }
 
-/* What it does to the node, and its price or else when it takes effect. */
+/* Returns the change with its cost, or with the time at which it takes effect. */
 static const char *change_text(const struct view *v, const struct change *c)
 {
 	struct arena *arena = v->report->arena;
@@ -218,7 +218,7 @@ static bool is_advised_before(const struct view *v, const struct step *step,
 	return false;
 }
 
-/* The reason was given already. */
+/* Returns true if a problem above has the same reason. */
 static bool is_refused_before(const struct view *v, const struct step *step,
 			      const struct problem *problem)
 {
@@ -231,7 +231,7 @@ static bool is_refused_before(const struct view *v, const struct step *step,
 	return false;
 }
 
-/* Those who repair the machine need to know which part it is. */
+/* A technician needs to know which part to repair. */
 static const char *hardware_text(const struct view *v, const struct problem *p)
 {
 	const char *where = render_where(v->report, p, LABELS_ALL);
@@ -242,7 +242,7 @@ static const char *hardware_text(const struct view *v, const struct problem *p)
 			    steps_what(v->steps, p));
 }
 
-/* What is to be done about it, and what it takes. */
+/* Returns the instruction, when it takes effect, and why fix cannot do it. */
 static const char *advice_text(const struct view *v, const struct step *step,
 			       const struct problem *p)
 {
@@ -255,7 +255,7 @@ static const char *advice_text(const struct view *v, const struct step *step,
 		return hardware_text(v, p);
 	if (effect)
 		text = arena_printf(v->report->arena, "%s Takes effect %s.", text, effect);
-	/* Only root's files tell. */
+	/* Files that only root can read decide what to do. */
 	if (steps_is_blind(v->steps, p))
 		return arena_printf(v->report->arena, "Step 1 shows what to do. Probably: %s",
 				    text);
@@ -264,9 +264,9 @@ static const char *advice_text(const struct view *v, const struct step *step,
 	return text;
 }
 
-#define OTHERS_MOST 3 /* of one problem, the members that need something else */
+#define OTHERS_MOST 3 /* members of one problem with other instructions */
 
-/* What its other members need, where the rule says it of each. */
+/* Adds the instructions of the other members, if the rule has one for each. */
 static void add_other_advice(struct view *v, struct instruction *i, const struct problem *p)
 {
 	struct arena *arena = v->report->arena;
@@ -306,7 +306,7 @@ static void add_advice(struct view *v, struct section *section, const struct pro
 	for_each(p, &step->problems)
 		if (steps_is_same(v->steps, *p, problem))
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
-	/* Of what fix repairs its own command is above. */
+	/* A repair of fix has the command of its step. */
 	add_instruction(v, i, advice_text(v, step, problem),
 			step->kind == STEP_FIX ? NULL : steps_command_of(v->steps, problem),
 			rule->is_risk && step->kind < STEP_HARDWARE &&
@@ -389,7 +389,7 @@ static void add_title(struct view *v, struct section *section, size_t number)
 		add_command(v, &section->lines, COMMAND, text);
 }
 
-/* Those that may need more than the power cycle. */
+/* Adds the devices that can need more than the power cycle. */
 static void add_lost(struct view *v, struct section *section)
 {
 	struct arena *arena = v->report->arena;
@@ -449,7 +449,7 @@ static void print_refused(struct view *v)
 			  0, 0, v->page.width);
 }
 
-/* "step 1", "steps 1 and 2": those that a user without root can do; NULL: there are none. */
+/* Returns "step 1" or "steps 1 and 2", which a user without root can do; NULL if there are none. */
 static const char *own_steps(const struct view *v)
 {
 	struct arena *arena = v->report->arena;
@@ -469,7 +469,7 @@ static const char *own_steps(const struct view *v)
 	return text;
 }
 
-/* The last step is to check again. */
+/* Returns true if this user can do all steps. */
 static bool are_all_own(const struct steps *steps)
 {
 	for_each(step, &steps->items)
@@ -501,7 +501,7 @@ void text_not_root(struct view *v)
 	page_printf(&v->page, "%*s%s\n", COMMAND, "", v->steps->letter_command);
 }
 
-/* Who reads the first lines only must not end with a node that does not start. */
+/* A reader of only the first lines must not reboot a node that then does not start. */
 static void print_warning(struct view *v, const struct sections *sections)
 {
 	for_each(section, sections)
@@ -526,7 +526,7 @@ void text_steps(struct view *v)
 
 		if (decided)
 			page_printf(&v->page, "Only if you keep this node:\n");
-		/* What can make the rest pointless comes before who does the rest. */
+		/* The decision that can make the other steps pointless comes first. */
 		if (section == sections.items ? section->step->kind != STEP_FINAL : decided) {
 			print_warning(v, &sections);
 			print_refused(v);
