@@ -406,7 +406,7 @@ static bool needs_all(const struct steps *steps)
 	return false;
 }
 
-/* Returns the value of --profile, without profiles that another one includes. */
+/* Returns the value of --profile, without profiles that a requested one includes. */
 static const char *profile_words_of(unsigned int profiles, struct arena *arena)
 {
 	const char *text = "";

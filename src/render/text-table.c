@@ -294,10 +294,11 @@ static const char *step_sentence(struct view *v, const struct step *step)
 	if (step->kind == STEP_LOOK)
 		return v->steps->check_command;
 	p = step->problems.items[0];
-	how = finding_remedy(p->first);
+	how = finding_change(p->first);
 	if (!how || !*how)
-		how = steps_what(v->steps, p);
-	return arena_strndup(arena, how, text_sentence(how));
+		return steps_what(v->steps, p);
+	return remedy_with(arena, arena_strndup(arena, how, text_sentence(how)),
+			   finding_then(p->first));
 }
 
 /* Returns the first step, and the second one after a drain if there is room. */

@@ -378,7 +378,11 @@ static void fail_gdrdrv(struct rule_context *ctx, const char *why)
 	FAIL(ctx, .observed = cause.observed, .expected = "gdrdrv loaded",
 	     .remedy = cause.remedy ? cause.remedy : load.remedy,
 	     .command = cause.remedy ? NULL : load.command, .source = cause.source,
-	     .has_fix = load.no_file,
+	     .has_fix = load.no_file, .follows = "modules/dkms-failed",
+	     .follows_subject = is_known(ctx->node->os.kernel)
+					? text_printf(ctx, "gdrdrv, kernel %s",
+						      ctx->node->os.kernel.value)
+					: "gdrdrv",
 	     .evidence = { "modules.loaded", "software.items", load.fact });
 }
 
