@@ -13,6 +13,7 @@ struct instruction {
 	struct text_lines lines;
 	LIST(const struct problem *) problems;
 	bool goes_on; /* it is for the problems of the one before it */
+	bool by_fix;  /* the command of the step does it */
 };
 
 /* A step with its title, its command and its instructions. */
@@ -96,7 +97,8 @@ static const char *numbered(struct view *v, const struct problem *const *problem
 static const char *prefix_of(struct view *v, const struct instruction *i)
 {
 	if (v->is_brief)
-		return arena_printf(v->report->arena, "%*sDo: ", COMMAND, "");
+		return arena_printf(v->report->arena, "%*s%s: ", COMMAND, "",
+				    i->by_fix ? "Fix" : "Do");
 	if (i->goes_on)
 		return arena_printf(v->report->arena, "%*s", COMMAND, "");
 	return numbered(v, i->problems.items, i->problems.count);
@@ -352,6 +354,7 @@ static void add_repairs(struct view *v, struct section *section)
 
 		for_each(p, &change->problems)
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
+		i->by_fix = true;
 		if (change > list.items && is_same_list(&change[-1], change))
 			i->goes_on = true;
 		add_instruction(v, i, text, NULL,

@@ -88,7 +88,8 @@ static const char *remedy_of(struct rule_context *ctx, const struct service *s)
 
 	if (service_condition(s) == SERVICE_MASKED || (s && !str_is(s->load, "not-found")))
 		return NULL;
-	return is_known(node->driver.version)
+	/* driver/library-mismatch asks for one version, and does not say which. */
+	return is_known(node->driver.version) && !driver_libraries(node).other
 		       ? text_printf(
 				 ctx,
 				 "Install nvidia-fabricmanager %s, the version of the loaded driver%s. "
