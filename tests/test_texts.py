@@ -3,6 +3,7 @@
 same. make check-texts builds that program; without it (NVNODECHECK_REPLACED) these tests are skipped."""
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -40,6 +41,13 @@ def plan(binary, directory):
     return status, document["files"], document["steps"], repairs
 
 
+def table(binary, directory):
+    """Severity, who acts and what is next. Problems with the same text of what to do are side by side, so the order
+    differs."""
+    _, out = run(binary, "doctor", "--brief", "--profile", PROFILES, "--root", directory)
+    return sorted(re.findall(r"^(CRIT|ERR|WARN|WAIT) .* {2,}(\S+) {2,}(\S.*)$", out, re.M))
+
+
 @pytest.mark.parametrize("name", node.names())
 def test_texts_decide_nothing(name, stages):
     stage = stages("texts")
@@ -47,6 +55,7 @@ def test_texts_decide_nothing(name, stages):
     first = answers(program.binary(), stage.directory)
     assert answers(REPLACED, stage.directory) == first
     assert plan(REPLACED, stage.directory) == plan(program.binary(), stage.directory)
+    assert table(REPLACED, stage.directory) == table(program.binary(), stage.directory)
 
 
 def test_texts_are_replaced(stages):

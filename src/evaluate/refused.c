@@ -23,6 +23,7 @@ static bool says(const struct answer *answer, const char *text)
 static void set_remedy(struct answer *answer, const char *remedy)
 {
 	answer->remedy = remedy;
+	answer->then = 0;
 	answer->command = NULL;
 	answer->has_fix = true;
 	answer->fix = (struct fix_call){ 0 };

@@ -96,15 +96,16 @@ static void move_to_host(struct rule_context *ctx, struct answer *answer)
 	const struct os_facts *os = &ctx->node->os;
 	enum mender mender = answer->has_mender ? answer->mender : ctx->rule->mender;
 	const char *remedy = answer->remedy ? answer->remedy : TEXT(ctx->rule->remedy);
+	unsigned int then = answer->remedy ? answer->then : ctx->rule->then;
 	const struct fix_call *fix = answer->has_fix ? &answer->fix : &ctx->rule->fix;
 	bool cloud = is_known(os->cloud);
 
-	if (mender != MENDER_FIRMWARE || !is_known(os->hypervisor) || fix->kind || !remedy ||
-	    !strstr(remedy, "firmware"))
+	if (mender != MENDER_FIRMWARE || !is_known(os->hypervisor) || fix->kind || !remedy)
 		return;
 	answer->remedy = text_printf(ctx,
 				     "This is a virtual machine: its %s has to change this. %s",
 				     cloud ? "provider" : "host", remedy);
+	answer->then = then;
 	answer->has_mender = true;
 	answer->mender = cloud ? MENDER_PROVIDER : MENDER_HOST;
 	answer->action = cloud ? ACTION_PROVIDER : ACTION_HOST_SIDE;
@@ -147,6 +148,9 @@ void rule_answer(struct rule_context *ctx, const struct answer *given)
 	finding->answer.expected = TEXT(answer->expected);
 	finding->answer.impact = TEXT(answer->impact);
 	finding->answer.remedy = TEXT(answer->remedy);
+	if (finding_is_problem(finding) || heard.verdict == VERDICT_NOTE)
+		finding->remedy = remedy_with(ctx->arena, finding_change(finding),
+					      finding_then(finding));
 	finding->answer.command = TEXT(answer->command);
 	finding->answer.source = TEXT(answer->source);
 	finding_set_severity(finding, severity < gravest ? severity : gravest);
@@ -176,9 +180,64 @@ const char *finding_impact(const struct finding *f)
 	return f->answer.impact ? f->answer.impact : TEXT(f->rule->impact);
 }
 
-const char *finding_remedy(const struct finding *f)
+const char *finding_change(const struct finding *f)
 {
 	return f->answer.remedy ? f->answer.remedy : TEXT(f->rule->remedy);
+}
+
+unsigned int finding_then(const struct finding *f)
+{
+	return f->answer.remedy ? f->answer.then : f->rule->then;
+}
+
+/* What was answered later, of an image, is whole as it is. */
+const char *finding_remedy(const struct finding *f)
+{
+	return f->remedy ? f->remedy : finding_change(f);
+}
+
+static const char *then_text(unsigned int then)
+{
+	switch (then) {
+	case THEN_IMAGE | THEN_REBOOT:
+		return "Rebuild the initramfs, then reboot.";
+	case THEN_IMAGE:
+		return "Rebuild the initramfs.";
+	case THEN_REBOOT:
+		return "Then reboot.";
+	case THEN_RELOAD:
+		return "Then load the driver again.";
+	case THEN_LOADER:
+		return "Then restart systemd-modules-load.";
+	default:
+		return NULL;
+	}
+}
+
+static const char *first_text(unsigned int then)
+{
+	return then & FIRST_POWER_CYCLE ? "Power the node off and on. " : "";
+}
+
+const char *remedy_with(struct arena *arena, const char *remedy, unsigned int then)
+{
+	const char *end = then_text(then & ~(unsigned int)FIRST_POWER_CYCLE);
+
+	return then && remedy && *remedy
+		       ? TEXT(arena_printf(arena, "%s%s%s%s", first_text(then), remedy,
+					   end ? " " : "", end ? end : ""))
+		       : remedy;
+}
+
+const char *rule_remedy(const struct rule *rule, char buffer[REMEDY_MAX])
+{
+	const char *end = then_text(rule->then & ~(unsigned int)FIRST_POWER_CYCLE);
+
+	if (!rule->remedy || !rule->then)
+		return rule->remedy;
+	snprintf(buffer, REMEDY_MAX, "%s%s%s%s", first_text(rule->then), rule->remedy,
+		 end ? " " : "", end ? end : "");
+	return buffer;
 }
 
 /* A remedy of the answer's own has its own command or none. */

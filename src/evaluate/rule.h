@@ -83,6 +83,15 @@ enum action {
 };
 extern const char *const action_words[]; /* by enum action */
 
+/* How a remedy ends, or begins. One step can do this for several remedies, so their texts leave it out. */
+enum then {
+	THEN_IMAGE = 1 << 0,	   /* rebuild the initramfs */
+	THEN_REBOOT = 1 << 1,	   /* reboot */
+	THEN_RELOAD = 1 << 2,	   /* load the driver again */
+	THEN_LOADER = 1 << 3,	   /* restart systemd-modules-load */
+	FIRST_POWER_CYCLE = 1 << 4 /* before the rest: power the node off and on */
+};
+
 #define FIX_ARGS_MAX 4
 
 /* A kind of repair (a file of src/fixes defines it, and says what its arguments mean), and the arguments.
@@ -97,13 +106,16 @@ struct fix_call {
 struct rule_context;
 
 struct rule {
-	const char *id;		/* area/condition; permanent */
-	const char *title;	/* what breaks for the user, as a statement about the node */
+	const char *id;	   /* area/condition; permanent */
+	const char *title; /* what breaks for the user, as a statement about the node */
+	bool is_reason_name; /* its reason, after the colon, begins with the name of a program or module */
+	bool is_short_effect; /* its reason, after the colon, is no sentence without the effect before it */
 	unsigned int profiles;	/* enum profile; base rules apply in every profile */
 	enum severity severity; /* of a fail, unless the answer says otherwise */
 	enum severity gravest;	/* that an answer may say; lower than severity: severity is */
 	const char *impact;	/* what it does to the user's work */
-	const char *remedy;	/* what to do */
+	const char *remedy;	/* what to do, without what THEN adds */
+	unsigned int then;	/* enum then: how the remedy ends */
 	const char *command;	/* the same as shell commands to paste, one a line; or NULL */
 	enum mender mender;	/* who can do it by hand */
 	enum action action;
@@ -161,6 +173,8 @@ struct answer {
 	/* Instead of the rule's, where they are set: */
 	const char *impact;
 	const char *remedy;
+	unsigned int
+		then; /* enum then, of the remedy above; the rule's own counts only for the rule's remedy */
 	const char *command;
 	const char *source; /* where this very answer is written, beside what the rule names */
 	bool is_kept;	    /* the remedy asks to leave the setting as it is: it has no cost */
@@ -182,6 +196,7 @@ struct finding {
 	const struct rule *rule;
 	struct answer answer;
 	enum severity severity;
+	const char *remedy;	/* the whole: with its end */
 	const char *why_graded; /* the configuration's reason for another severity */
 	/* The configuration switched the rule off, or an administrator has seen it. */
 	bool off;
@@ -248,6 +263,13 @@ bool rule_has_answered(const struct rule_context *ctx, const char *subject);
 /* Values of a finding: its answer's own, else its rule's. */
 const char *finding_impact(const struct finding *finding);
 const char *finding_remedy(const struct finding *finding);
+/* The same without its end, and that end (enum then). */
+const char *finding_change(const struct finding *finding);
+unsigned int finding_then(const struct finding *finding);
+/* REMEDY with its end; that of a rule, which no node is asked about. */
+const char *remedy_with(struct arena *arena, const char *remedy, unsigned int then);
+#define REMEDY_MAX 1024
+const char *rule_remedy(const struct rule *rule, char buffer[REMEDY_MAX]);
 const char *finding_command(const struct finding *finding);
 enum activation finding_activation(const struct finding *finding);
 const struct fix_call *finding_fix(const struct finding *finding); /* NULL: none */

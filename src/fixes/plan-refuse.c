@@ -26,7 +26,7 @@ const char *plan_refuse_node(const struct node *node, struct arena *arena)
 	if (is_known(node->os.container))
 		return arena_printf(
 			arena,
-			"this is a container (%s); it is repaired on its host, and where it is "
+			"this is a container (%s). It is repaired on its host and where it is "
 			"started",
 			node->os.container.value);
 	if (is_known(node->os.image_based))

@@ -114,6 +114,17 @@ static const char *kind_of(const struct node *node, const struct pci_device *dev
 	return is_known(device->port) ? ports[device->port.value] : "PCI device";
 }
 
+/* A letter in place of a number would need the drawing that explains it. */
+static const char *gpu_name(const struct node *node, const char *bdf, bool *address,
+			    struct arena *arena)
+{
+	const char *label = gpu_label(node, bdf, arena);
+	uint64_t number;
+
+	*address = !label || gpu_number(node, bdf, &number);
+	return *address ? label : arena_printf(arena, "GPU %s", bdf);
+}
+
 /* A port with one GPU or NIC below it is that one's. */
 static const char *end_below(const struct node *node, const char *bdf, struct arena *arena)
 {
@@ -121,10 +132,11 @@ static const char *end_below(const struct node *node, const char *bdf, struct ar
 
 	for_each(d, &node->pci.devices) {
 		const char *name;
+		bool address;
 
 		if (!str_is(d->parent, bdf))
 			continue;
-		name = gpu_label(node, d->bdf.value, arena);
+		name = gpu_name(node, d->bdf.value, &address, arena);
 		if (!name)
 			name = rdma_of(node, d->bdf.value);
 		if (!name || found)
@@ -134,14 +146,38 @@ static const char *end_below(const struct node *node, const char *bdf, struct ar
 	return found;
 }
 
+/* " above GPU0-GPU3" of a bridge; "" without a GPU below it. */
+static const char *above_gpus(const struct node *node, const char *bdf, struct arena *arena)
+{
+	const char *labels[TOPOLOGY_ENDS_MAX];
+	size_t count = 0, ends = 0;
+
+	for_each(d, &node->pci.devices) {
+		const struct pci_device *above[PATH_PORTS_MAX];
+		size_t n;
+
+		if (topology_end(node, d) != END_GPU)
+			continue;
+		if (ends++ == TOPOLOGY_ENDS_MAX)
+			break;
+		n = topology_above(node, d, above);
+		for (size_t i = 0; i < n; i++) {
+			bool address;
+
+			if (str_is(above[i]->bdf, bdf))
+				labels[count++] = gpu_name(node, d->bdf.value, &address, arena);
+		}
+	}
+	return count ? arena_printf(arena, " above %s", labels_join(labels, count, 2, arena)) : "";
+}
+
 /* The name of the device at BDF; ADDRESS: it is not said otherwise where that is. */
 static const char *device_label(const struct node *node, const char *bdf, bool *address,
 				struct arena *arena)
 {
 	const struct pci_device *device = node_pci(node, bdf);
-	const char *name = gpu_label(node, bdf, arena);
+	const char *name = gpu_name(node, bdf, address, arena);
 
-	*address = true;
 	if (!name)
 		name = rdma_of(node, bdf);
 	if (name || !device)
@@ -150,7 +186,8 @@ static const char *device_label(const struct node *node, const char *bdf, bool *
 	if (name)
 		return arena_printf(arena, "PCIe port of %s", name);
 	*address = false;
-	return arena_printf(arena, "%s %s", kind_of(node, device), bdf);
+	return arena_printf(arena, "%s %s%s", kind_of(node, device), bdf,
+			    above_gpus(node, bdf, arena));
 }
 
 /* "mlx5_4/1": the port of a device that there is. */
@@ -164,6 +201,16 @@ static const char *port_label(const struct node *node, const char *subject, stru
 		    strncmp(d->name.value, subject, (size_t)(slash - subject)) == 0)
 			return arena_printf(arena, "%s port %s", d->name.value, slash + 1);
 	return NULL;
+}
+
+/* A process whose limits its jobs get. */
+static const char *process_label(const struct node *node, const char *subject, struct arena *arena)
+{
+	bool any = str_is(node->limits.self.name, subject);
+
+	for_each(p, &node->limits.launchers)
+		any |= str_is(p->name, subject);
+	return any ? arena_printf(arena, "process %s", subject) : NULL;
 }
 
 /* The file and the line of a fact. */
@@ -187,6 +234,8 @@ static const char *label_of(const struct node *node, const char *subject, bool *
 		return label;
 	*address = false;
 	label = port_label(node, subject, arena);
+	if (!label)
+		label = process_label(node, subject, arena);
 	return label ? label : place_label(node, subject, arena);
 }
 

@@ -223,8 +223,11 @@ static void steps(const struct page_view *v)
 		     v->steps->plan->refused);
 	html("<ol class=\"todo\">\n");
 	for_each(step, &v->steps->items) {
-		html("<li>%s\n", step->kind == STEP_FIX ? steps_fix_text(v->steps, step)
-							: steps_title(v->steps, step));
+		if (step->kind == STEP_FIX)
+			html("<li>%s (without --apply it only shows the changes)\n",
+			     steps_fix_text(v->steps, step));
+		else
+			html("<li>%s\n", steps_title(v->steps, step));
 		command(steps_command(v->steps, step));
 		if (step->kind != STEP_FIX && step->problems.count)
 			step_problems(v, step);

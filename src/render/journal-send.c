@@ -52,7 +52,7 @@ static void describe(struct entry *e, const struct report *r, const struct findi
 	add(e, "NVNODECHECK_SUBJECT", render_subjects(r, f));
 	add(e, "NVNODECHECK_OBSERVED", f->answer.observed);
 	add(e, "NVNODECHECK_EXPECTED", f->answer.expected);
-	add(e, "NVNODECHECK_REMEDY", f->answer.remedy ? f->answer.remedy : f->rule->remedy);
+	add(e, "NVNODECHECK_REMEDY", finding_remedy(f));
 }
 
 static void describe_run(struct entry *e, const struct report *r, enum exit_status status)

@@ -251,7 +251,7 @@ struct json_object *render_finding(const struct report *report, const struct fin
 	json_put_string(json, "observed", a->observed);
 	json_put_string(json, "expected", a->expected);
 	json_put_string(json, "impact", bad ? finding_impact(f) : NULL);
-	json_put_string(json, "remedy", bad ? finding_remedy(f) : a->remedy);
+	json_put_string(json, "remedy", bad || a->remedy ? finding_remedy(f) : NULL);
 	for (size_t i = 0; i < EVIDENCE_MAX && a->evidence[i]; i++)
 		json_object_array_add(evidence, evidence_json(report, a->evidence[i]));
 	json_put(json, "evidence", evidence);
@@ -360,6 +360,7 @@ enum exit_status render_report_jsonl(const struct report *report, enum exit_stat
 static struct json_object *rule_json(const struct rule *rule)
 {
 	struct json_object *json = json_object_new_object();
+	char remedy[REMEDY_MAX];
 
 	json_put_string(json, "id", rule->id);
 	json_put_string(json, "title", rule->title);
@@ -372,7 +373,7 @@ static struct json_object *rule_json(const struct rule *rule)
 	json_put_string(json, "reads", rule->reads);
 	json_put_string(json, "why", rule->why);
 	json_put_string(json, "impact", rule->impact);
-	json_put_string(json, "remedy", rule->remedy);
+	json_put_string(json, "remedy", rule_remedy(rule, remedy));
 	json_put_string(json, "check", rule->check);
 	json_put_string(json, "cost", rule->cost);
 	json_put_string(json, "sources", rule->sources);

@@ -58,18 +58,31 @@ static const char *subjects(const struct view *v, const struct plan_repair *r)
 		if (same_repair(other, r) && other->finding->answer.subject)
 			labels[count++] = subject_label(v->node, other->finding->answer.subject,
 							plan->arena);
-	return count ? arena_printf(plan->arena, ": %s",
+	return count ? arena_printf(plan->arena, " (%s)",
 				    labels_join(labels, count, SUBJECTS_SHOWN, plan->arena))
 		     : "";
 }
 
-enum part { PART_REPAIRED, PART_WAITING, PART_REFUSED };
+enum part { PART_REPAIRED, PART_WAITING, PART_REFUSED, PART_FOLLOWS };
 
 static enum part part_of(const struct plan_repair *r)
 {
 	if (!r->refused)
 		return PART_REPAIRED;
-	return r->activation ? PART_WAITING : PART_REFUSED;
+	if (r->activation)
+		return PART_WAITING;
+	return r->finding->follows_from ? PART_FOLLOWS : PART_REFUSED;
+}
+
+static void title(struct view *v, const struct plan_repair *r)
+{
+	const struct rule *rule = r->finding->rule;
+
+	page_printf(&v->page, "  %s", page_style(&v->page, STYLE_BOLD));
+	text_wrap(v->page.out,
+		  arena_printf(v->plan->arena, "%s%s [%s]", rule->title, subjects(v, r), rule->id),
+		  INDENT, INDENT, v->page.width);
+	fputs(page_style(&v->page, STYLE_PLAIN), v->page.out);
 }
 
 static void repairs(struct view *v, enum part part)
@@ -84,9 +97,7 @@ static void repairs(struct view *v, enum part part)
 		if (!any)
 			heading(v, headings[part]);
 		any = true;
-		page_printf(&v->page, "  %s%s%s%s\n", page_style(&v->page, STYLE_BOLD),
-			    r->finding->rule->id, page_style(&v->page, STYLE_PLAIN),
-			    subjects(v, r));
+		title(v, r);
 		label(v, "found", r->finding->answer.observed);
 		label(v, refused ? "why" : "change", refused ? r->refused : r->what);
 		label(v, "takes effect", refused ? NULL : effect_text(r->activation));
@@ -94,6 +105,25 @@ static void repairs(struct view *v, enum part part)
 		label(v, "note", refused || r->is_risk ? NULL : r->cost);
 		label(v, "risk", refused || !r->is_risk ? NULL : r->cost);
 	}
+}
+
+/* A consequence goes with its cause, so its name is enough. */
+static void consequences(struct view *v)
+{
+	const struct rule *last = NULL;
+	const char *list = "";
+
+	for_each(r, &v->plan->repairs) {
+		if (part_of(r) != PART_FOLLOWS || r->finding->rule == last)
+			continue;
+		last = r->finding->rule;
+		list = arena_printf(v->plan->arena, "%s%s%s", list, *list ? ", " : "", last->id);
+	}
+	if (!*list)
+		return;
+	heading(v, "Consequences: repair their causes above, then look again");
+	fputs("  ", v->page.out);
+	text_wrap(v->page.out, list, 2, 2, v->page.width);
 }
 
 /* ---- files ---- */
@@ -179,6 +209,20 @@ static const char *command(struct arena *arena, const char *const *argv)
 	return text;
 }
 
+const char *render_plan_commands(struct arena *arena, const struct plan *plan)
+{
+	struct arena_text text = { .arena = arena };
+
+	for_each(s, &plan->steps) {
+		const char *runs = command(arena, s->argv);
+
+		arena_add(&text, "# %s\n", step_text(arena, s));
+		if (runs)
+			arena_add(&text, "sudo %s\n", runs);
+	}
+	return arena_added(&text);
+}
+
 static void steps(struct view *v)
 {
 	size_t n = 0;
@@ -191,7 +235,7 @@ static void steps(struct view *v)
 		text_wrap(v->page.out, step_text(v->plan->arena, s), INDENT, at, v->page.width);
 		label(v, "runs", command(v->plan->arena, s->argv));
 		for (size_t i = 0; s->must_hold && s->must_hold[i]; i++)
-			label(v, i ? "" : "holds", s->must_hold[i]);
+			label(v, i ? "" : "checks for", s->must_hold[i]);
 	}
 }
 
@@ -200,7 +244,7 @@ static void steps(struct view *v)
 static bool any_refused(const struct plan *plan)
 {
 	for_each(r, &plan->repairs)
-		if (part_of(r) == PART_REFUSED)
+		if (part_of(r) >= PART_REFUSED)
 			return true;
 	return false;
 }
@@ -235,22 +279,23 @@ static bool needs_boot(const struct plan *plan)
 
 static void foot(struct view *v, const struct report *report, const struct render_options *options)
 {
-	const char *what =
-		options->apply ? ""
-		: options->from
-			? " Nothing was changed."
-			: " Nothing was changed. To undo the changes later, run nvnodecheck "
-			  "undo. To make them, run the same command as root with --apply.";
+	const char *text;
 
-	if (plan_is_empty(v->plan))
+	if (plan_is_empty(v->plan)) {
 		text_wrap(v->page.out, nothing_text(v, report, options), 0, 0, v->page.width);
+		return;
+	}
+	if (options->apply)
+		text = arena_printf(v->plan->arena, "Plan %s.", v->plan->id);
+	else if (options->from)
+		text = arena_printf(v->plan->arena, "Nothing was changed (plan %s).", v->plan->id);
 	else
-		text_wrap(v->page.out,
-			  arena_printf(v->plan->arena, "Plan %s.%s%s", v->plan->id, what,
-				       *what && !options->from && needs_boot(v->plan)
-					       ? " After that, reboot the node once."
-					       : ""),
-			  0, 0, v->page.width);
+		text = arena_printf(
+			v->plan->arena,
+			"Nothing was changed (plan %s). To make these changes, run the same "
+			"command as root with --apply%s. nvnodecheck undo takes them back.",
+			v->plan->id, needs_boot(v->plan) ? ", then reboot the node once" : "");
+	text_wrap(v->page.out, text, 0, 0, v->page.width);
 }
 
 enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
@@ -269,10 +314,11 @@ enum exit_status render_plan_text(const struct plan *plan, const struct report *
 			  arena_printf(plan->arena, "Refused on this node: %s.", plan->refused), 0,
 			  0, v.page.width);
 	repairs(&v, PART_REPAIRED);
-	repairs(&v, PART_WAITING);
-	repairs(&v, PART_REFUSED);
 	files(&v);
 	steps(&v);
+	repairs(&v, PART_WAITING);
+	repairs(&v, PART_REFUSED);
+	consequences(&v);
 	putc('\n', v.page.out);
 	if (!plan->refused)
 		foot(&v, report, options);

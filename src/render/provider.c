@@ -7,13 +7,14 @@
 #include "base/escape.h"
 #include "base/output.h"
 #include "base/version.h"
+#include "fixes/unified.h"
 #include "query/kind.h"
 #include "query/names.h"
 #include "render/render.h"
 #include "render/steps.h"
 #include "render/text.h"
 
-/* A value in a sentence has no markup; in a block it stands as it is. */
+/* Escapes values in sentences. A block needs no escapes of Markdown. */
 #define markdown(...) escape_printf(stdout, SINK_MARKDOWN, __VA_ARGS__)
 
 struct letter {
@@ -46,10 +47,12 @@ static void paragraph(const char *label, const char *text)
 		markdown("**%s:** %s\n\n", label, text);
 }
 
-/* What only the user changes is not asked for. */
+/* Leaves out what the user of the job or container changes. */
 static bool is_for_reader(const struct letter *l, const struct problem *p)
 {
-	return steps_kind(l->steps, p) != STEP_JOB;
+	enum step_kind kind = steps_kind(l->steps, p);
+
+	return kind != STEP_JOB && kind != STEP_CONTAINER;
 }
 
 static void evidence(const struct letter *l, const struct problem *p)
@@ -71,15 +74,25 @@ static void evidence(const struct letter *l, const struct problem *p)
 	paragraph("Expected", render_expected(p));
 }
 
-/* As it is done by hand: the reader may not have this program. */
+/* Returns true if the patch has the change, and no command does. */
+static bool is_in_plan(const struct letter *l, const struct problem *p)
+{
+	return l->steps->plan && l->steps->plan->files.count &&
+	       steps_kind(l->steps, p) == STEP_FIX && !finding_command(p->first);
+}
+
+/* Prints the change by hand, because the reader may not have this program. */
 static void change(const struct letter *l, const struct problem *p)
 {
 	const char *command = finding_command(p->first);
 	struct text_lines fixes = { 0 };
 
 	for_each(member, &p->members) {
-		const char *remedy = finding_remedy(*member);
-		bool known = !remedy || !*remedy;
+		/* If the restart alone solves it, the restart is the change. */
+		const char *remedy = steps_kind(l->steps, p) == STEP_RESTART
+					     ? finding_remedy(*member)
+					     : steps_remedy(l->steps, p, *member);
+		bool known = !finding_change(*member) || !*finding_change(*member);
 
 		for_each(line, &fixes)
 			known |= same_text(*line, remedy);
@@ -87,10 +100,12 @@ static void change(const struct letter *l, const struct problem *p)
 			*LIST_ADD(l->report->arena, &fixes) = remedy;
 	}
 	for_each(line, &fixes)
-		paragraph("Requested change", steps_without_later(l->steps, p, *line));
+		paragraph("Requested change", *line);
 	if (command) {
 		block(command);
 		putchar('\n');
+	} else if (is_in_plan(l, p)) {
+		puts("The lines are under \"Files\" at the end.\n");
 	}
 }
 
@@ -101,14 +116,14 @@ static void safety(const struct letter *l, const struct problem *p)
 	bool is_risk = r && r->cost ? r->is_risk : p->first->rule->is_risk;
 
 	if (cost && !is_risk) {
-		/* The change says some of them. */
+		/* Some remedies say it. */
 		if (!strstr(steps_what(l->steps, p), cost))
 			paragraph("Side effect", cost);
 	} else if (!p->first->answer.is_kept)
 		paragraph("Risk", cost);
 }
 
-/* The number of its section; 0: it has none. */
+/* Returns the number of the problem's section, or 0. */
 static size_t section_number(const struct letter *l, const struct problem *problem)
 {
 	size_t number = 0;
@@ -131,20 +146,20 @@ static const char *sections_of(const struct letter *l, const struct step *step, 
 	return list;
 }
 
-/* What is done with the sections of a step. */
+/* Returns what to do with the sections of a step. */
 static const char *doing(enum step_kind kind)
 {
 	switch (kind) {
 	case STEP_FINAL:
 		return "Decide whether this is the right node. No setting repairs";
 	case STEP_BOOT:
-		return "After these changes and before any reboot, do";
+		return "After these changes and before any reboot, make the changes of";
 	case STEP_FIRMWARE:
-		return "During this boot, in the firmware setup, do";
+		return "During this boot, in the firmware setup, make the changes of";
 	case STEP_RESTART:
 		return "This solves";
 	case STEP_AFTER:
-		return "When the node has started again, do";
+		return "When the node has started again, make the changes of";
 	case STEP_HARDWARE:
 		return "Repair the hardware of";
 	default:
@@ -157,7 +172,7 @@ static void line_of(size_t *number, const char *text)
 	markdown("%zu. %s.\n", ++*number, text);
 }
 
-/* What the node as a whole needs, and which sections when. */
+/* Prints the order of the sections, with the drain and the restart. */
 static void order(const struct letter *l)
 {
 	struct arena *arena = l->report->arena;
@@ -168,9 +183,10 @@ static void order(const struct letter *l)
 	for_each(step, &l->steps->items) {
 		bool joined = step->kind == STEP_FIX || step->kind == STEP_HAND;
 
-		if (step->kind == STEP_JOB || step->kind == STEP_LOOK)
+		if (step->kind == STEP_JOB || step->kind == STEP_CONTAINER ||
+		    step->kind == STEP_LOOK)
 			continue;
-		/* Changes by the program and by hand are one to the reader. */
+		/* The reader makes the changes of fix and those by hand together. */
 		if (!joined && *list) {
 			line_of(&number,
 				arena_printf(arena, "Make the changes of section %s", list));
@@ -191,59 +207,25 @@ static void order(const struct letter *l)
 	putchar('\n');
 }
 
-/* ---- what is general, without what is of other kinds of nodes ---- */
-
-static const struct {
-	const char *word;
-	enum kind kind;
-} platforms[] = {
-	{ "Grace", KIND_GRACE },
-	{ "GB10", KIND_GB10 },
-	{ "GH200", KIND_GH200 },
-	{ "GB200", KIND_GB200 },
-	{ "ocker", KIND_CONTAINER },
-	{ "container", KIND_CONTAINER },
-	{ "ubernetes", KIND_KUBERNETES },
-	{ "pods", KIND_KUBERNETES },
-	{ "irtual machine", KIND_VFIO_HOST },
-	{ "slurm", KIND_SLURM },
-	{ "Slurm", KIND_SLURM },
-	{ "NVSwitch", KIND_HGX },
-	{ "Elastic Fabric", KIND_EFA },
-};
-
-/* It says something of a kind of node that this one is not, or names one of our rules. */
-static bool is_of_others(const struct node *node, const char *sentence)
+/* Prints the files that fix would write, for readers without this program. */
+static void files(const struct letter *l)
 {
-	for (size_t i = 0; i < sizeof(platforms) / sizeof(platforms[0]); i++)
-		if (strstr(sentence, platforms[i].word) && !node_may_be(node, platforms[i].kind) &&
-		    !(platforms[i].kind == KIND_VFIO_HOST &&
-		      node_may_be(node, KIND_VIRTUAL_MACHINE)))
-			return true;
-	return false;
-}
+	const struct plan *plan = l->steps->plan;
+	bool any = false;
 
-static const char *background(const struct letter *l, const char *text)
-{
-	const char *kept = "";
-	bool left = false;
-
-	while (text && *text) {
-		size_t n = text_sentence(text);
-		const char *sentence = arena_strndup(l->report->arena, text, n);
-		/* What begins so goes on about the sentence before it. */
-		bool goes_on = strncmp(sentence, "There ", 6) == 0 ||
-			       strncmp(sentence, "It ", 3) == 0 ||
-			       strncmp(sentence, "On these ", 9) == 0;
-
-		left = is_of_others(l->report->node, sentence) || (left && goes_on);
-		if (!left)
-			kept = arena_printf(l->report->arena, "%s%s%s", kept, *kept ? " " : "",
-					    sentence);
-		text += n;
-		text += strspn(text, " ");
-	}
-	return kept;
+	for_each(p, &l->steps->problems->items)
+		any |= is_for_reader(l, p) && is_in_plan(l, p);
+	if (!any)
+		return;
+	puts("**Files:** all changes of files of this request, as a patch (in place of the commands that "
+	     "write files).\n");
+	for_each(file, &plan->files)
+		block(unified_diff(l->report->arena, file->path, file->before, file->after));
+	putchar('\n');
+	if (!plan->steps.count)
+		return;
+	puts("**After that:**\n");
+	block(render_plan_commands(l->report->arena, plan));
 }
 
 static void section(struct letter *l, const struct problem *p)
@@ -257,7 +239,6 @@ static void section(struct letter *l, const struct problem *p)
 	change(l, p);
 	paragraph("Takes effect", effect_text(steps_activation(l->steps, p)));
 	safety(l, p);
-	paragraph("Background", background(l, p->first->rule->why));
 }
 
 static void head(const struct letter *l, size_t asked)
@@ -294,5 +275,6 @@ enum exit_status render_report_provider(const struct report *report,
 	for_each(p, &l.steps->problems->items)
 		if (is_for_reader(&l, p))
 			section(&l, p);
+	files(&l);
 	return finish_output(status);
 }

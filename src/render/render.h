@@ -80,6 +80,8 @@ enum exit_status render_entries_text(const struct txn_entries *entries,
 enum exit_status render_entries_json(const struct txn_entries *entries);
 /* ---- parts of documents, as new objects that the caller owns ---- */
 
+/* The steps of a plan as lines for a shell, each below a comment that says what it does. */
+const char *render_plan_commands(struct arena *arena, const struct plan *plan);
 /* A plan as a document, the node and the finding as all documents have them, and the words of a set of bits. */
 struct json_object *render_plan_object(const struct plan *plan, const struct report *report);
 struct json_object *render_node(const struct node *node);

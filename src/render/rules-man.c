@@ -75,7 +75,7 @@ static void repair(const struct rule *rule)
 
 static void one_rule(const struct rule *rule)
 {
-	char buffer[64];
+	char buffer[64], remedy[REMEDY_MAX];
 
 	printf(".SS ");
 	put_text(span_of(rule->id));
@@ -90,7 +90,7 @@ static void one_rule(const struct rule *rule)
 	field("Why", rule->why);
 	field("Impact", rule->impact);
 	field("Check", rule->check);
-	field("Remedy", rule->remedy);
+	field("Remedy", rule_remedy(rule, remedy));
 	repair(rule);
 	field("Cost", rule->cost);
 	field("Sources", rule->sources);

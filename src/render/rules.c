@@ -85,7 +85,7 @@ enum exit_status render_rule_text(const struct rule *rule, const struct render_o
 {
 	struct page page;
 	const struct fix *fix = rule->fix.kind ? fix_find(rule->fix.kind) : NULL;
-	char buffer[64], text[512];
+	char buffer[64], text[512], remedy[REMEDY_MAX];
 
 	page_begin(&page, options->color, options->pager);
 	page_printf(&page, "%s%s%s\n", page_style(&page, STYLE_BOLD), rule->id,
@@ -97,7 +97,7 @@ enum exit_status render_rule_text(const struct rule *rule, const struct render_o
 	section(&page, "Why it matters", rule->why);
 	section(&page, "What it does to a job", rule->impact);
 	section(&page, "How to check by hand", rule->check);
-	section(&page, "What to do", rule->remedy);
+	section(&page, "What to do", rule_remedy(rule, remedy));
 	if (rule->fix.kind)
 		snprintf(text, sizeof(text), "%s: %s%s%s.", rule->fix.kind, fix ? fix->title : "",
 			 rule->activation ? "; takes effect " : "",

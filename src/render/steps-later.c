@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* steps-later.c - what one step must know of the later ones: the reboot that comes once, the initramfs that is built once,
  * and the devices that only a repair brings back. */
-#include <string.h>
-
 #include "render/render.h"
 #include "render/steps.h"
 
@@ -67,14 +65,14 @@ static bool plan_makes_image(const struct steps *steps)
 	return false;
 }
 
-/* A problem below it in the same step says that too. */
+/* Returns true if a problem below in STEP_HAND rebuilds the initramfs. */
 static bool is_built_below(const struct steps *steps, const struct problem *problem)
 {
 	bool below = false;
 
 	for_each(p, &steps->problems->items) {
 		if (below && steps_kind(steps, p) == STEP_HAND &&
-		    strstr(steps_what(steps, p), "ebuild the initramfs"))
+		    finding_then(p->first) & THEN_IMAGE)
 			return true;
 		below |= p == problem;
 	}
@@ -89,37 +87,18 @@ bool steps_makes_image(const struct steps *steps, const struct problem *p)
 	       (steps_is_hand_first(steps) && plan_makes_image(steps));
 }
 
-/* TEXT with INSTEAD for the first OLD. */
-static const char *exchange(struct arena *arena, const char *text, const char *old,
-			    const char *instead)
+unsigned int steps_done_later(const struct steps *steps, const struct problem *p)
 {
-	const char *at = strstr(text, old);
+	unsigned int then = steps_makes_image(steps, p) ? THEN_IMAGE : 0;
 
-	return at ? arena_printf(arena, "%.*s%s%s", (int)(at - text), text, instead,
-				 at + strlen(old))
-		  : text;
-}
-
-const char *steps_without_later(const struct steps *steps, const struct problem *p,
-				const char *text)
-{
-	static const struct {
-		enum activation restart;
-		bool image;
-		const char *old, *instead;
-	} parts[] = {
-		{ ACTIVATION_REBOOT, false, ", then reboot.", "." },
-		{ ACTIVATION_REBOOT, false, " Then reboot.", "" },
-		{ ACTIVATION_REBOOT, false, " Then restart systemd-modules-load.", "" },
-		{ ACTIVATION_RELOAD, false, " Then load the driver again.", "" },
-		{ ACTIVATION_NONE, true, ", and rebuild the initramfs", "" },
-		{ ACTIVATION_NONE, true, " and rebuild the initramfs", "" },
-		{ ACTIVATION_NONE, true, " Rebuild the initramfs.", "" },
-	};
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (steps->restart >= parts[i].restart &&
-		    (!parts[i].image || steps_makes_image(steps, p)))
-			text = exchange(steps->report->arena, text, parts[i].old, parts[i].instead);
-	return text;
+	/* These steps come after the restart of this node. */
+	if (steps_kind(steps, p) > STEP_RESTART)
+		return then;
+	if (steps->restart >= ACTIVATION_RELOAD)
+		then |= THEN_RELOAD;
+	if (steps->restart >= ACTIVATION_REBOOT)
+		then |= THEN_REBOOT | THEN_LOADER;
+	if (steps->restart == ACTIVATION_POWER_CYCLE)
+		then |= FIRST_POWER_CYCLE;
+	return then;
 }

@@ -44,7 +44,7 @@ bool steps_is_same(const struct steps *steps, const struct problem *a, const str
 
 /* ---- the order ---- */
 
-/* The place of its step. Of one step last what the program refuses, or what the restart alone solves. */
+/* Returns the place of P's step. Last in a step is what fix refuses, or what the restart alone solves. */
 static int place(const struct steps *steps, const struct problem *p)
 {
 	enum step_kind kind = steps_kind(steps, p);
@@ -81,7 +81,7 @@ static void insert(struct problem *items, uint32_t from, uint32_t to)
 	items[to] = moved;
 }
 
-/* Few, and those of equal rank stay in their order. */
+/* Sorts by insertion: there are few, and equal ones keep their order. */
 void steps_sort(struct steps *steps)
 {
 	struct problems *sorted = arena_alloc(steps->report->arena, sizeof(*sorted));
@@ -98,7 +98,7 @@ void steps_sort(struct steps *steps)
 			to--;
 		insert(items, i, to);
 	}
-	/* Those with one instruction are side by side. */
+	/* Problems with the same instruction are side by side. */
 	for (uint32_t i = 0; i + 1 < count; i++)
 		for (uint32_t k = i + 1; k < count; k++)
 			if (steps_is_same(steps, &items[i], &items[k]))

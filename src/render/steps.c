@@ -8,7 +8,7 @@
 #include "query/names.h"
 #include "render/render.h"
 
-#define LOOK_CHECKS 10 /* so many that only root can run are worth a step */
+#define LOOK_CHECKS 10 /* with so many checks that only root can run, a run as root is a step */
 
 /* ---- who ---- */
 
@@ -29,7 +29,7 @@ static bool is_of_job(const struct problem *p)
 	       !p->first->answer.needs_module;
 }
 
-/* The hardware works, and lacks what the profile needs. */
+/* Working hardware that lacks what the profile needs has no repair. */
 static bool has_no_repair(const struct problem *p)
 {
 	return finding_action(p->first) == ACTION_NONE;
@@ -59,19 +59,14 @@ static enum step_kind kind_of_mender(const struct steps *steps, const struct pro
 		return STEP_JOB;
 	/* A container's kernel, modules and devices are the host's. */
 	if (is_known(steps->report->node->os.container))
-		return STEP_HOST;
+		return finding_activation(p->first) == ACTIVATION_RECREATE ? STEP_CONTAINER
+									   : STEP_HOST;
 	if (p->first->rule->stops_boot)
 		return STEP_BOOT;
 	return p->first->rule->needs_running && is_restart_needed(steps) ? STEP_AFTER : STEP_HAND;
 }
 
-bool steps_is_of_starter(const struct steps *steps, const struct problem *p)
-{
-	return is_known(steps->report->node->os.container) && steps_kind(steps, p) == STEP_HOST &&
-	       finding_activation(p->first) == ACTIVATION_RECREATE;
-}
-
-/* Without a plan the rule's word counts; a plan knows what this node allows. */
+/* Only a plan knows what this node allows; without one the rule says whether fix repairs it. */
 static bool is_repaired(const struct steps *steps, const struct problem *p)
 {
 	if (!steps->plan)
@@ -92,7 +87,7 @@ static bool is_done_already(const struct steps *steps, const struct problem *p)
 	return p->waits || (r && r->refused && r->activation);
 }
 
-/* All there is to do is what STEP_RESTART does. */
+/* Returns true if the restart is the whole remedy. */
 static bool needs_restart_only(const struct problem *p)
 {
 	enum action action = finding_action(p->first);
@@ -111,7 +106,7 @@ enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 	return kind == STEP_HAND && needs_restart_only(p) ? STEP_RESTART : kind;
 }
 
-/* The address of the only device, where a rule's text has a placeholder. */
+/* Puts the address of the only device in place of BDF. */
 static const char *with_address(const struct steps *steps, const struct problem *p,
 				const char *text)
 {
@@ -134,6 +129,17 @@ const char *steps_what(const struct steps *steps, const struct problem *p)
 	return remedy && *remedy ? with_address(steps, p, remedy) : p->first->rule->title;
 }
 
+const char *steps_remedy(const struct steps *steps, const struct problem *p,
+			 const struct finding *f)
+{
+	const char *change = finding_change(f);
+
+	if (is_done_already(steps, p) || !change || !*change)
+		return steps_what(steps, p);
+	return remedy_with(steps->report->arena, with_address(steps, p, change),
+			   finding_then(f) & ~steps_done_later(steps, p));
+}
+
 /* ---- when ---- */
 
 enum activation steps_activation(const struct steps *steps, const struct problem *p)
@@ -150,7 +156,7 @@ enum activation steps_activation(const struct steps *steps, const struct problem
 	return latest;
 }
 
-/* What the whole node has to do; a service or a container is restarted with the problem that it belongs to. */
+/* Returns the restart of the node that P needs. Restarts of services and containers are part of their remedies. */
 static enum activation restart_of(const struct steps *steps, const struct problem *p,
 				  enum step_kind kind)
 {
@@ -158,7 +164,7 @@ static enum activation restart_of(const struct steps *steps, const struct proble
 
 	if (kind > STEP_RESTART || kind == STEP_FINAL)
 		return ACTIVATION_NONE;
-	/* A reset is enough; a boot for other problems does the same. */
+	/* A reset is enough, and a boot for other problems resets the GPU too. */
 	if (finding_action(p->first) == ACTION_RESET_GPU)
 		return ACTIVATION_NONE;
 	if (finding_action(p->first) == ACTION_POWER_CYCLE)
@@ -199,17 +205,20 @@ const char *steps_effect(const struct steps *steps, const struct problem *p)
 
 	if (restart_of(steps, p, steps_kind(steps, p)) >= ACTIVATION_RELOAD)
 		return NULL;
+	/* A boot is the alternative to a reset. */
+	if (finding_action(p->first) == ACTION_RESET_GPU)
+		return NULL;
 	switch (activation) {
 	case ACTIVATION_NEW_JOBS:
 		return steps_kind(steps, p) == STEP_JOB ? NULL : "in new jobs";
-	case ACTIVATION_RESTART:
-		return strstr(steps_what(steps, p), "restart") ? NULL : "when the service restarts";
 	case ACTIVATION_RECREATE:
+		return steps_kind(steps, p) == STEP_CONTAINER ? NULL : effect_text(activation);
 	case ACTIVATION_RELOAD:
 		return effect_text(activation);
 	case ACTIVATION_REBOOT:
 	case ACTIVATION_POWER_CYCLE:
-		return strstr(steps_what(steps, p), "boot") ? NULL : effect_text(activation);
+		return finding_then(p->first) & THEN_REBOOT ? NULL : effect_text(activation);
+	case ACTIVATION_RESTART: /* its remedy restarts the service */
 	case ACTIVATION_NOW:
 	case ACTIVATION_NONE:
 		break;
@@ -219,7 +228,7 @@ const char *steps_effect(const struct steps *steps, const struct problem *p)
 
 /* ---- the list ---- */
 
-/* It does not respond until the machine is powered off. */
+/* Returns true for a device that does not respond until a power cycle. */
 static bool is_lost(const struct problem *p)
 {
 	return finding_action(p->first) == ACTION_POWER_CYCLE && p->first->answer.subject;
@@ -237,7 +246,7 @@ static struct step *find_step(struct steps *steps, enum step_kind kind)
 	return step;
 }
 
-/* Once. */
+/* Adds the step with its problems, if it has any and is not there yet. */
 static void add_kind(struct steps *steps, enum step_kind kind)
 {
 	for_each(step, &steps->items)
@@ -248,7 +257,7 @@ static void add_kind(struct steps *steps, enum step_kind kind)
 			*LIST_ADD(steps->report->arena, &find_step(steps, kind)->problems) = p;
 }
 
-/* A problem before it is about the same device. */
+/* Returns true if a problem above is about the same device. */
 static bool is_ticketed(const struct steps *steps, const struct problem *problem)
 {
 	for_each(p, &steps->problems->items) {
@@ -261,7 +270,7 @@ static bool is_ticketed(const struct steps *steps, const struct problem *problem
 	return false;
 }
 
-/* A device that does not respond after the power cycle either is one for support. */
+/* A device that does not respond after the power cycle needs support. */
 static void add_if_still_lost(struct steps *steps)
 {
 	for_each(p, &steps->problems->items)
@@ -287,7 +296,7 @@ static bool needs_drain(const struct steps *steps)
 	return needed && !is_known(steps->report->node->os.next_boot);
 }
 
-/* What keeps the program from a repair is changed first. */
+/* An administrator first removes what keeps fix from a repair. */
 bool steps_is_hand_first(const struct steps *steps)
 {
 	for_each(p, &steps->problems->items)
@@ -307,20 +316,20 @@ bool steps_is_blind(const struct steps *steps, const struct problem *p)
 	return is_not_root(steps) && render_refused(steps, p);
 }
 
-/* Only root can run it. */
+/* Returns true for a check that only root can run. */
 static bool is_for_root(const struct finding *f)
 {
 	return !f->off && f->answer.verdict == VERDICT_UNKNOWN && f->gap &&
 	       (str_is(f->gap->error, "EACCES") || str_is(f->gap->error, "EPERM"));
 }
 
-/* Of two as grave, the one that a requested profile adds says more. */
+/* Of equally grave rules, one that a requested profile adds comes first. */
 static int weight(const struct rule *rule)
 {
 	return 2 * (int)rule->severity + !(rule->profiles & PROFILE_BASE);
 }
 
-/* The first of the gravest checks that only root can run; NULL: there is none. */
+/* Returns the gravest rule that only root can check, or NULL. */
 static const struct rule *gravest_for_root(const struct report *report)
 {
 	const struct rule *gravest = NULL;
@@ -331,7 +340,7 @@ static const struct rule *gravest_for_root(const struct report *report)
 	return gravest;
 }
 
-/* Checks that only root can run. */
+/* Counts the checks that only root can run. */
 static size_t count_for_root(const struct report *report)
 {
 	const struct rule *last = NULL;
@@ -346,7 +355,7 @@ static size_t count_for_root(const struct report *report)
 	return count;
 }
 
-/* Many checks, or the files that decide about a repair, need root. */
+/* Returns true if many checks, or files that decide about a repair, need root. */
 static bool needs_look(const struct steps *steps)
 {
 	if (!is_not_root(steps) || !steps->problems->items.count)
@@ -379,6 +388,7 @@ static void add_steps(struct steps *steps)
 	add_kind(steps, STEP_AFTER);
 	add_kind(steps, STEP_HARDWARE);
 	add_if_still_lost(steps);
+	add_kind(steps, STEP_CONTAINER);
 	add_kind(steps, STEP_HOST);
 	add_kind(steps, STEP_PROVIDER);
 	if (steps->items.count)
@@ -396,7 +406,7 @@ static bool needs_all(const struct steps *steps)
 	return false;
 }
 
-/* As an option's value: what another argument includes is left out. */
+/* Returns the value of --profile, without profiles that a requested one includes. */
 static const char *profile_words_of(unsigned int profiles, struct arena *arena)
 {
 	const char *text = "";
@@ -422,7 +432,7 @@ static void name_command(struct steps *steps, const struct render_options *optio
 				     profile_words_of(options->profiles, arena));
 	if (options->root)
 		root = arena_printf(arena, " --root %s", command_quote(arena, options->root));
-	/* A container that a user runs in has no sudo, as a rule. */
+	/* A user's container rarely has sudo. */
 	steps->check_command = arena_printf(
 		arena, "%snvnodecheck doctor%s%s",
 		is_not_root(steps) && is_known(steps->report->node->os.container) ? "" : "sudo ",
@@ -496,7 +506,7 @@ static const char *hand_word(const struct problem *p)
 	}
 }
 
-/* What is done, and the restart with which it takes effect. */
+/* Returns the action and the restart that it needs. */
 static const char *with_restart(const struct steps *steps, const char *word, const char *restart)
 {
 	return restart ? arena_printf(steps->report->arena, "%s, %s", word, restart) : word;
@@ -506,13 +516,14 @@ const char *steps_who(const struct steps *steps, const struct problem *p)
 {
 	switch (steps_kind(steps, p)) {
 	case STEP_JOB:
+	case STEP_CONTAINER:
 		return "you";
 	case STEP_FINAL:
 		return "-";
 	case STEP_HARDWARE:
 		return "support";
 	case STEP_HOST:
-		return steps_is_of_starter(steps, p) ? "container" : "host";
+		return "host";
 	case STEP_PROVIDER:
 		return "provider";
 	default:
@@ -540,7 +551,7 @@ const struct step *steps_first(const struct steps *steps)
 
 	if (!steps->items.count)
 		return NULL;
-	/* What nothing repairs is no action; a step other than the last check is. */
+	/* STEP_FINAL asks for no action. */
 	return first->kind == STEP_FINAL && steps->items.count > 2 ? &first[1] : first;
 }
 
@@ -569,8 +580,9 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 		return "no repair";
 	case STEP_HARDWARE:
 		return "open ticket";
+	case STEP_CONTAINER:
+		return "new container";
 	case STEP_HOST:
-		return steps_is_of_starter(steps, p) ? "start again" : "send request";
 	case STEP_PROVIDER:
 		return "send request";
 	default:
@@ -585,13 +597,13 @@ static const char *look_title(const struct steps *steps)
 
 	return count ? arena_printf(
 			       steps->report->arena,
-			       "Ask the administrator to check the node as root: %zu check%s need%s it%s%s",
-			       count, count == 1 ? "" : "s", count == 1 ? "s" : "",
-			       count == 1 ? ", " : ", among them ", gravest->id)
-		     : "Ask the administrator to check the node as root";
+			       "Ask the administrator to run this as root (%zu more check%s%s%s)",
+			       count, count == 1 ? "" : "s", count == 1 ? ": " : ", among them ",
+			       gravest->id)
+		     : "Ask the administrator to run this as root";
 }
 
-/* Jobs on a device that is gone never end. */
+/* Jobs on a device that does not respond never end. */
 static const struct problem *find_lost_device(const struct steps *steps)
 {
 	for_each(p, &steps->problems->items)
@@ -625,7 +637,7 @@ static const char *restart_title(const struct steps *steps)
 	case ACTIVATION_RELOAD:
 		return "Load the driver again, or reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return "Power the node off and on";
+		return "Power the node off. Then power it on with its BMC or its power button";
 	default:
 		return "Reboot the node once";
 	}
@@ -669,9 +681,12 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return "By hand on this node, as root, when it has started again";
 	case STEP_HARDWARE:
 		return hardware_title(step);
+	case STEP_CONTAINER:
+		return "Create the container again, where you start it (docker run, pod, batch script)";
 	case STEP_HOST:
 		return is_known(steps->report->node->os.container)
-			       ? "Outside this container. Send to those who do it the output of"
+			       ? "The administrator of the host, on which this container runs, must do "
+				 "this. Send them the output of"
 			       : "The administrator of this virtual machine's host must do this. Send them the "
 				 "output of";
 	case STEP_PROVIDER:
@@ -687,7 +702,7 @@ const char *steps_fix_text(const struct steps *steps, const struct step *step)
 	uint32_t all = steps->problems->items.count, own = step->problems.count;
 	struct arena *arena = steps->report->arena;
 
-	return arena_printf(arena, "%s %s, as root (without --apply it only shows the changes)",
+	return arena_printf(arena, "%s %s, as root",
 			    *steps->where ? "On the node, repair" : "Repair",
 			    own == all ? (all == 1   ? "it"
 					  : all == 2 ? "both problems"
@@ -707,7 +722,7 @@ static const char *restart_command(const struct steps *steps)
 	}
 }
 
-/* Slurm's name of the node: its host name without the domain, unless NodeHostname= says otherwise. */
+/* Slurm's node name is the host name without the domain, unless NodeHostname= differs. */
 static const char *drain_command(const struct steps *steps)
 {
 	const struct node *node = steps->report->node;

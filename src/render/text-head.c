@@ -52,6 +52,12 @@ static const char *not_judged_text(const struct report *r)
 	return *list ? arena_printf(r->arena, " Not requested: %s.", list) : "";
 }
 
+/* Only the driver can answer it, which is asked on request (--nvml). */
+static bool is_of_driver(const struct finding *f)
+{
+	return f->answer.evidence[0] && strncmp(f->answer.evidence[0], "nvml.", 5) == 0;
+}
+
 /* Nothing grave is open that a look at more files, or as root, would answer. */
 static bool is_ready(const struct report *r)
 {
@@ -59,12 +65,9 @@ static bool is_ready(const struct report *r)
 	    is_known(r->node->os.next_boot))
 		return false;
 	for_each(f, &r->findings) {
-		const char *look = f->answer.verdict == VERDICT_UNKNOWN && !f->off &&
-						   f->severity >= SEVERITY_ERR
-					   ? render_unknown(r, f).to_check
-					   : NULL;
-
-		if (look && !strstr(look, "--nvml"))
+		if (f->answer.verdict == VERDICT_UNKNOWN && !f->off &&
+		    f->severity >= SEVERITY_ERR && render_unknown(r, f).to_check &&
+		    !is_of_driver(f))
 			return false;
 	}
 	return true;

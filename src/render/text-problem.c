@@ -7,10 +7,9 @@
 #include "query/names.h"
 #include "render/text.h"
 
-#define MANY \
-	10 /* problems: with more, the less severe have no more than where it is and what was found */
+#define FOLLOWS_MOST 2 /* lines of consequences, and one for the others */
 #define FOUND_MOST 3   /* lines of what was found, and one for the others */
-#define WHERE_SHORT 40 /* columns: it has no line of its own */
+#define WHERE_SHORT 40 /* columns; a longer place has a line of its own */
 
 /* ---- words that other formats share ---- */
 
@@ -28,7 +27,7 @@ const char *render_where(const struct report *r, const struct problem *p, size_t
 	return labels_join(labels, count, most, r->arena);
 }
 
-/* "file:line" of a fact; NULL: it comes from no file. */
+/* Returns "file:line" of a fact, or NULL if it comes from no file. */
 const char *render_place(const struct report *r, const char *fact)
 {
 	struct fact_ref ref;
@@ -38,7 +37,7 @@ const char *render_place(const struct report *r, const char *fact)
 	return ref.line ? arena_printf(r->arena, "%s:%" PRIu64, ref.source, ref.line) : ref.source;
 }
 
-/* Each place once, of the first finding: the others' are of its kind. */
+/* Returns the places of F's evidence, each once. */
 const char *render_places(const struct report *r, const struct finding *f)
 {
 	const char *text = "";
@@ -52,7 +51,7 @@ const char *render_places(const struct report *r, const struct finding *f)
 	return text;
 }
 
-/* What a trial showed, and whether that is what the configuration let expect. */
+/* Returns what a trial showed, and what the configuration alone would have meant. */
 const char *render_proof(const struct report *r, const struct finding *f)
 {
 	if (!f->proved || f->configured == f->answer.verdict)
@@ -97,7 +96,7 @@ static bool is_first(const struct problem *p, const struct finding *f, bool with
 	return true;
 }
 
-/* The members that say what F says, by name. */
+/* Returns the names of the members with the same text as F. */
 static const char *those_like(const struct report *r, const struct problem *p,
 			      const struct finding *f, bool with_expected)
 {
@@ -109,14 +108,15 @@ static const char *those_like(const struct report *r, const struct problem *p,
 	return render_where(r, &like, LABELS_ALL);
 }
 
-/* The name in front of TEXT, unless that begins with it. */
+/* Puts the name in front of TEXT, unless TEXT begins with it. */
 static const char *with_name(struct arena *arena, const char *name, const char *text)
 {
 	return strncmp(text, name, strlen(name)) == 0 ? text
 						      : arena_printf(arena, "%s: %s", name, text);
 }
 
-/* One line where all say the same, else one for each that differs; with what is expected, where that differs. */
+/* Returns one line if all members say the same, else a line for each text. If they expect different values, the lines
+ * have them. */
 struct text_lines render_found(const struct report *r, const struct problem *p)
 {
 	struct text_lines lines = { 0 };
@@ -167,7 +167,7 @@ struct text_lines render_fixes(const struct steps *steps, const struct problem *
 	return lines;
 }
 
-/* Why the program does not repair what it could on other nodes; NULL: it does, or it never could. */
+/* Returns why fix cannot make here a repair that it makes on other nodes; or NULL. */
 const char *render_refused(const struct steps *steps, const struct problem *p)
 {
 	const struct plan_repair *r = steps_repair(steps, p->first);
@@ -182,7 +182,7 @@ const char *render_refused(const struct steps *steps, const struct problem *p)
 
 /* ---- the page ---- */
 
-/* What the table has said of it; "" for nothing. */
+/* Returns the text of the problem's row in the table, or "". */
 static const char *said(const struct view *v, const struct problem *p)
 {
 	const char *row = v->has_steps ? v->rows[p - v->problems->items.items] : NULL;
@@ -190,7 +190,7 @@ static const char *said(const struct view *v, const struct problem *p)
 	return row ? row : "";
 }
 
-/* With the title, unless the table has all of it. */
+/* Prints the severity, the number, the title and the rule. */
 static void title_line(struct view *v, const struct problem *p)
 {
 	const struct page *page = &v->page;
@@ -226,16 +226,21 @@ static bool is_seen_before(const struct problem *p, const struct finding *f)
 	return false;
 }
 
-/* What follows from it, a line for each rule. */
+/* Prints what the problem causes, a line for each rule. */
 static void show_follows(struct view *v, const struct problem *p)
 {
-	const char *label = "also found";
+	const char *label = "causes";
+	uint32_t shown = 0, left = 0;
 
 	for_each(f, &p->follows) {
 		const char *subject = (*f)->answer.subject;
 
 		if (is_seen_before(p, *f))
 			continue;
+		if (shown++ >= FOLLOWS_MOST && !v->options->verbose && v->has_steps) {
+			left++;
+			continue;
+		}
 		if (subject)
 			subject = subject_label(v->report->node, subject, v->report->arena);
 		text_field(v, label,
@@ -244,9 +249,13 @@ static void show_follows(struct view *v, const struct problem *p)
 					subject ? subject : ""));
 		label = "";
 	}
+	if (left)
+		text_field(v, "",
+			   arena_printf(v->report->arena, "%" PRIu32 " more: -v shows %s", left,
+					left == 1 ? "it" : "them"));
 }
 
-/* A whole list or folder of the kernel, or what tells only that this is a container. */
+/* Returns true for a place that says little: a list or folder of the kernel, or the mark of a container. */
 static bool is_commonplace(const struct finding *f, const char *place)
 {
 	static const char *const common[] = { "/proc/modules", "/proc/devices", "/lib/modules",
@@ -261,7 +270,7 @@ static bool is_commonplace(const struct finding *f, const char *place)
 	return !strchr(place + 1, '/');
 }
 
-/* Whose environment it is. */
+/* Names the process of an environment. */
 static const char *place_name(struct arena *arena, const char *place)
 {
 	int end = 0;
@@ -274,7 +283,7 @@ static const char *place_name(struct arena *arena, const char *place)
 	return place;
 }
 
-/* In one line, without those that were found or are where it is; all of them with -v. */
+/* Returns the sources in one line, without places that other fields have. With -v it returns all. */
 static const char *sources_in_short(const struct view *v, const struct problem *p)
 {
 	struct arena *arena = v->report->arena;
@@ -309,13 +318,13 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 	return left && text_columns(text) <= room ? arena_printf(arena, "%s, ...", text) : text;
 }
 
-/* Lines of what was found begin with the names, if there are several. */
+/* Several lines of what was found begin with names. */
 static bool found_says_where(const struct report *r, const struct problem *p)
 {
 	return render_found(r, p).count > 1;
 }
 
-/* NULL: the table or what was found says it. */
+/* Returns the devices, or NULL if the table or what was found has them. */
 static const char *where_of(const struct view *v, const struct problem *p)
 {
 	const char *where = render_where(v->report, p, LABELS_ALL), *found = observed(p->first);
@@ -326,7 +335,7 @@ static const char *where_of(const struct view *v, const struct problem *p)
 	return where;
 }
 
-/* The first lines of many. */
+/* Keeps the first lines, and counts the others. */
 static struct text_lines *shorten(const struct view *v, struct text_lines *lines)
 {
 	uint32_t left = lines->count - FOUND_MOST;
@@ -339,7 +348,7 @@ static struct text_lines *shorten(const struct view *v, struct text_lines *lines
 	return lines;
 }
 
-/* Where it is, found and expected in one field, where each is short. */
+/* Prints where it is, what was found and what was expected. A short place is beside what was found. */
 static void show_found(struct view *v, const struct problem *p)
 {
 	struct arena *arena = v->report->arena;
@@ -356,7 +365,7 @@ static void show_found(struct view *v, const struct problem *p)
 	text_field(v, "expected", expected);
 }
 
-/* All of a short one; of a longer one the first sentence. */
+/* Returns a short impact whole, and the first sentence of a longer one. */
 static const char *impact_of(const struct view *v, const struct problem *p)
 {
 	const char *text = finding_impact(p->first);
@@ -387,22 +396,14 @@ static void show_remedy(struct view *v, const struct problem *p)
 	text_field(v, "in effect", effect_text(steps_activation(v->steps, p)));
 }
 
-static bool is_in_brief(const struct view *v, const struct problem *p)
-{
-	return v->has_steps && !v->options->verbose && p->severity < SEVERITY_ERR &&
-	       v->problems->items.count > MANY;
-}
-
 static void show(struct view *v, const struct problem *p)
 {
 	const struct finding *f = p->first;
 
-	/* The line in the place of the table has it. */
+	/* The only problem has its title in place of the table. */
 	if (v->problems->items.count > 1 || !*said(v, p))
 		title_line(v, p);
 	show_found(v, p);
-	if (is_in_brief(v, p))
-		return;
 	text_field(v, "source", sources_in_short(v, p));
 	text_field(v, "impact", impact_of(v, p));
 	if (!v->has_steps)
@@ -412,8 +413,53 @@ static void show(struct view *v, const struct problem *p)
 	show_follows(v, p);
 }
 
+/* Returns the rules of what the problem causes, each once. */
+static const char *causes(const struct view *v, const struct problem *p)
+{
+	struct arena *arena = v->report->arena;
+	const char *text = "";
+	uint32_t shown = 0, left = 0;
+
+	for_each(f, &p->follows) {
+		if (is_seen_before(p, *f))
+			continue;
+		if (shown++ < FOLLOWS_MOST)
+			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
+					    (*f)->rule->id);
+		else
+			left++;
+	}
+	return left ? arena_printf(arena, "%s and %" PRIu32 " more", text, left) : text;
+}
+
+void text_problem_lines(struct view *v, struct text_lines *lines, const struct problem *p,
+			int indent)
+{
+	struct arena *arena = v->report->arena;
+	struct text_lines found = render_found(v->report, p);
+	const char *where = where_of(v, p), *label = "Found: ";
+
+	text_add(v, lines,
+		 arena_printf(arena, "%*s[%u] %s ", indent, "", steps_number(v->steps, p),
+			      p->waits ? "WAIT" : text_tags[p->severity]),
+		 arena_printf(arena, "%s [%s]", p->first->rule->title, p->first->rule->id));
+	indent += indent;
+	if (where && found.count == 1 && text_columns(where) <= WHERE_SHORT)
+		found.items[0] = arena_printf(arena, "%s: %s", where, found.items[0]);
+	else if (where)
+		text_add(v, lines, arena_printf(arena, "%*sWhere: ", indent, ""), where);
+	for_each(line, shorten(v, &found)) {
+		text_add(v, lines, arena_printf(arena, "%*s%s", indent, "", label), *line);
+		label = "       ";
+	}
+	if (p->follows.count)
+		text_add(v, lines, arena_printf(arena, "%*sCauses: ", indent, ""), causes(v, p));
+}
+
 void text_problems(struct view *v)
 {
+	if (v->is_brief)
+		return;
 	if (v->has_steps && v->problems->items.count)
 		text_heading(v, "Details");
 	for_each(p, &v->problems->items)

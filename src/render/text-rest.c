@@ -76,17 +76,16 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 	text_field(v, "graded", f->why_graded);
 }
 
-/* Notes ask for nothing: with more than these lines of them, some are only counted. */
+/* Notes ask for nothing. Beside problems they are only counted; without one, those beyond these lines are. */
 #define NOTE_LINES 3
-#define ADVICE_MAX 3 /* notes that have something to do */
-#define MANY 10	     /* problems: beside more, notes are only counted */
+#define ADVICE_MAX 3 /* notes with an instruction */
 
 static size_t note_lines(const struct view *v, const char *text)
 {
 	return text_split(v->report->arena, text, v->page.width - TEXT_TAG).count;
 }
 
-/* The rule has a note before it. */
+/* Returns true if a note above is of the same rule. */
 static bool is_noted(const struct report *r, const struct finding *f)
 {
 	for_each(other, &r->findings) {
@@ -106,7 +105,7 @@ static bool is_worth_doing(const struct finding *f)
 	return f->rule->severity >= SEVERITY_WARN && !f->answer.source && f->answer.remedy;
 }
 
-/* The first sentence of what to do. */
+/* Returns the first sentence of the remedy. */
 static const char *short_remedy(struct arena *arena, const struct finding *f)
 {
 	const char *remedy = finding_remedy(f), *end = remedy ? strstr(remedy, ". ") : NULL;
@@ -114,7 +113,7 @@ static const char *short_remedy(struct arena *arena, const struct finding *f)
 	return end ? arena_printf(arena, "%.*s", (int)(end + 1 - remedy), remedy) : remedy;
 }
 
-/* A note with its remedy, which the page of problems would have in its steps. */
+/* Returns the note with its remedy. */
 static const char *note_text(const struct report *r, const struct finding *f)
 {
 	const char *text = render_note(r, f), *remedy = short_remedy(r->arena, f);
@@ -123,12 +122,12 @@ static const char *note_text(const struct report *r, const struct finding *f)
 						   : text;
 }
 
-/* How many lines of notes the page has room for. */
+/* Returns how many lines of notes the page has room for. */
 static size_t room_for_notes(const struct view *v)
 {
 	size_t lines = 0;
 
-	if (!v->options->verbose && v->problems->items.count > MANY)
+	if (!v->options->verbose && v->problems->items.count)
 		return 0;
 	for_each(f, &v->report->findings) {
 		const char *text = note_text(v->report, f);
@@ -139,11 +138,11 @@ static size_t room_for_notes(const struct view *v)
 }
 
 struct note_count {
-	size_t lines, most; /* for the notes that are never more than that */
+	size_t lines, most; /* at most so many lines of notes without an instruction */
 	size_t shown, left;
 };
 
-/* One for each rule; -v shows all of them. */
+/* Prints one note of each rule. */
 static void show_notes_of(struct view *v, bool worth_doing, struct note_count *count)
 {
 	for_each(f, &v->report->findings) {
@@ -255,7 +254,7 @@ static void show_not_judged(struct view *v)
 {
 	struct text_lines hints = render_hints(v->report);
 
-	/* Problems come first. */
+	/* Beside problems one hint is enough. */
 	if (v->problems->items.count && hints.count > 1 && !v->options->verbose)
 		hints.count = 1;
 	for_each(hint, &hints)
@@ -308,7 +307,7 @@ static void show_short(struct view *v, const struct finding *f)
 	text_field(v, "proved", render_proof(v->report, f));
 }
 
-/* What the files say is wrong and the hardware does all the same. */
+/* Returns true if the files say that it fails, and a trial on the hardware passed. */
 static bool is_overruled(const struct finding *f)
 {
 	return !f->off && f->proved && f->answer.verdict == VERDICT_PASS &&
@@ -352,7 +351,7 @@ static void show_changes(struct view *v)
 
 /* ---- the whole ---- */
 
-/* When it was read and by whom, and where to read on. A command is not broken. */
+/* Prints when the node was read and by whom, and how to read more. The command is not wrapped. */
 static void show_end(struct view *v)
 {
 	static const char more[] = "More on a rule: nvnodecheck explain RULE";

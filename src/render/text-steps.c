@@ -12,6 +12,8 @@
 struct instruction {
 	struct text_lines lines;
 	LIST(const struct problem *) problems;
+	bool goes_on; /* it is for the problems of the one before it */
+	bool by_fix;  /* the command of the step does it */
 };
 
 /* A step with its title, its command and its instructions. */
@@ -19,6 +21,7 @@ struct section {
 	const struct step *step;
 	struct text_lines lines;
 	LIST(struct instruction) items;
+	struct text_lines command; /* STEP_FIX: after what it changes and risks */
 };
 
 struct sections {
@@ -29,8 +32,7 @@ struct sections {
 
 /* ---- lines ---- */
 
-/* TEXT behind PREFIX, wrapped; further lines begin below its first word. */
-static void add_text(struct view *v, struct text_lines *lines, const char *prefix, const char *text)
+void text_add(struct view *v, struct text_lines *lines, const char *prefix, const char *text)
 {
 	struct arena *arena = v->report->arena;
 	int at = text_columns(prefix);
@@ -42,7 +44,7 @@ static void add_text(struct view *v, struct text_lines *lines, const char *prefi
 						  : arena_printf(arena, "%*s%s", at, "", *part);
 }
 
-/* As it is to be pasted: not wrapped. */
+/* A command is not wrapped, so that it can be pasted. */
 static void add_command(struct view *v, struct text_lines *lines, int indent, const char *text)
 {
 	struct arena *arena = v->report->arena;
@@ -83,7 +85,7 @@ const char *text_numbers(const struct view *v, const struct problem *const *prob
 	return list;
 }
 
-/* "    [1, 4] " of the problems for which it is done; without a number for the only one. */
+/* Returns "    [1, 4] " for these problems; only blanks for the only problem. */
 static const char *numbered(struct view *v, const struct problem *const *problems, uint32_t count)
 {
 	if (!steps_number(v->steps, problems[0]))
@@ -94,27 +96,48 @@ static const char *numbered(struct view *v, const struct problem *const *problem
 
 static const char *prefix_of(struct view *v, const struct instruction *i)
 {
+	if (v->is_brief)
+		return arena_printf(v->report->arena, "%*s%s: ", COMMAND, "",
+				    i->by_fix ? "Fix" : "Do");
+	if (i->goes_on)
+		return arena_printf(v->report->arena, "%*s", COMMAND, "");
 	return numbered(v, i->problems.items, i->problems.count);
 }
 
-/* What to do, the lines to paste, and what else it does. */
+/* Adds the titles of problems that no step has named yet, on a page without details. */
+static void name_problems(struct view *v, struct instruction *i)
+{
+	for_each(p, &i->problems) {
+		bool *named = &v->named[*p - v->problems->items.items];
+
+		if (v->is_brief && !*named)
+			text_problem_lines(v, &i->lines, *p, NUMBER);
+		*named = true;
+	}
+}
+
+/* Adds the instruction, its risk and its command. TEXT is NULL if the title of the step says all. */
 static void add_instruction(struct view *v, struct instruction *i, const char *text,
 			    const char *command, const char *risk)
 {
-	add_text(v, &i->lines, prefix_of(v, i), text);
-	if (command)
-		add_command(v, &i->lines, COMMAND, command);
+	name_problems(v, i);
+	if (text)
+		text_add(v, &i->lines, prefix_of(v, i), text);
 	if (risk)
-		add_text(v, &i->lines, arena_printf(v->report->arena, "%*sRisk: ", COMMAND, ""),
+		text_add(v, &i->lines,
+			 arena_printf(v->report->arena, "%*sRisk: ",
+				      v->problems->items.count > 1 ? COMMAND : NUMBER, ""),
 			 risk);
+	if (command)
+		add_command(v, &i->lines, v->is_brief ? COMMAND + NUMBER : COMMAND, command);
 }
 
 /* ---- what the program changes ---- */
 
-/* One thing that the program changes, and the problems that this repairs. */
+/* A change that fix makes, and the problems that it solves. */
 struct change {
 	const char *what;
-	const char *effect; /* NULL: a step of its own says it */
+	const char *effect; /* NULL if a later step says it */
 	const struct plan_repair *repair;
 	LIST(const struct problem *) problems;
 };
@@ -124,6 +147,12 @@ struct changes_list {
 	uint32_t count;
 	struct change *items;
 };
+
+static bool is_same_list(const struct change *a, const struct change *b)
+{
+	return a->problems.count == 1 && b->problems.count == 1 &&
+	       a->problems.items[0] == b->problems.items[0];
+}
 
 static struct change *find_change(struct changes_list *list, const char *what)
 {
@@ -154,7 +183,7 @@ static void add_changes(struct view *v, struct changes_list *list, const struct 
 	}
 }
 
-/* Two parts as a sentence has them; more stay a list. */
+/* Joins two parts with "and"; more parts stay a list. */
 static const char *joined(struct arena *arena, const char *what)
 {
 	const char *mark = strstr(what, "; ");
@@ -164,26 +193,17 @@ static const char *joined(struct arena *arena, const char *what)
 	return arena_printf(arena, "%.*s, and %s", (int)(mark - what), what, mark + 2);
 }
 
-/* What it does to the node, and its price or else when it takes effect. */
+/* Returns the change with its cost, or with the time at which it takes effect. */
 static const char *change_text(const struct view *v, const struct change *c)
 {
 	struct arena *arena = v->report->arena;
 	const char *what = joined(arena, c->what),
 		   *cost = c->repair->is_risk ? NULL : c->repair->cost;
 
-	if (c->repair->then_run)
-		return arena_printf(arena, "%s. %s%sThen run:", what, cost ? cost : "",
-				    cost ? " " : "");
 	if (cost)
 		return arena_printf(arena, "%s. %s", what, cost);
 	return c->effect ? arena_printf(arena, "%s. Takes effect %s.", what, c->effect)
 			 : arena_printf(arena, "%s.", what);
-}
-
-static const char *command_after(const struct view *v, const struct change *c)
-{
-	return c->repair->then_run ? arena_printf(v->report->arena, "sudo %s", c->repair->then_run)
-				   : NULL;
 }
 
 /* ---- what people do ---- */
@@ -200,7 +220,7 @@ static bool is_advised_before(const struct view *v, const struct step *step,
 	return false;
 }
 
-/* The reason was given already. */
+/* Returns true if a problem above has the same reason. */
 static bool is_refused_before(const struct view *v, const struct step *step,
 			      const struct problem *problem)
 {
@@ -213,7 +233,7 @@ static bool is_refused_before(const struct view *v, const struct step *step,
 	return false;
 }
 
-/* Those who repair the machine need to know which part it is. */
+/* A technician needs to know which part to repair. */
 static const char *hardware_text(const struct view *v, const struct problem *p)
 {
 	const char *where = render_where(v->report, p, LABELS_ALL);
@@ -224,41 +244,31 @@ static const char *hardware_text(const struct view *v, const struct problem *p)
 			    steps_what(v->steps, p));
 }
 
-/* Who acts outside a container: it differs by problem. */
-static const char *with_actor(const struct view *v, const struct problem *p, const char *text)
-{
-	const char *who = steps_is_of_starter(v->steps, p)
-				  ? "The user who starts the container"
-				  : "The administrator of the machine that runs the container";
-
-	if (!is_known(v->report->node->os.container))
-		return text;
-	return arena_printf(v->report->arena, "%s: %s", who, text);
-}
-
-/* What is to be done about it, and what it takes. */
+/* Returns the instruction, when it takes effect, and why fix cannot do it. */
 static const char *advice_text(const struct view *v, const struct step *step,
 			       const struct problem *p)
 {
 	const char *refused = render_refused(v->steps, p), *effect = steps_effect(v->steps, p);
-	const char *text = steps_without_later(v->steps, p, steps_what(v->steps, p));
+	const char *text = steps_remedy(v->steps, p, p->first);
 
 	if (steps_is_restart_alone(v->steps, p))
-		return "Solved by this step.";
+		return v->is_brief ? NULL : "Solved by this step.";
 	if (step->kind == STEP_HARDWARE)
 		return hardware_text(v, p);
-	if (step->kind == STEP_HOST)
-		text = with_actor(v, p, text);
 	if (effect)
 		text = arena_printf(v->report->arena, "%s Takes effect %s.", text, effect);
+	/* Files that only root can read decide what to do. */
+	if (steps_is_blind(v->steps, p))
+		return arena_printf(v->report->arena, "Step 1 shows what to do. Probably: %s",
+				    text);
 	if (refused && !is_refused_before(v, step, p))
 		text = arena_printf(v->report->arena, "%s %s", text, refused);
 	return text;
 }
 
-#define OTHERS_MOST 3 /* of one problem, the members that need something else */
+#define OTHERS_MOST 3 /* members of one problem with other instructions */
 
-/* What its other members need, where the rule says it of each. */
+/* Adds the instructions of the other members, if the rule has one for each. */
 static void add_other_advice(struct view *v, struct instruction *i, const struct problem *p)
 {
 	struct arena *arena = v->report->arena;
@@ -271,6 +281,8 @@ static void add_other_advice(struct view *v, struct instruction *i, const struct
 		const char *text = (*member)->answer.remedy;
 		bool known = !text || !*text || strstr(p->first->answer.remedy, text);
 
+		text = known ? text : steps_remedy(v->steps, p, *member);
+
 		for_each(other, &texts)
 			known |= same_text(*other, text);
 		if (!known)
@@ -278,12 +290,12 @@ static void add_other_advice(struct view *v, struct instruction *i, const struct
 	}
 	for_each(text, &texts) {
 		if (text - texts.items == OTHERS_MOST) {
-			add_text(v, &i->lines, indent,
+			text_add(v, &i->lines, indent,
 				 arena_printf(arena, "%u more: -v shows them.",
 					      texts.count - OTHERS_MOST));
 			return;
 		}
-		add_text(v, &i->lines, indent, steps_without_later(v->steps, p, *text));
+		text_add(v, &i->lines, indent, *text);
 	}
 }
 
@@ -296,7 +308,7 @@ static void add_advice(struct view *v, struct section *section, const struct pro
 	for_each(p, &step->problems)
 		if (steps_is_same(v->steps, *p, problem))
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
-	/* Of what fix repairs its own command is above. */
+	/* A repair of fix has the command of its step. */
 	add_instruction(v, i, advice_text(v, step, problem),
 			step->kind == STEP_FIX ? NULL : steps_command_of(v->steps, problem),
 			rule->is_risk && step->kind < STEP_HARDWARE &&
@@ -308,6 +320,24 @@ static void add_advice(struct view *v, struct section *section, const struct pro
 
 /* ---- steps ---- */
 
+static void add_commands_after(struct view *v, struct section *section,
+			       const struct changes_list *list)
+{
+	const char *last = NULL;
+
+	for_each(change, list) {
+		const char *command = change->repair->then_run;
+
+		if (!command || same_text(command, last))
+			continue;
+		if (!last)
+			text_add(v, &section->command, "    ", "Then run:");
+		add_command(v, &section->command, COMMAND,
+			    arena_printf(v->report->arena, "sudo %s", command));
+		last = command;
+	}
+}
+
 static void add_repairs(struct view *v, struct section *section)
 {
 	struct changes_list list = { 0 };
@@ -318,59 +348,70 @@ static void add_repairs(struct view *v, struct section *section)
 		else if (!is_advised_before(v, section->step, *p))
 			add_advice(v, section, *p);
 	}
-	if (list.count > 1)
-		add_text(v, &section->lines, "    ", "This command will:");
 	for_each(change, &list) {
 		struct instruction *i = LIST_ADD(v->report->arena, &section->items);
 		const char *text = change_text(v, change);
 
 		for_each(p, &change->problems)
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
-		if (list.count == 1)
-			text = arena_printf(v->report->arena, "This command will %s", text);
-		add_instruction(v, i, text, command_after(v, change),
+		i->by_fix = true;
+		if (change > list.items && is_same_list(&change[-1], change))
+			i->goes_on = true;
+		add_instruction(v, i, text, NULL,
 				change->repair->is_risk ? change->repair->cost : NULL);
 	}
+	text_add(v, &section->command, "    ", "Without --apply it only shows the changes:");
+	add_command(v, &section->command, COMMAND, steps_command(v->steps, section->step));
+	add_commands_after(v, section, &list);
 }
 
 static void add_title(struct view *v, struct section *section, size_t number)
 {
 	struct arena *arena = v->report->arena;
 	const struct step *step = section->step;
-	const char *title = step->kind == STEP_FIX ? steps_fix_text(v->steps, step)
-						   : steps_title(v->steps, step);
+	const char *title = steps_title(v->steps, step);
 	const char *text = steps_command(v->steps, step);
 	const char *head = arena_printf(arena, "%2zu. ", number);
-	bool more = text || step->then.count || (step->problems.count && step->kind != STEP_FIX);
+	bool more = text || step->then.count || step->problems.count;
 	const char *line = arena_printf(arena, "%s: %s", title, text ? text : "");
 
+	if (step->kind == STEP_FIX) {
+		text_add(v, &section->lines, head,
+			 arena_printf(arena, "%s. The command below will:",
+				      steps_fix_text(v->steps, step)));
+		return;
+	}
 	/* A short command is beside it. */
 	if (text && !strchr(text, '\n') && !strchr(title, ':') &&
 	    NUMBER + text_columns(line) <= v->page.width) {
-		add_text(v, &section->lines, head, line);
+		text_add(v, &section->lines, head, line);
 		return;
 	}
-	add_text(v, &section->lines, head, arena_printf(arena, "%s%s", title, more ? ":" : "."));
+	text_add(v, &section->lines, head, arena_printf(arena, "%s%s", title, more ? ":" : "."));
 	if (text)
 		add_command(v, &section->lines, COMMAND, text);
 }
 
-/* What may need more than the power cycle. */
-static void add_lost(struct view *v, struct section *section, const struct problem *problem)
+/* Adds the devices that can need more than the power cycle. */
+static void add_lost(struct view *v, struct section *section)
 {
-	struct instruction *i = LIST_ADD(v->report->arena, &section->items);
-	const char *where = render_where(v->report, problem, LABELS_ALL);
+	struct arena *arena = v->report->arena;
+	struct instruction *i = LIST_ADD(arena, &section->items);
+	const char *list = "";
 
-	*LIST_ADD(v->report->arena, &i->problems) = problem;
-	add_instruction(
-		v, i,
-		section->step->problems.count
-			? arena_printf(v->report->arena,
-				       "For the technician, only if %s still fails after the "
-				       "power cycle: replace or reseat it.",
-				       where)
-			: where,
-		NULL, NULL);
+	for_each(p, &section->step->then) {
+		*LIST_ADD(arena, &i->problems) = *p;
+		list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "",
+				    render_where(v->report, *p, LABELS_ALL));
+	}
+	if (section->step->problems.count)
+		list = arena_printf(
+			arena,
+			"For the technician: reseat or replace what still fails after the "
+			"power cycle: %s.",
+			list);
+	name_problems(v, i);
+	text_add(v, &i->lines, numbered(v, i->problems.items, i->problems.count), list);
 }
 
 static void add_section(struct view *v, struct sections *sections, const struct step *step)
@@ -386,8 +427,8 @@ static void add_section(struct view *v, struct sections *sections, const struct 
 	for_each(p, &step->problems)
 		if (!is_advised_before(v, step, *p))
 			add_advice(v, section, *p);
-	for_each(p, &step->then)
-		add_lost(v, section, *p);
+	if (step->then.count)
+		add_lost(v, section);
 }
 
 static void print_section(struct view *v, const struct section *section)
@@ -395,13 +436,15 @@ static void print_section(struct view *v, const struct section *section)
 	print_lines(v, &section->lines);
 	for_each(i, &section->items)
 		print_lines(v, &i->lines);
+	print_lines(v, &section->command);
 }
 
 /* ---- the whole ---- */
 
 static void print_refused(struct view *v)
 {
-	if (v->steps->plan && v->steps->plan->refused)
+	/* The steps for a container say who does what outside it. */
+	if (v->steps->plan && v->steps->plan->refused && !is_known(v->report->node->os.container))
 		text_wrap(v->page.out,
 			  arena_printf(v->report->arena,
 				       "nvnodecheck fix changes nothing on this node: %s.",
@@ -409,20 +452,32 @@ static void print_refused(struct view *v)
 			  0, 0, v->page.width);
 }
 
-/* The number of the step that a user without root can do; 0: there is none. */
-static size_t own_step(const struct steps *steps)
+/* Returns "step 1" or "steps 1 and 2", which a user without root can do; NULL if there are none. */
+static const char *own_steps(const struct view *v)
 {
-	for_each(step, &steps->items)
+	struct arena *arena = v->report->arena;
+	const char *text = NULL;
+
+	for_each(step, &v->steps->items) {
+		size_t number = (size_t)(step - v->steps->items.items) + 1;
+
 		if (step->kind == STEP_JOB)
-			return (size_t)(step - steps->items.items) + 1;
-	return 0;
+			text = arena_printf(arena, "step %zu", number);
+		else if (step->kind == STEP_CONTAINER && text)
+			text = arena_printf(arena, "steps %s and %zu", text + strlen("step "),
+					    number);
+		else if (step->kind == STEP_CONTAINER)
+			text = arena_printf(arena, "step %zu", number);
+	}
+	return text;
 }
 
-/* The last step is to check again. */
+/* Returns true if this user can do all steps. */
 static bool are_all_own(const struct steps *steps)
 {
 	for_each(step, &steps->items)
-		if (step->kind != STEP_JOB && step->kind != STEP_CHECK && step->kind != STEP_FINAL)
+		if (step->kind != STEP_JOB && step->kind != STEP_CONTAINER &&
+		    step->kind != STEP_CHECK && step->kind != STEP_FINAL)
 			return false;
 	return true;
 }
@@ -430,7 +485,7 @@ static bool are_all_own(const struct steps *steps)
 void text_not_root(struct view *v)
 {
 	struct arena *arena = v->report->arena;
-	size_t own = own_step(v->steps);
+	const char *own = own_steps(v);
 	const char *text = "The repairs need an administrator";
 
 	if (!known_not(v->report->node->os.observed_uid, 0) || are_all_own(v->steps))
@@ -439,8 +494,7 @@ void text_not_root(struct view *v)
 		text = "You can change the job settings yourself. The repairs need an administrator";
 	else if (own)
 		text = arena_printf(
-			arena,
-			"You can do step %zu yourself. The other repairs need an administrator",
+			arena, "You can do %s yourself. The other repairs need an administrator",
 			own);
 	text_wrap(v->page.out,
 		  arena_printf(
@@ -450,7 +504,7 @@ void text_not_root(struct view *v)
 	page_printf(&v->page, "%*s%s\n", COMMAND, "", v->steps->letter_command);
 }
 
-/* Who reads the first lines only must not end with a node that does not start. */
+/* A reader of only the first lines must not reboot a node that then does not start. */
 static void print_warning(struct view *v, const struct sections *sections)
 {
 	for_each(section, sections)
@@ -475,7 +529,7 @@ void text_steps(struct view *v)
 
 		if (decided)
 			page_printf(&v->page, "Only if you keep this node:\n");
-		/* What can make the rest pointless comes before who does the rest. */
+		/* The decision that can make the other steps pointless comes first. */
 		if (section == sections.items ? section->step->kind != STEP_FINAL : decided) {
 			print_warning(v, &sections);
 			print_refused(v);

@@ -8,7 +8,7 @@
 #include "render/text.h"
 
 #define WHERE_MAX 40
-#define WHERE_SHORT 14 /* where the title would have no room else */
+#define WHERE_SHORT 14 /* if the title would have no room otherwise */
 #define GAP 2
 #define LINES_MAX 1000
 #define PLAN_BEGIN 3 /* lines: an empty one, the heading, and the first step */
@@ -28,7 +28,7 @@ int text_columns(const char *text)
 	return n;
 }
 
-/* The first N characters of TEXT. */
+/* Returns the bytes of the first N characters of TEXT. */
 static size_t bytes_of(const char *text, int n)
 {
 	const char *p = text;
@@ -39,7 +39,7 @@ static size_t bytes_of(const char *text, int n)
 	return (size_t)(p - text);
 }
 
-/* The byte at which a line of WIDTH columns ends. */
+/* Returns the byte at which a line of WIDTH columns ends. */
 static size_t line_end(const char *text, int width)
 {
 	size_t n = bytes_of(text, width), end = n;
@@ -87,10 +87,10 @@ struct table {
 	struct view *v;
 	LIST(struct row) rows;
 	int left;	      /* columns of the severity and the number */
-	int title, who, next; /* of these columns */
+	int title, who, next; /* the widths of these columns */
 };
 
-/* Without addresses, and short; "" for the node itself. */
+/* Returns the devices without addresses, shortened; "" for the node itself. */
 static const char *where_text(const struct view *v, const struct problem *p)
 {
 	struct arena *arena = v->report->arena;
@@ -106,7 +106,7 @@ static const char *where_text(const struct view *v, const struct problem *p)
 	return text_columns(text) <= WHERE_MAX ? text : "";
 }
 
-/* The title, and where it is. */
+/* Returns the title with the devices in parentheses. */
 static const char *with_where(struct arena *arena, const char *title, const char *where)
 {
 	return *where ? arena_printf(arena, "%s (%s)", title, where) : title;
@@ -117,7 +117,7 @@ static int wider(int width, const char *text)
 	return text_columns(text) > width ? text_columns(text) : width;
 }
 
-/* How many problems are graver than P, or as grave and before it. */
+/* Counts the problems that are graver than P, or as grave and before it. */
 static int count_graver(const struct view *v, const struct problem *p)
 {
 	int count = 0;
@@ -131,7 +131,7 @@ static int count_graver(const struct view *v, const struct problem *p)
 	return count;
 }
 
-/* MOST problems: the gravest, in the order of all. */
+/* Adds the MOST gravest problems, in the order of the steps. */
 static void add_rows(struct table *t, int most)
 {
 	const struct steps *steps = t->v->steps;
@@ -155,30 +155,21 @@ static void add_rows(struct table *t, int most)
 	t->title = t->v->page.width - t->left - t->who - t->next - 2 * GAP;
 }
 
-/* Words that mean something in front of the colon. */
-static bool refers_back(const char *text)
+/* Returns the half of the title that is a sentence by itself. */
+static const char *half_title(struct arena *arena, const struct rule *rule, const char *colon)
 {
-	static const char *const words[] = { "it", "its", "them", "they", "their", "this" };
-	struct span rest = span_of(text), word;
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+	const char *title = rule->title, *reason = colon + 2;
 
-	while (span_word(&rest, &word))
-		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-			if (span_is(word, words[i]))
-				return true;
-	return false;
-}
-
-/* The half of the title that is true by itself: the reason behind the colon, if that is a sentence without the rest. */
-static const char *half_title(struct arena *arena, const char *title, const char *colon)
-{
-	const char *reason = colon + 2;
-
-	if (refers_back(reason))
+	if (rule->is_short_effect)
 		return arena_strndup(arena, title, (size_t)(colon - title));
-	return strncmp(reason, "a ", 2) == 0 ? arena_printf(arena, "A%s", reason + 1) : reason;
+	/* A name with other characters than letters is written as it is too. */
+	if (rule->is_reason_name || reason[strspn(reason, letters)] != ' ')
+		return reason;
+	return arena_printf(arena, "%c%s", toupper((unsigned char)*reason), reason + 1);
 }
 
-/* What breaks, or why, where there is no room for both. */
+/* Returns the effect or the reason, if there is no room for both. */
 static const char *short_title(const struct view *v, const struct problem *p, int width)
 {
 	struct arena *arena = v->report->arena;
@@ -190,7 +181,7 @@ static const char *short_title(const struct view *v, const struct problem *p, in
 	if (text_columns(title) <= width && text_columns(where) > WHERE_SHORT)
 		return title;
 	if (colon)
-		title = half_title(arena, title, colon);
+		title = half_title(arena, p->first->rule, colon);
 	return text_columns(with_where(arena, title, where)) <= width
 		       ? with_where(arena, title, where)
 		       : title;
@@ -203,7 +194,7 @@ static uint32_t put_text(struct table *t, struct row *row, const char *text)
 	return row->lines.count;
 }
 
-/* One line each, and more for the first ones while there is room. True: all of it has room. */
+/* Gives each row a line, and the first rows more while there is room. Returns true if all fit LINES. */
 static bool fill_rows(struct table *t, int lines)
 {
 	int extra = lines - (int)t->rows.count;
@@ -220,7 +211,7 @@ static bool fill_rows(struct table *t, int lines)
 	return extra >= 0;
 }
 
-/* Rows of a selection: the gravest first; those of equal rank keep the order of the steps. */
+/* Sorts the rows of a selection by severity; equal ones keep the order of the steps. */
 static void sort_rows(struct table *t)
 {
 	for (uint32_t i = 1; i < t->rows.count; i++)
@@ -249,20 +240,21 @@ static void print_row(const struct table *t, const struct row *row)
 		page_printf(page, "%*s%s\n", t->left, "", row->lines.items[i]);
 }
 
-/* "[3, 4]": the problems that the user of a job repairs; NULL: there are none. */
+/* Returns "[3, 4]", the problems that the user of the job or container solves; or NULL. */
 static const char *own_numbers(const struct view *v)
 {
 	LIST(const struct problem *) own = { 0 };
 
 	for_each(p, &v->problems->items)
-		if (steps_kind(v->steps, p) == STEP_JOB)
+		if (steps_kind(v->steps, p) == STEP_JOB ||
+		    steps_kind(v->steps, p) == STEP_CONTAINER)
 			*LIST_ADD(v->report->arena, &own) = p;
 	return own.count ? arena_printf(v->report->arena, "[%s]",
 					text_numbers(v, own.items, own.count))
 			 : NULL;
 }
 
-/* A user without root looks for them first. A table without some of the rows has them in its head. */
+/* A user without root looks for their own problems first. A shortened table has them in its head. */
 static bool is_own_shown(const struct view *v)
 {
 	return !v->options->brief && known_not(v->report->node->os.observed_uid, 0) &&
@@ -279,8 +271,8 @@ static void print_head(const struct table *t)
 		text = arena_printf(t->v->report->arena, PROBLEM " (%s)",
 				    t->rows.items[0].problem->first->rule->id);
 	if (t->rows.count < all)
-		text = arena_printf(t->v->report->arena, PROBLEM " (the gravest %u of %u%s%s)",
-				    t->rows.count, all, own ? "; yours: " : "; all follow",
+		text = arena_printf(t->v->report->arena, PROBLEM " (the %u gravest of %u%s%s)",
+				    t->rows.count, all, own ? "; yours: " : "; all are below",
 				    own ? own : "");
 	page_printf(page, "\n%s%*s%-*s%-*s%s%s\n", page_style(page, STYLE_DIM), t->left, "",
 		    t->title + GAP, text, t->who + GAP, WHO, NEXT, page_style(page, STYLE_PLAIN));
@@ -302,13 +294,14 @@ static const char *step_sentence(struct view *v, const struct step *step)
 	if (step->kind == STEP_LOOK)
 		return v->steps->check_command;
 	p = step->problems.items[0];
-	how = finding_remedy(p->first);
+	how = finding_change(p->first);
 	if (!how || !*how)
-		how = steps_what(v->steps, p);
-	return arena_strndup(arena, how, text_sentence(how));
+		return steps_what(v->steps, p);
+	return remedy_with(arena, arena_strndup(arena, how, text_sentence(how)),
+			   finding_then(p->first));
 }
 
-/* The first step of the plan; the second one too, if there is room for both. */
+/* Returns the first step, and the second one after a drain if there is room. */
 static const char *next_text(struct view *v, const struct step *first)
 {
 	const char *text = step_sentence(v, first), *both;
@@ -339,7 +332,7 @@ static void print_next(struct view *v, const struct step *first, const char *tex
 			  v->page.width);
 }
 
-/* The steps below say who acts and what is next. */
+/* The only problem needs no columns, because the steps say who acts and what is next. */
 static void print_only(struct view *v, const struct problem *p)
 {
 	const struct page *page = &v->page;
@@ -382,9 +375,8 @@ void text_table(struct view *v, int lines)
 		print_row(&t, row);
 	}
 	if (is_own_shown(v) && t.rows.count == v->problems->items.count)
-		page_printf(&v->page, "Yours: %s (job settings; they need no root)\n",
-			    own_numbers(v));
-	/* Without the steps below it. */
+		page_printf(&v->page, "Yours: %s (no root needed)\n", own_numbers(v));
+	/* --brief prints no steps. */
 	if (first && v->options->brief) {
 		print_next(v, first, next_text(v, first));
 		text_not_root(v);

@@ -3,6 +3,8 @@
  * in full, and the rest. */
 #include "render/text.h"
 
+#define MANY 10 /* problems: with more, what was found is beside what is to be done */
+
 const char *const text_tags[] = { "INFO", "WARN", "ERR", "CRIT" };
 
 enum style text_style(enum severity severity)
@@ -41,11 +43,13 @@ enum exit_status render_report_text(const struct report *report,
 		.steps = steps,
 		.options = options,
 		.has_steps = true,
+		.is_brief = !options->verbose && steps->problems->items.count > MANY,
 	};
 	int lines;
 
 	page_begin(&v.page, options->color, options->pager);
 	v.rows = arena_alloc(report->arena, (v.problems->items.count + 1) * sizeof(*v.rows));
+	v.named = arena_alloc(report->arena, (v.problems->items.count + 1) * sizeof(*v.named));
 	lines = text_verdict(&v);
 	if (!v.problems->items.count)
 		text_unknown(&v);

@@ -16,43 +16,50 @@ struct view {
 	const struct problems *problems;
 	const struct steps *steps;
 	const struct render_options *options;
-	bool has_steps; /* the page has what is to be done: problems are numbered, and most have no remedy of their own */
+	bool has_steps; /* the page has steps: problems are numbered, and the steps have their remedies */
+	bool is_brief; /* many problems: the steps say what was found, and there are no details */
 	/* By the problem's place: */
-	const char **rows; /* what the table says of it; NULL: it is not in the table */
+	const char **rows; /* the text of its row in the table; NULL if it has no row */
+	bool *named;	   /* a step has named it */
 };
 
-/* A label and a text beside it; nothing without a text. */
+/* Prints a label and the text beside it. Prints nothing if the text is NULL or empty. */
 void text_field(struct view *v, const char *name, const char *text);
-/* "[12] " of a problem; "" where numbers say nothing. */
+/* Returns "[12] "; "" if problems have no numbers. */
 const char *text_number(const struct view *v, const struct problem *problem);
 void text_heading(struct view *v, const char *text);
 enum style text_style(enum severity severity);
 extern const char *const text_tags[]; /* by enum severity */
 
-/* text-head.c: the verdict; then what node it is. ROWS: lines that were written. */
+/* text-head.c: print the verdict, and which node it is. Both return the number of lines. */
 int text_verdict(struct view *v);
 int text_head(struct view *v);
-/* text-table.c: one line for each problem, LINES in all with the first step, if there is room for them. */
+/* text-table.c: prints a row for each problem. The table and the first step have at most LINES lines, if possible. */
 void text_table(struct view *v, int lines);
 /* "1, 4-6" */
 const char *text_numbers(const struct view *v, const struct problem *const *problems,
 			 uint32_t count);
+/* Adds TEXT behind PREFIX to LINES, wrapped: further lines begin below its first word. */
+void text_add(struct view *v, struct text_lines *lines, const char *prefix, const char *text);
 /* text-steps.c: what is to be done, in order. */
 void text_steps(struct view *v);
-/* Which of it a user without root can do, and what to send for the rest. */
+/* Says which steps a user without root can do, and what to send for the others. */
 void text_not_root(struct view *v);
-/* text-problem.c: of each problem what the table and the steps do not say. */
+/* text-problem.c: the title of a problem and what was found, in a few lines, INDENT columns from the left. */
+void text_problem_lines(struct view *v, struct text_lines *lines, const struct problem *problem,
+			int indent);
+/* Prints of each problem what the table and the steps do not say. */
 void text_problems(struct view *v);
 /* text-rest.c: what was not checked, in a line or two; then notes, what was not checked, what is
  * switched off, and with -v what passed. */
 void text_unknown(struct view *v);
 void text_rest(struct view *v);
 
-/* TEXT in lines of WIDTH columns. */
+/* Splits TEXT into lines of WIDTH columns. */
 struct text_lines text_split(struct arena *arena, const char *text, int width);
-/* Bytes of its first sentence. */
+/* Returns the bytes of the first sentence of TEXT. */
 size_t text_sentence(const char *text);
-/* Columns that TEXT takes on a terminal. */
+/* Returns the columns of TEXT on a terminal. */
 int text_columns(const char *text);
 
 #endif

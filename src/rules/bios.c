@@ -197,8 +197,9 @@ static const struct rule bios_rules[] = {
 		.impact =
 			"Peer transfers fail with remote access errors (perftest: syndrome 0x51), or virtual machines with the GPU "
 			"do not start.",
-		.remedy =
-			"Lower the memory mapped I/O base in the firmware setup (Dell: from 56 TB to 12 TB), then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Lower the memory mapped I/O base in the firmware setup (Dell: from 56 "
+			  "TB to 12 TB).",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
 		.reads =

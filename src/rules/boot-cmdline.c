@@ -144,12 +144,11 @@ static void check_other_sources(struct rule_context *ctx, const char *staged)
 						boot_loader_words[ctx->node->boot.loader.value]),
 					.expected =
 						"in the configuration of the loader that boots this node",
+					.then = THEN_REBOOT,
 					.remedy =
 						known_is(ctx->node->boot.loader, BOOT_GRUB)
-							? "Move it to /etc/default/grub and write the entries again, "
-							  "then reboot."
-							: "Move it to /etc/kernel/cmdline and write the entries again, "
-							  "then reboot.",
+							? "Move it to /etc/default/grub and write the entries again."
+							: "Move it to /etc/kernel/cmdline and write the entries again.",
 					.command = command_write_entries(ctx->node),
 					.evidence = {
 						text_printf(ctx, "cmdline.sources[#%zu].text",
@@ -326,7 +325,8 @@ static const struct rule boot_cmdline_rules[] = {
 		.impact =
 			"The kernel groups devices as if they were isolated from each other. Requests of peers take the same "
 			"path as before.",
-		.remedy = "Remove pcie_acs_override from the kernel command line, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Remove pcie_acs_override from the kernel command line.",
 		.fix = { "remove-argument", { "pcie_acs_override" } },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The kernel command lines of this boot and of the next one.",
@@ -345,7 +345,8 @@ static const struct rule boot_cmdline_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_staged,
 		.impact = "An argument is not in effect, or the next boot loses it.",
-		.remedy = "Write the boot loader's entries again, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Write the boot loader's entries again.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"/proc/cmdline, the entry that boots next, /etc/default/grub, grub.d and /etc/kernel/cmdline. Only "
@@ -366,7 +367,7 @@ static const struct rule boot_cmdline_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_reboot,
 		.impact = "The node runs with older settings or software than it has on disk.",
-		.remedy = "Drain the node, then reboot.",
+		.remedy = "Reboot the node.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"/run/reboot-required, /run/reboot-needed, options in modprobe.d that are newer than the boot and differ from the running "

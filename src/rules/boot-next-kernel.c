@@ -200,6 +200,7 @@ static const struct rule boot_next_kernel_rules[] = {
 	{
 		.id = "boot/initramfs-next-missing",
 		.title = "The next boot fails: its kernel has no initramfs",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_next_image,
@@ -222,6 +223,7 @@ static const struct rule boot_next_kernel_rules[] = {
 		.id = "boot/kernel-next-lacks-modules",
 		.title =
 			"GPUs or NICs fail after the next boot: its kernel lacks modules that are in use now",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,

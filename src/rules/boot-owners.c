@@ -110,9 +110,10 @@ static void check_overridden(struct rule_context *ctx)
 					s->file.value),
 				.expected = "an assignment that keeps the arguments of other files",
 				.impact = "The argument of the earlier file has no effect.",
+				.then = THEN_REBOOT,
 				.remedy =
-					"Add the argument in a file of /etc/default/grub.d that is "
-					"read last and write the entries again, then reboot.",
+					"Add the argument in a file of /etc/default/grub.d that is read last and "
+					"write the entries again.",
 				.command = command_add_argument(
 					ctx->arena, ctx->node,
 					text_printf(ctx, "%.*s%s%.*s", SPAN_FMT(arg.name),

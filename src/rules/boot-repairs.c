@@ -213,7 +213,8 @@ static const struct rule boot_repairs_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_repairs,
 		.impact = "Jobs meet the same problem as before the repair.",
-		.remedy = "Make the repair again, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Make the repair again.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The records of fix --apply in " OWN_TRANSACTIONS
 			 ", the files that it wrote, and the present finding of the repaired rule.",

@@ -406,7 +406,8 @@ static const struct rule boot_rules[] = {
 		.evaluate = check_stale,
 		.impact =
 			"The next boot loads the GPU driver with old options, an old version of it, or nouveau.",
-		.remedy = "Rebuild the initramfs, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Rebuild the initramfs.",
 		.fix = { "rebuild-initramfs" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
@@ -426,6 +427,7 @@ static const struct rule boot_rules[] = {
 	{
 		.id = "boot/modprobe-conf-shadowed",
 		.title = "modprobe ignores a file: another file of the same name hides it",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_shadowed,
@@ -462,6 +464,7 @@ static const struct rule boot_rules[] = {
 	{
 		.id = "boot/options-wrong-module-name",
 		.title = "Driver options have no effect: they name another module",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_wrong_name,

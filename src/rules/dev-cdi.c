@@ -253,6 +253,7 @@ static const struct rule dev_cdi_rules[] = {
 	{
 		.id = "dev/cdi-stale",
 		.title = "Containers get no GPU: their CDI specification does not match the node",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_specification,

@@ -312,6 +312,7 @@ static const struct rule dev_containers_rules[] = {
 	{
 		.id = "dev/cdi-wiring",
 		.title = "Containers start without GPUs: the engine is not configured for them",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_wiring,

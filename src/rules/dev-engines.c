@@ -413,6 +413,7 @@ static const struct rule dev_engines_rules[] = {
 		.id = "dev/engine-config",
 		.title =
 			"Pods with GPUs do not start: containerd ignores part of its configuration",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,

@@ -25,6 +25,7 @@ static const struct rule dev_lxc_rules[] = {
 	{
 		.id = "dev/lxc-devices",
 		.title = "CUDA fails in an LXC container: it may not open a GPU's device",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_devices,

@@ -113,6 +113,7 @@ static const struct rule dev_numbers_rules[] = {
 	{
 		.id = "dev/node-number",
 		.title = "Programs cannot open a device: its node has the number of another driver",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,

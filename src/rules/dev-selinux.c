@@ -68,6 +68,7 @@ static const struct rule dev_selinux_rules[] = {
 	{
 		.id = "dev/selinux-refuses-devices",
 		.title = "Containers cannot open the GPUs: SELinux refuses them the devices",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_selinux,

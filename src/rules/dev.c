@@ -481,8 +481,8 @@ static void check_channels(struct rule_context *ctx, const char *why)
 	if (count && str_is(count->value, "0"))
 		FAIL(ctx, .subject = "ImexChannelCount",
 		     .observed = text_printf(ctx, "0: no channels (%s)", why),
-		     .expected = "the default, 2048",
-		     .remedy = "Remove NVreg_ImexChannelCount from modprobe.d, then reboot.",
+		     .expected = "the default, 2048", .then = THEN_REBOOT,
+		     .remedy = "Remove NVreg_ImexChannelCount from modprobe.d.",
 		     .evidence = { "driver.params[ImexChannelCount].value" });
 	else if (!was_read(node->dev.nodes))
 		UNKNOWN(ctx, .evidence = { "dev.nodes" });

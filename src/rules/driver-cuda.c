@@ -183,6 +183,7 @@ static const struct rule driver_cuda_rules[] = {
 	{
 		.id = "driver/too-old-for-cuda",
 		.title = "CUDA programs do not start: the driver is older than this CUDA needs",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_too_old,

@@ -256,6 +256,7 @@ static const struct rule driver_fork_rules[] = {
 	{
 		.id = "driver/driver-userspace-fork-mismatch",
 		.title = "CUDA fails: the patched driver and its libraries have different versions",
+		.is_short_effect = true,
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_fork_userspace,

@@ -49,6 +49,7 @@ static void check_wrong_option(struct rule_context *ctx, const struct option *op
 						"the running driver has \"%s\"; no file sets that",
 						s->running.value),
 			.expected = option->expected, .remedy = "Reboot.", .has_fix = true,
+			.action = ACTION_REBOOT,
 			.evidence = { s->running.fact, s->configured.fact, s->early.fact });
 	else
 		FAIL_AS(ctx, option->severity, .subject = s->name,
@@ -141,7 +142,8 @@ static void check_msi(struct rule_context *ctx)
 		     .impact =
 			     "GPUs share wired interrupts or do not start. mlx5 devices need MSI-X and do not "
 			     "start.",
-		     .remedy = "Remove pci=nomsi from the kernel command line, then reboot.",
+		     .then = THEN_REBOOT,
+		     .remedy = "Remove pci=nomsi from the kernel command line.",
 		     .evidence = { "cmdline.running" });
 	else
 		check_single(ctx, &(struct option){ "EnableMSI", is_not_zero,
@@ -447,7 +449,7 @@ static void check_topology_check(struct rule_context *ctx)
 #define OPTION_READS                                                                                      \
 	"/proc/driver/nvidia/params for the running driver. modprobe.d, the kernel command line and the " \
 	"initramfs for the next load."
-#define OPTION_REMEDY "Remove the option from modprobe.d, rebuild the initramfs and reboot."
+#define OPTION_REMEDY "Remove the option from modprobe.d."
 
 static const struct rule driver_options_rules[] = {
 	{
@@ -459,6 +461,7 @@ static const struct rule driver_options_rules[] = {
 		.impact =
 			"GPUs share wired interrupts with other devices, or do not start: \"Can't find an "
 			"IRQ\".",
+		.then = THEN_IMAGE | THEN_REBOOT,
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
@@ -474,10 +477,12 @@ static const struct rule driver_options_rules[] = {
 	{
 		.id = "driver/register-pci-driver",
 		.title = "No GPU works: an option keeps the driver from binding them",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_register,
 		.impact = "The module loads, but no GPU is available: \"No devices were found\".",
+		.then = THEN_IMAGE | THEN_REBOOT,
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
@@ -495,6 +500,7 @@ static const struct rule driver_options_rules[] = {
 		.evaluate = check_firmware_off,
 		.impact =
 			"With the open kernel modules no GPU initialises: \"RmInitAdapter failed\".",
+		.then = THEN_IMAGE | THEN_REBOOT,
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
@@ -515,9 +521,8 @@ static const struct rule driver_options_rules[] = {
 		.evaluate = check_excluded,
 		.impact =
 			"CUDA sees fewer GPUs than the node has. The indices of the others shift.",
-		.remedy =
-			"If the GPU works or was replaced, remove the option from modprobe.d, rebuild the "
-			"initramfs and reboot.",
+		.then = THEN_IMAGE | THEN_REBOOT,
+		.remedy = "If the GPU works or was replaced, remove the option from modprobe.d.",
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS
@@ -533,12 +538,14 @@ static const struct rule driver_options_rules[] = {
 	{
 		.id = "driver/nvlink-disabled-regkey",
 		.title = "NVLink is off or reduced: a driver option disables it",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_nvlink_disabled,
 		.impact =
 			"GPUs copy over PCIe or through host memory. NVLS, DeepEP's kernels within a node and"
 			" boards with NVSwitch do not work.",
+		.then = THEN_IMAGE | THEN_REBOOT,
 		.remedy = OPTION_REMEDY " Keep the other keys of RegistryDwords.",
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
@@ -561,9 +568,10 @@ static const struct rule driver_options_rules[] = {
 		.evaluate = check_suspend,
 		.impact =
 			"Programs that used a GPU before the suspend lose their data or crash after it.",
-		.remedy =
-			"Set NVreg_PreserveVideoMemoryAllocations=1 and enable nvidia-suspend.service and "
-			"nvidia-resume.service. Rebuild the initramfs if it loads the driver, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Set NVreg_PreserveVideoMemoryAllocations=1 and enable "
+			  "nvidia-suspend.service and nvidia-resume.service. Rebuild the initramfs "
+			  "if it loads the driver.",
 		.fix = { "set-option", { "nvidia", "NVreg_PreserveVideoMemoryAllocations", "1" } },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
@@ -588,6 +596,7 @@ static const struct rule driver_options_rules[] = {
 		.impact =
 			"With a translating IOMMU, transfers between GPUs or between GPU and NIC fault or "
 			"deliver zeros.",
+		.then = THEN_IMAGE | THEN_REBOOT,
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
@@ -610,6 +619,7 @@ static const struct rule driver_options_rules[] = {
 		.impact =
 			"Registering GPU memory with the NIC fails: \"dma-buf attach failed: PCI topology not "
 			"supported\".",
+		.then = THEN_IMAGE | THEN_REBOOT,
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,

@@ -81,7 +81,8 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 	};
 
 	if (o->step == NEXT_REBUILD) {
-		answer.remedy = "Rebuild the initramfs, then reboot.";
+		answer.then = THEN_REBOOT;
+		answer.remedy = "Rebuild the initramfs.";
 		answer.command = rebuild;
 	} else if (o->step == NEXT_RESTART) {
 		answer.remedy = "Reboot.";
@@ -93,7 +94,8 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 		const char *keys = setting_registry_keys(ctx->arena, node, "PeerMappingOverride",
 							 "1");
 
-		answer.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, then reboot.";
+		answer.then = THEN_REBOOT;
+		answer.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords.";
 		if (command_can_quote(keys) && known_is(node->modprobe.complete, true))
 			answer.command = command_join(
 				ctx->arena,
@@ -533,7 +535,8 @@ static const struct rule driver_params_rules[] = {
 			"A job without CAP_SYS_ADMIN cannot map the NIC's doorbell for the GPU: cudaHostRegister "
 			"returns error 800. NVSHMEM before 3.4.5 does not start IBGDA. NVSHMEM from 3.4.5 uses a CPU "
 			"proxy instead, and DeepEP hangs in its first dispatch. NCCL GIN and UCX need the same mapping.",
-		.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords.",
 		.fix = { "set-registry-key", { "PeerMappingOverride", "1" } },
 		.activation = ACTIVATION_REBOOT,
 		.trial = TRIAL_DOORBELL_AS_JOB,
@@ -559,12 +562,14 @@ static const struct rule driver_params_rules[] = {
 		.id = "driver/peer-mapping-per-device",
 		.title =
 			"DeepEP will hang on some GPUs: PeerMappingOverride is not set for all of them",
+		.is_short_effect = true,
 		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_peer_mapping_per_device,
 		.impact = "Jobs on the other GPUs cannot map the NIC's doorbell.",
-		.remedy =
-			"Set PeerMappingOverride=1 in NVreg_RegistryDwords, which applies to all GPUs, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, which applies to all "
+			  "GPUs.",
 		.fix = { "set-registry-key", { "PeerMappingOverride", "1" } },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "RegistryDwordsPerDevice in /proc/driver/nvidia/params.",
@@ -602,7 +607,8 @@ static const struct rule driver_params_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_configured_not_live,
 		.impact = "The driver does not use the value that is set in modprobe.d.",
-		.remedy = "Rebuild the initramfs if it loads the driver, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Rebuild the initramfs if it loads the driver.",
 		.fix = { "activate-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
@@ -624,6 +630,7 @@ static const struct rule driver_params_rules[] = {
 			     "driver/nvlink-disabled-regkey", "driver/gpu-firmware-off",
 			     "driver/grdma-topo-override", "driver/register-pci-driver" },
 		.title = "The next boot loses a driver parameter: no file sets it",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_live_not_persistent,
@@ -660,6 +667,7 @@ static const struct rule driver_params_rules[] = {
 	{
 		.id = "driver/registrydwords-syntax",
 		.title = "The driver ignores an entry of RegistryDwords: its syntax is wrong",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_syntax,

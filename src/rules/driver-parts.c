@@ -110,6 +110,7 @@ static const struct rule driver_parts_rules[] = {
 	{
 		.id = "driver/parts-differ",
 		.title = "A part of the driver does not work: it is of another version",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_parts,

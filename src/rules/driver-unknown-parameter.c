@@ -118,6 +118,7 @@ static const struct rule driver_unknown_parameter_rules[] = {
 	{
 		.id = "driver/unknown-module-parameter",
 		.title = "A driver option has no effect: this driver has no such parameter",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_unknown_parameter,

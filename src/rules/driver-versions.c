@@ -299,8 +299,8 @@ static const struct rule driver_versions_rules[] = {
 		.evaluate = check_blackwell,
 		.impact =
 			"The GPU does not initialise: \"RmInitAdapter failed\". nvidia-smi finds no device.",
-		.remedy =
-			"Install the open kernel modules of the same driver version, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Install the open kernel modules of the same driver version.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"PCI ids in the table of GPU models, and the flavour of the loaded driver. If none is"
@@ -322,9 +322,9 @@ static const struct rule driver_versions_rules[] = {
 		.impact =
 			"\"No firmware image found\" or \"GSP firmware image version mismatch\", then "
 			"\"RmInitAdapter failed\".",
-		.remedy =
-			"Install the driver's firmware package of exactly the loaded version. If the "
-			"initramfs loads the driver, rebuild it. Then load the driver again.",
+		.then = THEN_RELOAD,
+		.remedy = "Install the driver's firmware package of exactly the loaded version. If "
+			  "the initramfs loads the driver, rebuild it.",
 		.mender = MENDER_ADMIN,
 		.activation = ACTIVATION_RELOAD,
 		.reads = "/lib/firmware/nvidia/VERSION/gsp_*.bin, \"GPU Firmware\" in "
@@ -343,6 +343,7 @@ static const struct rule driver_versions_rules[] = {
 	{
 		.id = "driver/next-load-skew",
 		.title = "CUDA will fail after the next boot: it loads another driver version",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_next_load,

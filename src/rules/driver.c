@@ -76,8 +76,8 @@ static bool find_holder(struct rule_context *ctx, struct obstacle *obstacle)
 		.text = text_printf(ctx, "%s has %s", held->driver.value, held->bdf.value),
 		.remedy = text_printf(
 			ctx,
-			"Blacklist %s and rebuild the initramfs. After the reboot load the NVIDIA driver; "
-			"where it is not installed, install it first.",
+			"Blacklist %s, rebuild the initramfs and reboot. Then load the NVIDIA driver; where it is "
+			"not installed, install it first.",
 			held->driver.value),
 		.fact = fact_path(ctx->arena, "pci.devices", held->bdf.value, "driver"),
 	};
@@ -234,20 +234,22 @@ static void fail_flavour(struct rule_context *ctx, const struct rdma_device *efa
 			     "proprietary kernel modules; the EFA driver has not reached their memory",
 		     .expected = "open kernel modules",
 		     .impact = "EFA cannot register GPU memory. NCCL copies through host memory.",
+		     .then = THEN_REBOOT,
 		     .remedy = text_printf(
 			     ctx,
-			     "Install the open kernel modules of %s, then reboot. Or install an EFA "
-			     "driver that works with the proprietary ones.",
+			     "Install the open kernel modules of %s, or an EFA driver that works "
+			     "with the proprietary ones.",
 			     version),
 		     .evidence = { "driver.banner",
 				   fact_path(ctx->arena, "rdma.devices", efa->name.value, "p2p") });
 	else
 		FAIL(ctx, .observed = "proprietary kernel modules",
-		     .expected = "open kernel modules",
+		     .expected = "open kernel modules", .then = THEN_REBOOT,
 		     .remedy =
-			     text_printf(ctx,
-					 "Install the open kernel modules of %s, then reboot. With "
-					 "nvidia_peermem loaded this can wait.",
+			     text_printf(ctx, "%sInstall the open kernel modules of %s.",
+					 node_module(ctx->node, "nvidia_peermem")
+						 ? "While nvidia_peermem is loaded, this can wait. "
+						 : "",
 					 version),
 		     .evidence = { "driver.banner" });
 }
@@ -437,15 +439,15 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 	     .remedy =
 		     stays ? text_printf(
 				     ctx,
-				     "Install one version of the driver: kernel modules, libraries and "
-				     "firmware, then reboot. A reboot alone does not help: it would load "
-				     "module %s, and %s is %s.",
+				     "A reboot alone does not help: it would load module %s, and %s is "
+				     "%s. Install one version of the driver: kernel modules, libraries "
+				     "and firmware.",
 				     file->version.value, library->name.value,
 				     library->version.value)
 		     : read ? NULL
 			    : "Reboot. If the versions still differ, install kernel modules and "
 			      "libraries of one version.",
-	     .action = stays ? ACTION_CONFIGURE : ACTION_DERIVED,
+	     .then = stays ? THEN_REBOOT : 0, .action = stays ? ACTION_CONFIGURE : ACTION_DERIVED,
 	     .evidence = { library_fact(ctx, library), "driver.version" });
 }
 
@@ -641,9 +643,9 @@ static const struct rule driver_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_flavour,
 		.impact = "NICs reach GPU memory only through nvidia_peermem.",
-		.remedy =
-			"Install the open kernel modules of the same driver version (for Turing and later GPUs), "
-			"then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Install the open kernel modules of the same driver version (for Turing "
+			  "and later GPUs).",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The NVRM version line in /proc/driver/nvidia/version.",
 		.why = "Only the open kernel modules export GPU memory as a DMA-BUF. NCCL, UCX and NVSHMEM "
@@ -663,7 +665,8 @@ static const struct rule driver_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_version_floor,
 		.impact = "NVSHMEM IBGDA and NCCL GIN do not start.",
-		.remedy = "Install driver " VERSION_FLOOR " or later, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Install driver " VERSION_FLOOR " or later.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The version in /proc/driver/nvidia/version.",
 		.why = "NCCL's device API documentation requires driver " VERSION_FLOOR
@@ -676,6 +679,7 @@ static const struct rule driver_rules[] = {
 	{
 		.id = "driver/library-mismatch",
 		.title = "CUDA fails: libcuda does not match the loaded kernel module",
+		.is_reason_name = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_library_mismatch,

@@ -296,6 +296,7 @@ static const struct rule env_deepep_rules[] = {
 	{
 		.id = "env/deepep-bond-rate",
 		.title = "DeepEP is slow: it sees only one link of the bonded NIC",
+		.is_short_effect = true,
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_bond,

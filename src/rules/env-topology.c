@@ -103,6 +103,7 @@ static const struct rule env_topology_rules[] = {
 	{
 		.id = "env/topology-of-another-machine",
 		.title = "NCCL is slow or fails: its topology file is of another machine",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_topology,

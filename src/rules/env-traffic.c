@@ -156,6 +156,7 @@ static const struct rule env_traffic_rules[] = {
 		.id = "env/traffic-class",
 		.title =
 			"GPU-initiated traffic hangs or is slow: its traffic class is not the port's",
+		.is_short_effect = true,
 		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_traffic_class,

@@ -100,6 +100,7 @@ static const struct rule env_ucx_rules[] = {
 		.id = "env/ucx-gpu-transports",
 		.title =
 			"UCX fails with GPU memory, or is slow: UCX_TLS leaves out its GPU transports",
+		.is_short_effect = true,
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,

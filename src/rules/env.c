@@ -309,6 +309,7 @@ static const struct rule env_rules[] = {
 		.id = "env/nic-handler-conflict",
 		.title =
 			"NVSHMEM IBGDA fails or is slow: its NIC handler does not work on this node",
+		.is_short_effect = true,
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_handler,

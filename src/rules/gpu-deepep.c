@@ -139,6 +139,7 @@ static const struct rule gpu_deepep_rules[] = {
 	{
 		.id = "gpu/arch-below-sm90",
 		.title = "DeepEP cannot run on this GPU: it is older than Hopper",
+		.is_short_effect = true,
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_architecture,

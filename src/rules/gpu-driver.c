@@ -399,6 +399,7 @@ static const struct rule gpu_driver_rules[] = {
 	{
 		.id = "gpu/hardware-slowdown",
 		.title = "A GPU runs slowly: heat or lack of power slows it down",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_slowdown,
@@ -419,6 +420,7 @@ static const struct rule gpu_driver_rules[] = {
 	{
 		.id = "gpu/power-limit-low",
 		.title = "A GPU is slower than its model: its power limit is below the default",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_power,
@@ -488,6 +490,7 @@ static const struct rule gpu_driver_rules[] = {
 	{
 		.id = "gpu/compute-mode",
 		.title = "A second process on a GPU fails: its compute mode allows one or none",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_compute,

@@ -338,6 +338,8 @@ static void check_nvlink(struct rule_context *ctx)
 		     .expected = "one fabric state in driver and fabric manager",
 		     .remedy =
 			     "Stop the jobs and restart the fabric manager. If that does not help, reboot.",
+		     .follows = "services/fabric-state-bad",
+		     .follows_subject = "fabric-out-of-sync",
 		     .evidence = { "log.lines[fabric-out-of-sync].last" });
 	if (sxid)
 		FAIL(ctx, .subject = "NVSwitch", .observed = sxid->last.value,
@@ -569,6 +571,7 @@ static const struct rule gpu_rules[] = {
 		.id = "gpu/mig-enabled",
 		.title = "Peer-to-peer and NVLink do not work on a GPU: it is divided into MIG "
 			 "instances",
+		.is_short_effect = true,
 		.profiles = PROFILE_P2P | PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mig,
@@ -615,6 +618,7 @@ static const struct rule gpu_rules[] = {
 	{
 		.id = "gpu/count-unexpected",
 		.title = "GPUs are missing or extra: the number is not what this node should have",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_count,

@@ -164,10 +164,10 @@ static void fail_mixed(struct rule_context *ctx, const struct types *types)
 	FAIL(ctx,
 	     .observed = text_printf(ctx, "%s: %s; %s: %s", types->first_device->bdf.value,
 				     types->first, types->other_device->bdf.value, types->other),
-	     .expected = "the same type for all GPUs and NICs",
+	     .expected = "the same type for all GPUs and NICs", .then = THEN_REBOOT,
 	     .remedy =
 		     keeps ? "Remove the setting that gives single groups another type: a udev rule, "
-			     "TuneD or a kernel argument. Then reboot."
+			     "TuneD or a kernel argument."
 			   : NULL,
 	     .command = keeps ? NULL : command_add_argument(ctx->arena, node, "iommu=pt"),
 	     .has_fix = keeps,
@@ -218,9 +218,10 @@ static const struct rule iommu_domains_rules[] = {
 		.evaluate = check_ineffective,
 		.impact =
 			"Peer copies over PCIe fail or are slow, as with iommu/translation-enabled.",
-		.remedy =
-			"Remove the setting that overrides it: a later iommu=nopt or iommu.passthrough=0, or a type that a "
-			"udev rule or TuneD writes to the group. Then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Remove the setting that overrides it: a later iommu=nopt or "
+			  "iommu.passthrough=0, or a type that a udev rule or TuneD writes to the "
+			  "group.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"iommu=, iommu.passthrough=, intel_iommu= and amd_iommu= of the running kernel, and the type of the "
@@ -242,7 +243,8 @@ static const struct rule iommu_domains_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mixed,
 		.impact = "Peer transfers can fail or be slow between some pairs of devices.",
-		.remedy = "Add iommu=pt to the kernel command line, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Add iommu=pt to the kernel command line.",
 		.fix = { "iommu-passthrough" },
 		.activation = ACTIVATION_REBOOT,
 		.follows = { "iommu/cmdline-ineffective" },

@@ -111,6 +111,7 @@ static const struct rule iommu_groups_rules[] = {
 		.id = "iommu/group-shared",
 		.title =
 			"A virtual machine cannot get the GPU: its IOMMU group is shared with the host",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_shared,

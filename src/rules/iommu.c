@@ -65,8 +65,8 @@ static void fail_translated(struct rule_context *ctx, const struct pci_device *d
 		.observed = text_printf(ctx, "%s: addresses are translated", type),
 		.expected = "identity (passthrough), or no IOMMU",
 		.impact = breaks_copies(ctx) ? NULL : "GPUDirect RDMA is slow or fails.",
-		.remedy = text_printf(ctx, "Add %s to the kernel command line, then reboot.",
-				      argument),
+		.then = THEN_REBOOT,
+		.remedy = text_printf(ctx, "Add %s to the kernel command line.", argument),
 		.command = command_add_argument(ctx->arena, ctx->node, argument),
 		.evidence = { fact });
 }
@@ -105,8 +105,9 @@ static void check_ats(struct rule_context *ctx, const struct pci_device *d, cons
 			.impact =
 				"The GPU cannot use the processor's page tables: access to memory from malloc or "
 				"mmap is copied or fails.",
+			.then = asked ? THEN_REBOOT : 0,
 			.remedy =
-				asked ? "Remove noats from pci= on the kernel command line, then reboot."
+				asked ? "Remove noats from pci= on the kernel command line."
 				      : "Check that the firmware's IORT table marks the root complex as "
 					"ATS capable.",
 			.evidence = { fact, "cmdline.running" });
@@ -361,7 +362,8 @@ static const struct rule iommu_rules[] = {
 		.impact =
 			"Copies between GPUs over PCIe fail. With patched drivers they deliver zeros without an error: results are wrong. "
 			"GPUDirect RDMA is slow or fails.",
-		.remedy = "Add iommu=pt to the kernel command line, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Add iommu=pt to the kernel command line.",
 		.fix = { "iommu-passthrough" },
 		.follows = { "driver/geforce-no-gpudirect", "iommu/cmdline-ineffective" },
 		.activation = ACTIVATION_REBOOT,
@@ -408,11 +410,13 @@ static const struct rule iommu_rules[] = {
 	{
 		.id = "iommu/inert-argument",
 		.title = "A kernel argument has no effect: the kernel does not know its value",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_inert,
 		.impact = "The setting that the argument was meant to change keeps its default.",
-		.remedy = "Replace the argument with the one that works, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Replace the argument with the one that works.",
 		.fix = { "remove-argument" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The kernel command lines of this boot and of the next one.",

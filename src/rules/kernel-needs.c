@@ -132,6 +132,7 @@ static const struct rule kernel_needs_rules[] = {
 		.id = "kernel/lacks-config",
 		.title = "A device or program here cannot work: the kernel was built without "
 			 "options that it needs",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_config,

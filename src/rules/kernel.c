@@ -128,6 +128,7 @@ static const struct rule kernel_rules[] = {
 	{
 		.id = "kernel/config-rdma-missing",
 		.title = "GPUDirect RDMA cannot work: the kernel lacks an option that it needs",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_rdma_options,

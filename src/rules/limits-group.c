@@ -73,6 +73,7 @@ static const struct rule limits_group_rules[] = {
 	{
 		.id = "limits/control-group",
 		.title = "A job is stopped by its control group: the limit is too low for its GPUs",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_group,

@@ -39,6 +39,7 @@ static const struct rule limits_rdma_rules[] = {
 		.id = "limits/rdma-cgroup",
 		.title =
 			"A job may not open the NIC or create queue pairs: rdma.max limits its control group",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_cgroup,

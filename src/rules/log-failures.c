@@ -213,6 +213,7 @@ static const struct rule log_failures_rules[] = {
 	{
 		.id = "log/device-probe-failed",
 		.title = "A GPU or NIC cannot be used: its driver failed to start it",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_devices,
@@ -258,6 +259,7 @@ static const struct rule log_failures_rules[] = {
 	{
 		.id = "log/kernel-argument-unknown",
 		.title = "A kernel argument has no effect: the kernel does not know it",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_arguments,

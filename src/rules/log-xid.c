@@ -49,8 +49,7 @@ static const struct {
 			 "slot, and ask the vendor." },
 	/* The catalog says reboot; a GPU often comes back only without power: pci/device-off-bus. */
 	[XID_POWER] = { "the node needs a power cycle", SEVERITY_ERR, ACTION_POWER_CYCLE,
-			"Power the node off and on. If it happens again, check the device's seating, "
-			"power, cooling and riser." },
+			"If it happens again, check the device's seating, power, cooling and riser." },
 	[XID_SUPPORT] = { "the vendor must be asked", SEVERITY_ERR, ACTION_REPLACE_HARDWARE,
 			  "Drain the node. Run nvidia-bug-report.sh and the vendor's diagnostics." },
 };
@@ -254,6 +253,7 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 					     *others ? ", " : "; also ", seen.number);
 	FAIL_AS(ctx, actions[worst.action].severity, .subject = *bdf ? bdf : NULL,
 		.observed = say_xid(ctx, &worst, others, bdf),
+		.then = worst.action == XID_POWER ? FIRST_POWER_CYCLE : 0,
 		.remedy = actions[worst.action].remedy, .action = actions[worst.action].action,
 		.evidence = { fact_of(ctx, &worst, bdf, "last"),
 			      fact_of(ctx, &worst, bdf, "count") });

@@ -489,7 +489,8 @@ static const struct rule log_rules[] = {
 		.impact =
 			"A process without CAP_SYS_ADMIN used GPU-initiated networking. Jobs of NVSHMEM "
 			"IBGDA, NCCL GIN and DeepEP fail in the same way.",
-		.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords.",
 		.fix = { "set-registry-key", { "PeerMappingOverride", "1" } },
 		.activation = ACTIVATION_REBOOT,
 		.follows = { "driver/peer-mapping-override" },

@@ -162,8 +162,8 @@ static bool fail_other_build(struct rule_context *ctx)
 					     "the loaded %s is not the one of OFED in %s: their "
 					     "srcversion differs",
 					     names[i], file->path.value),
-		     .expected = "OFED's modules loaded",
-		     .remedy = "Rebuild the initramfs, then reboot.",
+		     .expected = "OFED's modules loaded", .then = THEN_REBOOT,
+		     .remedy = "Rebuild the initramfs.",
 		     .command = command_rebuild_initramfs(ctx->arena, ctx->node, kernel),
 		     .evidence = { fact_path(ctx->arena, "modules.loaded", names[i], "srcversion"),
 				   fact_path(ctx->arena, "modules.files", file->path.value,
@@ -347,6 +347,7 @@ static const struct rule modules_build_mismatch_rules[] = {
 	{
 		.id = "modules/gdrdrv-build-mismatch",
 		.title = "GDRCopy fails or is slow: gdrdrv was built for another driver flavour",
+		.is_reason_name = true,
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_gdrdrv,
@@ -371,14 +372,15 @@ static const struct rule modules_build_mismatch_rules[] = {
 	{
 		.id = "modules/ofed-kernel-mismatch",
 		.title = "RDMA modules are not OFED's: this kernel uses its own",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ofed,
 		.impact =
 			"The kernel's own RDMA modules run under OFED's libraries. Modules that were built against "
 			"OFED, such as nvidia-peermem, do not load.",
-		.remedy =
-			"Rebuild OFED's modules for this kernel, then the NVIDIA kernel modules, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Rebuild OFED's modules for this kernel, then the NVIDIA kernel modules.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"The link /usr/src/ofa_kernel/default to its end, mlx5_core under /lib/modules of all kernels, "

@@ -147,6 +147,7 @@ static const struct rule modules_dkms_rules[] = {
 	{
 		.id = "modules/dkms-failed",
 		.title = "A kernel module is missing: DKMS could not build it",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_failed,

@@ -25,11 +25,8 @@ static bool counts_load(const struct node *node, const struct reference *r)
 
 static const char *load_remedy(struct rule_context *ctx, const struct reference *r)
 {
-	return text_printf(
-		ctx,
-		"Install the module %s for this kernel, or remove the line. Then restart "
-		"systemd-modules-load.",
-		r->name.value);
+	return text_printf(ctx, "Install the module %s for this kernel, or remove the line.",
+			   r->name.value);
 }
 
 static void check_load(struct rule_context *ctx)
@@ -37,6 +34,7 @@ static void check_load(struct rule_context *ctx)
 	static const struct reference_check check = {
 		.format = REFERENCE_MODULES_LOAD,
 		.none = "no file names modules to load at boot",
+		.then = THEN_LOADER,
 		.expected = "modules that exist for this kernel",
 		.counts = counts_load,
 		.grade = grade_load,
@@ -161,7 +159,8 @@ static const struct rule modules_named_rules[] = {
 		.gravest = SEVERITY_ERR,
 		.evaluate = check_modprobe,
 		.impact = "The module is missing after the next boot.",
-		.remedy = "Correct or remove the line. Rebuild the initramfs.",
+		.then = THEN_IMAGE,
+		.remedy = "Correct or remove the line.",
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"alias, install and softdep lines of modprobe.d about GPU and RDMA modules, and whether the modules and "

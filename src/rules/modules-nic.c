@@ -248,6 +248,7 @@ static const struct rule modules_nic_rules[] = {
 	{
 		.id = "modules/nic-rdma-not-loaded",
 		.title = "A NIC has no RDMA device: the module that makes it is missing",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,

@@ -41,11 +41,9 @@ static const char *file_remedy(struct rule_context *ctx)
 
 	if (!library || !is_known(library->version))
 		return NULL;
-	return text_printf(
-		ctx,
-		"Build and install all NVIDIA modules as version %s, the version of %s, and rebuild "
-		"the initramfs, then reboot.",
-		library->version.value, library->name.value);
+	return text_printf(ctx,
+			   "Build and install all NVIDIA modules as version %s, the version of %s.",
+			   library->version.value, library->name.value);
 }
 
 static void fail_file(struct rule_context *ctx, const struct module_file *nvidia,
@@ -56,6 +54,7 @@ static void fail_file(struct rule_context *ctx, const struct module_file *nvidia
 				     file->version.value, file->kernel.value,
 				     nvidia->version.value),
 	     .expected = "all of one version", .remedy = file_remedy(ctx),
+	     .then = THEN_IMAGE | THEN_REBOOT,
 	     .evidence = { fact_path(ctx->arena, "modules.files", file->path.value, "version"),
 			   fact_path(ctx->arena, "modules.files", nvidia->path.value, "version") });
 }
@@ -136,9 +135,8 @@ static const struct rule modules_nvidia_versions_rules[] = {
 		.impact =
 			"nvidia_modeset and nvidia_drm refuse to load, or nvidia_uvm fails and with it "
 			"CUDA. The log says \"Version mismatch: nvidia.ko(...) nvidia-modeset.ko(...)\".",
-		.remedy =
-			"Build and install all NVIDIA modules of one driver version again, and rebuild the initramfs, "
-			"then reboot.",
+		.then = THEN_IMAGE | THEN_REBOOT,
+		.remedy = "Build and install all NVIDIA modules of one driver version again.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"The versions of nvidia, nvidia_modeset, nvidia_drm and nvidia_uvm: of those that are "

@@ -341,6 +341,7 @@ static const struct rule modules_peermem_loaded_rules[] = {
 	{
 		.id = "modules/peermem-conflict",
 		.title = "nvidia_peermem cannot work: the old module nv_peer_mem is in its place",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_conflict,

@@ -615,6 +615,7 @@ static const struct rule modules_peermem_rules[] = {
 	{
 		.id = "modules/peermem-stub",
 		.title = "nvidia-peermem cannot load: it was built without an RDMA stack",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_stub,
@@ -633,6 +634,7 @@ static const struct rule modules_peermem_rules[] = {
 		.id = "modules/peermem-not-built-for-kernel",
 		.title =
 			"GPUDirect RDMA does not work: no peer-memory module exists for this kernel",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_not_built,
@@ -651,6 +653,7 @@ static const struct rule modules_peermem_rules[] = {
 		.id = "modules/peermem-unloadable",
 		.title =
 			"nvidia-peermem cannot load: it was built against another RDMA stack or driver",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_unloadable,

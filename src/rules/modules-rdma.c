@@ -217,6 +217,7 @@ static const struct rule modules_rdma_rules[] = {
 	{
 		.id = "modules/rdma-modules-not-loaded",
 		.title = "RDMA programs fail: a module that they need is not loaded",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.needs_module = "",

@@ -112,9 +112,8 @@ static void fail_other_driver(struct rule_context *ctx, const struct pci_device 
 
 	FAIL(ctx, .subject = d->bdf.value,
 	     .observed = text_printf(ctx, "bound to %s", d->driver.value),
-	     .expected = "bound to nvidia",
-	     .remedy = text_printf(ctx, "Blacklist %s%s and rebuild the initramfs, then reboot. ",
-				   module, nova ? " and nova_drm" : ""),
+	     .expected = "bound to nvidia", .then = THEN_IMAGE | THEN_REBOOT,
+	     .remedy = text_printf(ctx, "Blacklist %s%s.", module, nova ? " and nova_drm" : ""),
 	     .command = lines ? command_block(ctx, "blacklist-gpu.conf", lines) : NULL,
 	     .evidence = { fact });
 }
@@ -399,7 +398,11 @@ static void fail_gdrdrv(struct rule_context *ctx, const char *why)
 	FAIL(ctx, .observed = cause.observed, .expected = "gdrdrv loaded",
 	     .remedy = cause.remedy ? cause.remedy : load.remedy,
 	     .command = cause.remedy ? NULL : load.command, .source = cause.source,
-	     .has_fix = load.no_file,
+	     .has_fix = load.no_file, .follows = "modules/dkms-failed",
+	     .follows_subject = is_known(ctx->node->os.kernel)
+					? text_printf(ctx, "gdrdrv, kernel %s",
+						      ctx->node->os.kernel.value)
+					: "gdrdrv",
 	     .evidence = { "modules.loaded", "software.items", load.fact });
 }
 
@@ -442,11 +445,13 @@ static const struct rule modules_rules[] = {
 	{
 		.id = "modules/nouveau-loaded",
 		.title = "nouveau is loaded: it takes GPUs from the NVIDIA driver",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_nouveau,
 		.impact = "CUDA cannot use a GPU while nouveau drives it.",
-		.remedy = "Blacklist nouveau and rebuild the initramfs, then reboot.",
+		.then = THEN_IMAGE | THEN_REBOOT,
+		.remedy = "Blacklist nouveau.",
 		.fix = { "block-nouveau" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The driver of each NVIDIA GPU, and the loaded modules.",
@@ -465,7 +470,8 @@ static const struct rule modules_rules[] = {
 		.needs_driver = true,
 		.evaluate = check_wrong_driver,
 		.impact = "CUDA programs on this host cannot use this GPU.",
-		.remedy = "Blacklist the other driver and rebuild the initramfs, then reboot.",
+		.then = THEN_IMAGE | THEN_REBOOT,
+		.remedy = "Blacklist the other driver.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Driver and device id of each NVIDIA display controller, and flavour and version of the loaded driver.",
@@ -481,13 +487,15 @@ static const struct rule modules_rules[] = {
 	{
 		.id = "modules/gpu-bound-vfio",
 		.title = "CUDA on this host cannot use a GPU: it is held for virtual machines",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_vfio,
 		.impact = "CUDA programs on this host cannot use this GPU.",
-		.remedy =
-			"If no virtual machine is to have it, remove the setting that binds it (vfio-pci.ids= on the kernel "
-			"command line, options vfio-pci in modprobe.d, or driverctl). Rebuild the initramfs, then reboot.",
+		.then = THEN_IMAGE | THEN_REBOOT,
+		.remedy = "If no virtual machine is to have it, remove the setting that binds it "
+			  "(vfio-pci.ids= on the kernel command line, options vfio-pci in "
+			  "modprobe.d, or driverctl).",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"driver and driver_override of each NVIDIA display controller, whether vfio_pci is in use, its option "
@@ -510,7 +518,8 @@ static const struct rule modules_rules[] = {
 		.impact =
 			"Modules that map GPU memory themselves, such as third-party GPU-direct storage, do not load: "
 			"operation not permitted.",
-		.remedy = "Blacklist nvidia-drm and rebuild the initramfs, then reboot.",
+		.then = THEN_IMAGE | THEN_REBOOT,
+		.remedy = "Blacklist nvidia-drm.",
 		.fix = { "block-nvidia-drm" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
@@ -543,6 +552,7 @@ static const struct rule modules_rules[] = {
 	{
 		.id = "modules/gdrdrv-not-loaded",
 		.title = "GDRCopy does not work: gdrdrv is not loaded",
+		.is_reason_name = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.needs_module = "gdrdrv",

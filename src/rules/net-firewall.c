@@ -104,6 +104,7 @@ static const struct rule net_firewall_rules[] = {
 	{
 		.id = "net/firewall-on",
 		.title = "Jobs of several nodes can hang: a firewall runs on this node",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_firewall,

@@ -156,15 +156,15 @@ static void fail_masks(struct rule_context *ctx, const struct ports *ports,
 	const char *config = argument(ctx, ports);
 
 	FAIL(ctx, .observed = name_wrong(ctx, ports),
-	     .expected = "the ACS bits that rdma_topo check accepts",
+	     .expected = "the ACS bits that rdma_topo check accepts", .then = THEN_REBOOT,
 	     .remedy =
 		     config ? text_printf(
 				      ctx,
 				      "Run rdma_topo write-grub-acs, which adds pci=config_acs=\"%s\" to the "
-				      "kernel command line. Leave the IOMMU on. Then reboot.",
+				      "kernel command line. Leave the IOMMU on.",
 				      config)
 			    : "Remove pci=config_acs= and pci=disable_acs_redir= from the kernel command "
-			      "line, and leave the IOMMU on. Then reboot.",
+			      "line, and leave the IOMMU on.",
 	     .command = config ? "sudo rdma_topo write-grub-acs" : NULL,
 	     .evidence = { fact_path(ctx->arena, "pci.devices", first->bdf.value, "acs.control"),
 			   "cmdline.running" });
@@ -209,13 +209,15 @@ static const struct rule pci_acs_grace_rules[] = {
 		.id = "pci/acs-grace-masks",
 		.title = "GPUDirect RDMA can fail or be slow: ACS on this Grace system is not set "
 			 "as NVIDIA documents",
+		.is_short_effect = true,
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_masks,
 		.impact =
 			"With Data Direct, traffic between NIC and GPU makes a detour, or mlx5dv_reg_dmabuf_mr fails. Without "
 			"isolation a user program can cause platform errors.",
-		.remedy = "Run rdma_topo write-grub-acs, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Run rdma_topo write-grub-acs.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"The ACS control registers of Grace's root ports and of ConnectX switch ports, and which of them are between "

@@ -137,9 +137,8 @@ static const char *redirect_remedy(struct rule_context *ctx, const struct ports 
 		text = text_printf(ctx, "%s%s%s", text, *text ? ";" : "",
 				   ports->list[i].device->bdf.value);
 	}
-	return text_printf(
-		ctx, "Add pci=disable_acs_redir=\"%s\" to the kernel command line, then reboot.",
-		text);
+	return text_printf(ctx, "Add pci=disable_acs_redir=\"%s\" to the kernel command line.",
+			   text);
 }
 
 static void check_redirect(struct rule_context *ctx)
@@ -177,7 +176,7 @@ static void check_redirect(struct rule_context *ctx)
 						: " on a port of the CPU: copies pass the root "
 						  "complex in any case"),
 				.expected = "ReqRedir- CmpltRedir- EgressCtrl-", .remedy = remedy,
-				.is_kept = kept,
+				.then = kept ? 0 : THEN_REBOOT, .is_kept = kept,
 				.activation = kept ? ACTIVATION_NOW : ACTIVATION_NONE,
 				.evidence = { control_fact(ctx, port) });
 		else
@@ -351,9 +350,10 @@ static const struct rule pci_acs_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_direct,
 		.impact = "Each transfer of the NIC goes through the root complex.",
-		.remedy =
-			"Switch on direct translated P2P at the port above the NIC: pci=config_acs=\"1x111x1@PORT\" on the kernel "
-			"command line, as rdma_topo writes it. Then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Switch on direct translated P2P at the port above the NIC: "
+			  "pci=config_acs=\"1x111x1@PORT\" on the kernel command line, as "
+			  "rdma_topo writes it.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "ATS of each NIC, and the ACS control register of the port above it.",
 		.why = "Hosts of virtual machines keep redirection for isolation. A NIC with ATS asks the IOMMU once and marks "

@@ -177,6 +177,7 @@ static const struct rule pci_bars_rules[] = {
 	{
 		.id = "pci/sriov-no-room",
 		.title = "Virtual functions cannot be created: their BARs find no room",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_sriov,

@@ -116,7 +116,8 @@ static void check_wanted(struct rule_context *ctx, const struct pci_device *d,
 		     .evidence = { fact, wanted->fact });
 	else if (wanted->later)
 		PENDING(ctx, .subject = d->bdf.value, .observed = text, .expected = expected,
-			.remedy = "Rebuild the initramfs if it loads the driver, then reboot.",
+			.then = THEN_REBOOT,
+			.remedy = "Rebuild the initramfs if it loads the driver.",
 			.evidence = { fact, wanted->fact });
 	else if (strstr(wanted->fact, "modprobe") && has_twin(ctx->node, d, wanted->driver))
 		NOTE(ctx, .subject = d->bdf.value,
@@ -320,6 +321,7 @@ static const struct rule pci_driver_rules[] = {
 	{
 		.id = "pci/bar-held",
 		.title = "The GPU cannot be used: the firmware's frame buffer holds its BAR",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_bars_held,

@@ -470,12 +470,14 @@ static const struct rule pci_link_rules[] = {
 		.id = "pci/max-payload-mismatch",
 		.title = "PCIe is slower than it can be: a device and the port above it use "
 			 "different payload sizes",
+		.is_short_effect = true,
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.gravest = SEVERITY_WARN,
 		.evaluate = check_payload,
 		.impact = "Packet headers take more of the bandwidth.",
-		.remedy = "Add pci=pcie_bus_safe to the kernel command line, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Add pci=pcie_bus_safe to the kernel command line.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Max_Payload_Size in the device control registers of GPU or NIC and of the port above.",
@@ -553,7 +555,8 @@ static const struct rule pci_link_rules[] = {
 		.evaluate = check_suspended,
 		.impact =
 			"The first use of the GPU waits for it. Its registers cannot be read until then.",
-		.remedy = "On a compute node set NVreg_DynamicPowerManagement=0, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "On a compute node set NVreg_DynamicPowerManagement=0.",
 		.fix = { "set-option", { "nvidia", "NVreg_DynamicPowerManagement", "0" } },
 		.activation = ACTIVATION_REBOOT,
 		.reads =

@@ -205,8 +205,9 @@ static const struct rule pci_off_bus_rules[] = {
 		.evaluate = check_off_bus,
 		.impact =
 			"Jobs that use the device hang or fail. For a GPU the driver reports Xid 79.",
+		.then = FIRST_POWER_CYCLE,
 		.remedy =
-			"Power the node off and on. If it happens again, check the device's seating, power, cooling and riser.",
+			"If it happens again, check the device's seating, power, cooling and riser.",
 		.activation = ACTIVATION_POWER_CYCLE,
 		.action = ACTION_POWER_CYCLE,
 		.reads =

@@ -248,14 +248,15 @@ static const struct rule pci_ordering_rules[] = {
 	{
 		.id = "pci/relaxed-ordering-off",
 		.title = "RDMA is slow: relaxed ordering is off on a platform that needs it",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_off,
 		.impact =
 			"RDMA stays below the line rate. 150 of 200 Gb/s on EPYC and 16 of 40 GB/s on Emerald Rapids were "
 			"reported.",
-		.remedy =
-			"Switch on PCIe Relaxed Ordering in the firmware setup of the server, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Switch on PCIe Relaxed Ordering in the firmware setup of the server.",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
 		.reads =
@@ -278,8 +279,8 @@ static const struct rule pci_ordering_rules[] = {
 		.evaluate = check_unsafe,
 		.impact =
 			"Completions stall. Latencies that were hundreds of times longer were reported.",
-		.remedy =
-			"Switch off PCIe Relaxed Ordering in the firmware setup of the server, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Switch off PCIe Relaxed Ordering in the firmware setup of the server.",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
 		.reads =

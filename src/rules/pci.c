@@ -477,7 +477,8 @@ static const struct rule pci_rules[] = {
 		.impact =
 			"Peer-to-peer copies over BAR1 do not work. NICs can register only as much GPU memory as fits into "
 			"BAR1.",
-		.remedy = "Set NVreg_EnableResizableBar=1, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Set NVreg_EnableResizableBar=1.",
 		.fix = { "set-resizable-bar" },
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
@@ -527,7 +528,8 @@ static const struct rule pci_rules[] = {
 		.evaluate = check_rebar,
 		.impact =
 			"Peer-to-peer copies over BAR1 do not work, although the hardware supports them.",
-		.remedy = "Set NVreg_EnableResizableBar=1, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Set NVreg_EnableResizableBar=1.",
 		.fix = { "set-resizable-bar" },
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
@@ -544,6 +546,7 @@ static const struct rule pci_rules[] = {
 	{
 		.id = "pci/bar1-window",
 		.title = "BAR1 cannot grow: the address window above the GPU limits it",
+		.is_short_effect = true,
 		.profiles = PROFILE_P2P | PROFILE_RDMA,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_window,

@@ -275,6 +275,7 @@ static const struct rule platform_rules[] = {
 		.id = "platform/grace-data-direct",
 		.title =
 			"NIC traffic is slow: ConnectX-8 does not use its direct path to the Grace GPU",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_data_direct,

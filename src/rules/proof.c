@@ -289,7 +289,8 @@ static const struct rule proof_rules[] = {
 		.impact =
 			"NVSHMEM IBGDA and DeepEP do not work for jobs without CAP_SYS_ADMIN. They work in a "
 			"privileged container.",
-		.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords.",
 		.activation = ACTIVATION_REBOOT,
 		.follows = { "driver/peer-mapping-override" },
 		.reads = READS,

@@ -416,6 +416,7 @@ static const struct rule rdma_gid_rules[] = {
 		.id = "rdma/gid-stale-address",
 		.title =
 			"RoCE connections get no answer: a GID has an address that its interface has lost",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_stale,

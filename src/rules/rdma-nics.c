@@ -515,6 +515,7 @@ static const struct rule rdma_nics_rules[] = {
 	{
 		.id = "rdma/gdaki-kernel-floor",
 		.title = "NCCL GIN cannot start: the kernel cannot register what it needs",
+		.is_short_effect = true,
 		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gdaki,

@@ -372,6 +372,7 @@ static const struct rule rdma_ports_rules[] = {
 	{
 		.id = "rdma/port-init-no-sm",
 		.title = "A NIC carries no traffic: its InfiniBand port waits for a subnet manager",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_sm,
@@ -459,6 +460,7 @@ static const struct rule rdma_ports_rules[] = {
 	{
 		.id = "rdma/pkey-missing",
 		.title = "Jobs cannot connect: a port's partition table lacks their key",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_pkey,

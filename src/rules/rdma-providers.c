@@ -280,6 +280,7 @@ static const struct rule rdma_providers_rules[] = {
 		.id = "rdma/provider-other-release",
 		.title =
 			"Programs find no RDMA device: libibverbs and its driver are of two releases",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_release,
@@ -304,6 +305,7 @@ static const struct rule rdma_providers_rules[] = {
 	{
 		.id = "rdma/userspace-provider-missing",
 		.title = "Programs find no RDMA device: libibverbs has no driver for it",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_provider,
@@ -328,6 +330,7 @@ static const struct rule rdma_providers_rules[] = {
 	{
 		.id = "rdma/userspace-too-old",
 		.title = "RDMA programs cannot use what they ask for: libibverbs is too old",
+		.is_reason_name = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_too_old,

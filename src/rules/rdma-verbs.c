@@ -79,6 +79,7 @@ static const struct rule rdma_verbs_rules[] = {
 		.id = "rdma/verbs-disagree",
 		.title = "Jobs cannot use an RDMA device: libibverbs does not show it as the "
 			 "kernel does",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,

@@ -186,6 +186,9 @@ static const char *remedy_down(const struct rdma_port *p)
 	if (str_is(p->physical_state, "Disabled"))
 		return "Enable the port: on InfiniBand with ibportstate, on Ethernet with ip link set up. Then check "
 		       "cable and transceiver.";
+	if (str_is(p->physical_state, "Polling"))
+		return "The port finds no link partner. Check the cable at both ends, and whether the switch port is "
+		       "enabled.";
 	return NULL;
 }
 
@@ -660,6 +663,7 @@ static const struct rule rdma_rules[] = {
 	{
 		.id = "rdma/port-not-active",
 		.title = "Jobs cannot use a NIC: its RDMA port is not active",
+		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_ports,
@@ -706,6 +710,7 @@ static const struct rule rdma_rules[] = {
 	{
 		.id = "rdma/device-renamed-not-mlx5",
 		.title = "NVSHMEM does not use a NIC: its RDMA device has another name than mlx5_N",
+		.is_short_effect = true,
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_renamed,

@@ -93,6 +93,7 @@ static const struct rule services_fabric_rules[] = {
 		.id = "services/fabric-mode",
 		.title =
 			"CUDA fails with error 802: fabric manager's mode is not that of this host",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_fabric_mode,

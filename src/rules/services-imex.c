@@ -112,6 +112,7 @@ static const struct rule services_imex_rules[] = {
 		.id = "services/imex-configuration",
 		.title =
 			"NVLink between nodes fails: nvidia-imex does not find this node in its list",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_configuration,

@@ -288,6 +288,7 @@ static const struct rule services_slurm_rules[] = {
 		.id = "services/gres-conf",
 		.title = "Slurm drains the node or does not start: its files name devices that "
 			 "are not here",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gres,

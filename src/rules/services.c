@@ -81,12 +81,30 @@ static const char *state_of(struct rule_context *ctx, const struct service *s)
 			   is_known(s->enabled) ? s->enabled.value : "not enabled");
 }
 
+/* What to install and to start; NULL: the rule's remedy says it. */
+static const char *remedy_of(struct rule_context *ctx, const struct service *s)
+{
+	const struct node *node = ctx->node;
+
+	if (service_condition(s) == SERVICE_MASKED || (s && !str_is(s->load, "not-found")))
+		return NULL;
+	/* driver/library-mismatch asks for one version, and does not say which. */
+	return is_known(node->driver.version) && !driver_libraries(node).other
+		       ? text_printf(
+				 ctx,
+				 "Install nvidia-fabricmanager %s, the version of the loaded driver%s. "
+				 "Then enable and start it.",
+				 node->driver.version.value,
+				 gpu_nvswitch_is_nic(&node->pci) ? ", and nvlsm" : "")
+		       : NULL;
+}
+
 /* Offers to start it, unless something says that it would fail as the last time. */
 static void fail_down(struct rule_context *ctx, const struct service *s, const char *device)
 {
 	struct service_cause cause = { 0 };
 	const struct service_line *word = s ? service_last_word(s) : NULL;
-	const char *text = state_of(ctx, s);
+	const char *text = state_of(ctx, s), *install = remedy_of(ctx, s);
 
 	if (s && service_condition(s) != SERVICE_MASKED)
 		cause = service_find_cause(ctx->arena, ctx->node, s);
@@ -96,8 +114,11 @@ static void fail_down(struct rule_context *ctx, const struct service *s, const c
 		text = text_printf(ctx, "%s. It wrote (%s): %.200s", text, word->file.value,
 				   word->text.value);
 	FAIL(ctx, .observed = text, .expected = "nvidia-fabricmanager active",
-	     .remedy = cause.remedy,
-	     .has_fix = cause.text || service_condition(s) == SERVICE_FAILED,
+	     .remedy = cause.remedy ? cause.remedy : install,
+	     .command = cause.remedy || !install
+				? NULL
+				: "sudo systemctl enable --now nvidia-fabricmanager",
+	     .has_fix = cause.text || install || service_condition(s) == SERVICE_FAILED,
 	     .evidence = { s ? "services.units[" FABRIC_MANAGER "].active" : "services.units",
 			   device, cause.fact });
 }
@@ -432,7 +453,7 @@ static const struct rule services_rules[] = {
 			"Install nvidia-fabricmanager in the version of the nvidia kernel module (on HGX B200 and B300 also nvlsm), then "
 			"enable and start it. If it fails, its journal says why.",
 		.command =
-			"systemctl enable --now nvidia-fabricmanager\njournalctl -b -u nvidia-fabricmanager",
+			"sudo systemctl enable --now nvidia-fabricmanager\njournalctl -b -u nvidia-fabricmanager",
 		.fix = { "start-service", { "nvidia-fabricmanager.service" } },
 		.activation = ACTIVATION_NOW,
 		.follows = { "driver/loaded", "services/fabricmanager-version-mismatch" },
@@ -453,6 +474,7 @@ static const struct rule services_rules[] = {
 	{
 		.id = "services/fabricmanager-needless",
 		.title = "Fabric manager fails at each boot: this node has no NVSwitch",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_needless,

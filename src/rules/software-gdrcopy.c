@@ -92,6 +92,7 @@ static const struct rule software_gdrcopy_rules[] = {
 	{
 		.id = "software/gdrcopy-versions",
 		.title = "GDRCopy fails: gdrdrv and libgdrapi do not work together",
+		.is_reason_name = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_versions,

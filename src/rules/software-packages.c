@@ -152,6 +152,7 @@ static const struct rule software_packages_rules[] = {
 	{
 		.id = "software/package-unfinished",
 		.title = "A package is only partly installed: dpkg stopped with an error",
+		.is_reason_name = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_packages,

@@ -491,6 +491,7 @@ static const struct rule software_rules[] = {
 	{
 		.id = "software/nvcc-missing",
 		.title = "DeepEP 2 cannot compile its kernels: nvcc is missing",
+		.is_reason_name = true,
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_nvcc,
@@ -512,6 +513,7 @@ static const struct rule software_rules[] = {
 	{
 		.id = "software/ibstat-missing",
 		.title = "DeepEP 2 plans with a wrong bandwidth: ibstat is missing",
+		.is_reason_name = true,
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ibstat,

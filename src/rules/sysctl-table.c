@@ -167,13 +167,15 @@ static const struct rule sysctl_table_rules[] = {
 	{
 		.id = "sysctl/huge-pages-reserved",
 		.title = "Jobs run out of memory: most of it is reserved for huge pages",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_reserved,
 		.impact =
 			"Only programs that ask for huge pages can use the reserved memory. Others are killed or get ENOMEM.",
-		.remedy =
-			"Lower vm.nr_hugepages, or hugepages= and hugepagesz= of the kernel command line, then reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Lower vm.nr_hugepages, or hugepages= and hugepagesz= of the kernel "
+			  "command line.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "/sys/kernel/mm/hugepages and the size of the memory.",
 		.why = "The kernel keeps the pages from the moment of the setting on, whether they are used or not. A host of "

@@ -478,6 +478,7 @@ static const struct rule virt_rules[] = {
 	{
 		.id = "virt/privileged-context",
 		.title = "Tests from here prove nothing for jobs: this process has more privileges",
+		.is_short_effect = true,
 		.profiles = PROFILE_GIN_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_privileged,
