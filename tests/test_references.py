@@ -139,3 +139,18 @@ def test_nothing_else_leaves(tmp_path):
     facts = program.run("facts", "--from", capture)
     assert secret not in facts.out
     assert facts.json()["containers"]["kubelet_uses_docker"] is True
+
+
+def test_gres_in_a_redacted_capture(tmp_path):
+    """What the rules compare is the same as in the whole tree."""
+    directory = make(tmp_path / "t", {
+        **BASE,
+        "/etc/slurm/gres.conf": "AutoDetect=nvml\nName=gpu Type=h100 File=/dev/nvidia[0-4] Count=4\n"
+                                "Name=gpu Type=h100_l File=/dev/nvidia[4-7]\n",
+        "/usr/lib64/slurm/gpu_generic.so": ""})
+    capture = str(tmp_path / "capture")
+    assert program.run("capture", "--root", directory, "-o", capture).status == 0
+    whole, kept = (program.run("facts", *source, "references").json() for source in (["--root", directory], ["--from", capture]))
+    assert kept["gres"] == whole["gres"] and kept["items"] == whole["items"]
+    assert [record["repeated"] for record in whole["gres"]] == [None, "/dev/nvidia4"]
+    assert [item["found"] for item in whole["items"] if item["role"] == "plugin of AutoDetect"] == [None]

@@ -46,7 +46,7 @@ static void read_status(struct probe_context *ctx, const char *folder, struct fa
 		env->bounding = fact_u64(value);
 	if (process_number(text_span(&text), "Seccomp:", &value) && value <= SECCOMP_FILTER)
 		env->seccomp = fact_enum((int)value);
-	if (field_find(text_span(&text), ':', "Cpus_allowed_list", &cpus) &&
+	if (!ctx->brief && field_find(text_span(&text), ':', "Cpus_allowed_list", &cpus) &&
 	    cpulist_parse(cpus, &list) == 0 && list.count)
 		env->cpus = probe_span(ctx, span_trim(cpus));
 	if (!is_known(env->uid) || !is_known(env->capabilities))

@@ -53,10 +53,10 @@ struct files {
 	struct references *refs;
 	size_t line;
 	size_t count;
-	const char *seen[FILES_MAX]; /* by the file, File= alone */
+	const char *seen[FILES_MAX]; /* by the file, in File= of GPUs alone */
 	size_t seen_count;
 	const char *repeated; /* one that was seen before; NULL: none */
-	bool multiple;
+	bool counts;	      /* its devices are GPUs, each of which may be named once */
 };
 
 static bool was_seen(const struct files *f, const char *name)
@@ -73,7 +73,7 @@ static bool add_file(void *user, const char *name)
 
 	reference_add(f->refs, REFERENCE_DEVICE, "File", span_of(name), NULL, f->line);
 	f->count++;
-	if (f->multiple)
+	if (!f->counts)
 		return true;
 	name = arena_strndup(f->refs->arena, name, strlen(name));
 	if (was_seen(f, name))
@@ -106,10 +106,6 @@ static void add_record(struct references *refs, const struct gres_line *line,
 
 	if (!value_is(line->name, "gpu"))
 		return;
-	if (refs->facts->gres.count == RECORDS_MAX) {
-		refs->complete = false;
-		return;
-	}
 	record = LIST_ADD(refs->arena, &refs->facts->gres);
 	*record = (struct gres_record){
 		.type = FACT_NONE(fact_str),
@@ -138,10 +134,15 @@ static void take_line(struct references *refs, const struct gres_line *line, str
 {
 	bool understood = true;
 
+	if (refs->facts->gres.count == RECORDS_MAX) {
+		refs->complete = false;
+		return;
+	}
 	files->line = line->line;
 	files->count = 0;
 	files->repeated = NULL;
-	files->multiple = line->multiple;
+	/* Shares of a GPU (mps, shard) name its device again. */
+	files->counts = value_is(line->name, "gpu") && !line->multiple;
 	if (line->autodetect.n && (!how->own || line->nodes.n))
 		*how = (struct autodetect){ line->autodetect, line->line, line->nodes.n > 0 };
 	if (line->file.n && hostlist_expand(line->file, FILES_MAX, add_file, files))
