@@ -290,7 +290,7 @@ def test_limit_of_the_launcher_above(node_tree, tmp_path):
     own = program.run("preflight", *options, wrap=enter)
     assert own.status == 0, str(own)
     below = program.run("preflight", *options, wrap=enter + [slurmd])
-    assert below.status == 1 and below.out.startswith("limits/memlock slurmd: 64 KiB"), str(below)
+    assert below.status == 1 and below.out.startswith("limits/memlock process slurmd: 64 KiB"), str(below)
 
 
 # ---- cheap ----

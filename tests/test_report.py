@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The report for people: the verdict first, a line for each problem, what is to be done in order, all of it on one
 screen; then the details, which repeat nothing; names that people use."""
+import glob
 import json
+import os
 import re
 
 import pytest
@@ -518,6 +520,16 @@ def test_a_reboot_too_early_is_warned_of(scratch):
     # Fedora's images are dracut's, and the present one is not.
     assert "mkinitcpio" not in text and "sudo dracut --force --kver " in unwrapped(text)
     assert "hen reboot" not in plan_of(text)
+
+
+def test_the_end_of_a_remedy_is_a_field():
+    """Words in a text would not be left out if one reboot serves all problems."""
+    files = glob.glob(os.path.join(program.TOP, "src", "rules", "*.c"))
+    assert len(files) > 50
+    for path in files:
+        with open(path, encoding="utf-8") as file:
+            text = re.sub(r'"\s*\n\s*"', "", file.read())
+        assert not re.findall(r'[^"]*(?:[.,] [Tt]hen reboot|and rebuild the initramfs)\."', text), path
 
 
 def test_a_remedy_names_its_object(node_tree):

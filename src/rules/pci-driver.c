@@ -61,24 +61,21 @@ static const char *remedy_of(struct rule_context *ctx, const struct pci_device *
 	if (!bound)
 		return text_printf(
 			ctx,
-			"Load %s at boot: name it in /etc/modules-load.d and in the initramfs, and rebuild "
-			"that. Then reboot.",
+			"Load %s at boot: name it in /etc/modules-load.d and in the initramfs.",
 			module);
 	image = image_without(node, bound, module);
 	if (image)
 		return text_printf(
 			ctx,
-			"The initramfs (%s) loads %s and lacks %s. Put %s into it, rebuild "
-			"it, then reboot.",
+			"The initramfs (%s) loads %s and lacks %s. Name %s in its configuration.",
 			image->path.value, bound, module, module);
 	if (!comes_after(node, bound, wanted->driver))
 		return text_printf(
 			ctx,
-			"%s came first. Add \"softdep %s pre: %s\" to a file in modprobe.d, rebuild the "
-			"initramfs, then reboot. Or bind this one function with driverctl set-override.",
+			"%s came first. Add \"softdep %s pre: %s\" to a file in modprobe.d, or bind this "
+			"one function with driverctl set-override.",
 			bound, bound, wanted->driver);
-	return "Rebuild the initramfs so that it has the setting, then reboot. Or bind this one function with "
-	       "driverctl set-override.";
+	return "The setting is not in the initramfs. Only for this function, driverctl set-override does it too.";
 }
 
 /* Another card of the model is bound as ids= says: then this one can be the host's on purpose. */
@@ -128,7 +125,7 @@ static void check_wanted(struct rule_context *ctx, const struct pci_device *d,
 		     .evidence = { fact, wanted->fact });
 	else
 		FAIL(ctx, .subject = d->bdf.value, .observed = text, .expected = expected,
-		     .remedy = remedy_of(ctx, d, wanted),
+		     .remedy = remedy_of(ctx, d, wanted), .then = THEN_IMAGE | THEN_REBOOT,
 		     .command = command_printf(ctx->arena, "sudo driverctl set-override %s %s",
 					       d->bdf.value, wanted->driver),
 		     .evidence = { fact, wanted->fact });

@@ -83,6 +83,38 @@ static const struct rdma_device *unplaced(const struct node *node)
 	return NULL;
 }
 
+static void fail_bound(struct rule_context *ctx, const struct pci_device *nic, const char *fact)
+{
+	const char *bdf = nic->bdf.value;
+	bool off = rdma_is_not_offered(ctx->node, nic);
+
+	FAIL(ctx, .subject = bdf,
+	     .observed =
+		     off ? "it has the driver mlx5_core and no RDMA device; mlx5_core offers none for it, so "
+			   "RDMA is switched off there"
+			 : "it has the driver mlx5_core and no RDMA device",
+	     .expected = "an entry in /sys/class/infiniband",
+	     .remedy =
+		     off ? "Switch RDMA on (of a sub-function the parameter is enable_rdma)."
+			 : "Read what mlx5_core logged about the NIC. If enable_rdma is false, switch it on. Then "
+			   "bind the driver again.",
+	     .command =
+		     off ? command_printf(
+				   ctx->arena,
+				   "sudo devlink dev param set pci/%s name enable_roce value true "
+				   "cmode driverinit\n"
+				   "sudo devlink dev reload pci/%s",
+				   bdf, bdf)
+			 : command_printf(
+				   ctx->arena,
+				   "sudo dmesg | grep %s\n"
+				   "sudo devlink dev param show pci/%s name enable_rdma\n"
+				   "echo %s | sudo tee /sys/bus/pci/drivers/mlx5_core/unbind\n"
+				   "echo %s | sudo tee /sys/bus/pci/drivers/mlx5_core/bind",
+				   bdf, bdf, bdf, bdf),
+	     .evidence = { fact, off ? "rdma.auxiliary" : NULL });
+}
+
 static void check_nic(struct rule_context *ctx, const struct pci_device *nic, size_t *good)
 {
 	const char *fact = fact_path(ctx->arena, "pci.devices", nic->bdf.value, "driver");
@@ -105,25 +137,7 @@ static void check_nic(struct rule_context *ctx, const struct pci_device *nic, si
 				"not known",
 			.evidence = { "net.interfaces", fact });
 	else if (bound)
-		FAIL(ctx, .subject = nic->bdf.value,
-		     .observed = text_printf(
-			     ctx, "it has the driver mlx5_core and no RDMA device%s",
-			     rdma_is_not_offered(ctx->node, nic)
-				     ? "; mlx5_core offers none for it, so RDMA is switched off there"
-				     : ""),
-		     .expected = "an entry in /sys/class/infiniband",
-		     .remedy =
-			     rdma_is_not_offered(ctx->node, nic)
-				     ? text_printf(
-					       ctx,
-					       "Switch RDMA on: devlink dev param set pci/%s name enable_roce value "
-					       "true cmode driverinit (enable_rdma for a sub-function), then devlink "
-					       "dev reload pci/%s.",
-					       command_name(nic->bdf.value, "BDF"),
-					       command_name(nic->bdf.value, "BDF"))
-				     : NULL,
-		     .evidence = { fact,
-				   rdma_is_not_offered(ctx->node, nic) ? "rdma.auxiliary" : NULL });
+		fail_bound(ctx, nic, fact);
 	else if (is_absent(nic->driver) && has_working_peer(ctx->node, nic))
 		FAIL(ctx, .subject = nic->bdf.value,
 		     .observed = "it has no driver; NICs of the same model have RDMA devices",
