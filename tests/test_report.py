@@ -284,7 +284,7 @@ def test_what_was_not_checked_is_one_line(node_tree):
 def test_run_as_root_is_said_to_a_user(scratch):
     directory = put(scratch, "hgx-h100-ib", "unreadable /proc/driver/nvidia/params")
     text = text_of(directory, user=True)
-    assert re.search(r"For \d+ of them: run as root\.", unwrapped(text)), text
+    assert re.search(r"\d+ need root, among them \S+/\S+: sudo nvnodecheck doctor", unwrapped(text)), text
 
 
 @pytest.mark.parametrize("rule, path", [

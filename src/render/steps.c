@@ -323,14 +323,16 @@ static bool is_for_root(const struct finding *f)
 	       (str_is(f->gap->error, "EACCES") || str_is(f->gap->error, "EPERM"));
 }
 
-/* Of equally grave rules, one that a requested profile adds comes first. */
+/* Of equally grave rules, one of fewer profiles says more. A base rule is of all. */
 static int weight(const struct rule *rule)
 {
-	return 2 * (int)rule->severity + !(rule->profiles & PROFILE_BASE);
+	unsigned int profiles = rule->profiles & PROFILE_BASE ? ~0u : rule->profiles;
+
+	return 64 * (int)rule->severity - __builtin_popcount(profiles);
 }
 
 /* Returns the gravest rule that only root can check, or NULL. */
-static const struct rule *gravest_for_root(const struct report *report)
+const struct rule *steps_gravest_for_root(const struct report *report)
 {
 	const struct rule *gravest = NULL;
 
@@ -341,7 +343,7 @@ static const struct rule *gravest_for_root(const struct report *report)
 }
 
 /* Counts the checks that only root can run. */
-static size_t count_for_root(const struct report *report)
+size_t steps_count_for_root(const struct report *report)
 {
 	const struct rule *last = NULL;
 	size_t count = 0;
@@ -363,7 +365,7 @@ static bool needs_look(const struct steps *steps)
 	for_each(p, &steps->problems->items)
 		if (steps_is_blind(steps, p))
 			return true;
-	return count_for_root(steps->report) >= LOOK_CHECKS;
+	return steps_count_for_root(steps->report) >= LOOK_CHECKS;
 }
 
 static void add_steps(struct steps *steps)
@@ -592,8 +594,8 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 
 static const char *look_title(const struct steps *steps)
 {
-	size_t count = count_for_root(steps->report);
-	const struct rule *gravest = gravest_for_root(steps->report);
+	size_t count = steps_count_for_root(steps->report);
+	const struct rule *gravest = steps_gravest_for_root(steps->report);
 
 	return count ? arena_printf(
 			       steps->report->arena,

@@ -70,6 +70,9 @@ enum activation steps_activation(const struct steps *steps, const struct problem
 /* Columns of a table: who acts ("you", "root", "host", ...), and the next action in a word or two. */
 const char *steps_who(const struct steps *steps, const struct problem *problem);
 const char *steps_next(const struct steps *steps, const struct problem *problem);
+/* Return the gravest rule that only root can check, or NULL; and how many there are. */
+const struct rule *steps_gravest_for_root(const struct report *report);
+size_t steps_count_for_root(const struct report *report);
 /* steps_is_blind(): the plan refuses the repair because this user could not read all files. There is no command then. */
 const char *steps_command_of(const struct steps *steps, const struct problem *problem);
 bool steps_is_blind(const struct steps *steps, const struct problem *problem);
