@@ -234,7 +234,7 @@ def test_a_consequence_is_folded_under_its_cause(node_tree):
     directory = node_tree("workstation-nouveau")
     text = text_of(directory)
     assert text.startswith("1 problem (1 critical).")
-    assert re.search(r"^     causes     .*(?:\n {16}.*)*\(driver/loaded(?:, [^)]*)?\)$", text, re.M) and text.count("driver/loaded") == 1
+    assert re.search(r"^     leads to   .*(?:\n {16}.*)*\(driver/loaded(?:, [^)]*)?\)$", text, re.M) and text.count("driver/loaded") == 1
     answers = {f["rule"]: f for f in program.report(directory)["findings"] if f["verdict"] == "fail"}
     assert answers["driver/loaded"]["follows_from"] == {"rule": "modules/nouveau-loaded", "subject": "0000:01:00.0"}
 
@@ -367,7 +367,7 @@ def test_steps_are_in_order_with_one_reboot(node_tree):
     assert re.search(r"reseat or replace what still fails after the power cycle: GPU3 \(0000:5d:00\.0\)", ticket)
     # The node is below --root: rebooting this machine would be wrong.
     assert not re.findall(r"systemctl (?:reboot|poweroff)", text)
-    assert "Without --apply it only shows the changes: sudo nvnodecheck fix --apply" in unwrapped(text)
+    assert "Without --apply it only shows the changes: look at them first. sudo nvnodecheck fix --apply" in unwrapped(text)
 
 
 @pytest.mark.parametrize("name", node.names())
@@ -483,7 +483,7 @@ def test_a_wrong_value_is_not_to_be_kept(scratch):
     """One finding says that the value is wrong; the other one would write it to a file."""
     text = text_of(put(scratch, "hgx-h100-ib", "iommu DMA-FQ", "param DmaRemapPeerMmio = 0"))
     assert "driver/dma-remap-peer-mmio" in text
-    assert "causes The next boot loses a driver parameter" in unwrapped(text) and "the active value" not in text
+    assert "leads to The next boot loses a driver parameter" in unwrapped(text) and "the active value" not in text
     # iommu=pt is on its command line, so it is not to be added.
     assert "Add iommu=pt" not in unwrapped(text) and "add iommu=pt" not in unwrapped(text)
 

@@ -151,7 +151,7 @@ static void follows(const struct problem *p)
 
 	for_each(f, &p->follows) {
 		if ((*f)->rule != last)
-			html("<dt>Causes</dt><dd>%s (<span class=\"rule\">%s</span>)</dd>\n",
+			html("<dt>Leads to</dt><dd>%s (<span class=\"rule\">%s</span>)</dd>\n",
 			     (*f)->rule->title, (*f)->rule->id);
 		last = (*f)->rule;
 	}

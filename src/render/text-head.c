@@ -458,6 +458,25 @@ static const char *reboot_text(const struct view *v)
 			    p->first->rule->title);
 }
 
+int text_gravity(const struct problem *p)
+{
+	return p->waits ? 0
+			: 2 * (int)p->severity + 2 + !!(p->first->rule->profiles & PROFILE_BASE);
+}
+
+/* The table is in the order of the steps: this line is where the gravest problem does not begin it. */
+static const char *gravest_text(const struct view *v)
+{
+	const struct problem *first = v->problems->items.items, *gravest = first;
+
+	for_each(p, &v->problems->items)
+		if (text_gravity(p) > text_gravity(gravest))
+			gravest = p;
+	return gravest == first ? NULL
+				: arena_printf(v->report->arena, "%s%s", text_number(v, gravest),
+					       gravest->first->rule->title);
+}
+
 int text_head(struct view *v)
 {
 	const struct report *r = v->report;
@@ -468,6 +487,7 @@ int text_head(struct view *v)
 	/* The verdict of a node without problems names them itself. */
 	lines += line(v, "Profiles", profiles_line(v));
 	lines += line(v, "Jobs", jobs_text(v));
+	lines += line(v, "Gravest", gravest_text(v));
 	lines += line(v, "Reboot", reboot_text(v));
 	lines += line(v, "Not here", render_not_here(r));
 	return lines + line(v, "Repairs", repairs_text(r));

@@ -229,7 +229,7 @@ static bool is_seen_before(const struct problem *p, const struct finding *f)
 /* Prints what the problem causes, a line for each rule. */
 static void show_follows(struct view *v, const struct problem *p)
 {
-	const char *label = "causes";
+	const char *label = "leads to";
 	uint32_t shown = 0, left = 0;
 
 	for_each(f, &p->follows) {
@@ -453,7 +453,7 @@ void text_problem_lines(struct view *v, struct text_lines *lines, const struct p
 		label = "       ";
 	}
 	if (p->follows.count)
-		text_add(v, lines, arena_printf(arena, "%*sCauses: ", indent, ""), causes(v, p));
+		text_add(v, lines, arena_printf(arena, "%*sLeads to: ", indent, ""), causes(v, p));
 }
 
 void text_problems(struct view *v)

@@ -360,7 +360,8 @@ static void add_repairs(struct view *v, struct section *section)
 		add_instruction(v, i, text, NULL,
 				change->repair->is_risk ? change->repair->cost : NULL);
 	}
-	text_add(v, &section->command, "    ", "Without --apply it only shows the changes:");
+	text_add(v, &section->command, "    ",
+		 "Without --apply it only shows the changes: look at them first.");
 	add_command(v, &section->command, COMMAND, steps_command(v->steps, section->step));
 	add_commands_after(v, section, &list);
 }

@@ -123,11 +123,8 @@ static int count_graver(const struct view *v, const struct problem *p)
 	int count = 0;
 
 	for_each(other, &v->problems->items)
-		if (other->waits != p->waits)
-			count += p->waits;
-		else
-			count += other->severity > p->severity ||
-				 (other->severity == p->severity && other < p);
+		count += text_gravity(other) > text_gravity(p) ||
+			 (text_gravity(other) == text_gravity(p) && other < p);
 	return count;
 }
 

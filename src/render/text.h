@@ -25,6 +25,8 @@ struct view {
 
 /* Prints a label and the text beside it. Prints nothing if the text is NULL or empty. */
 void text_field(struct view *v, const char *name, const char *text);
+/* The graver the more: what stops all jobs is graver than what stops those of one profile. */
+int text_gravity(const struct problem *problem);
 /* Returns "[12] "; "" if problems have no numbers. */
 const char *text_number(const struct view *v, const struct problem *problem);
 void text_heading(struct view *v, const char *text);

@@ -108,6 +108,23 @@ static bool firmware_elsewhere(const struct node *node)
 	return false;
 }
 
+/* The proprietary modules ask for the firmware too, and start most GPUs without it. */
+static void note_gsp_firmware(struct rule_context *ctx)
+{
+	const struct log_line *line = node_log(ctx->node, "gsp-firmware-not-found");
+
+	if (line)
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx, "%s; the proprietary modules also work without this firmware",
+			     line->last.value),
+		     .evidence = { "log.lines[gsp-firmware-not-found].last", "driver.flavour" });
+	else
+		NOT_APPLICABLE(
+			ctx, .observed = "the proprietary modules also work without this firmware",
+			.evidence = { "driver.flavour" });
+}
+
 static void check_gsp_firmware(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -117,9 +134,7 @@ static void check_gsp_firmware(struct rule_context *ctx)
 	if (skip_unless_for_gpus(ctx) || skip_without_driver(ctx))
 		return;
 	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY) && !line)
-		NOT_APPLICABLE(
-			ctx, .observed = "the proprietary modules also work without this firmware",
-			.evidence = { "driver.flavour" });
+		note_gsp_firmware(ctx);
 	else if (running)
 		PASS(ctx, .subject = NULL,
 		     .observed = text_printf(ctx, "firmware %s is running",

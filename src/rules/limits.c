@@ -456,7 +456,8 @@ static void check_nofile(struct rule_context *ctx)
 		if (passes_limit(p))
 			check_files_of(ctx, p,
 				       text_printf(ctx, "limits.launchers[%s]", p->name.value));
-	if (is_known(ctx->node->env.pid))
+	/* What starts in a container has the limits of its first process, as this one has. */
+	if (is_known(ctx->node->env.pid) || is_known(ctx->node->os.container))
 		check_files_of(ctx, &limits->self, "limits.self");
 	if (ctx->findings->count == before && !was_read(limits->launchers))
 		UNKNOWN(ctx, .evidence = { "limits.launchers" });

@@ -552,7 +552,7 @@ static void check_not_persistent(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 	const char *name = right_module(node), *why;
 
-	if (skip_without_peermem(ctx) || skip_unless_modules_count(ctx) ||
+	if (skip_in_container(ctx) || skip_without_peermem(ctx) || skip_unless_modules_count(ctx) ||
 	    answer_for_image(ctx, name) || skip_for_efa(ctx))
 		return;
 	if (!node_module(node, "nvidia_peermem") && !waits_to_be_loaded(ctx))

@@ -127,6 +127,17 @@ static void check_missing(struct rule_context *ctx, const struct rdma_device *d,
 	const char *unnamed = unnamed_library(ctx, provider);
 	bool containers = node_runs_containers(ctx->node, &runtime);
 
+	/* Pods bring their own libraries. */
+	if (node_is(ctx->node, KIND_KUBERNETES) && !node_may_be(ctx->node, KIND_SLURM)) {
+		NOTE(ctx, .subject = d->name.value,
+		     .observed = text_printf(
+			     ctx,
+			     "no provider \"%s\" on the node: pods need it in their image, and "
+			     "programs outside of pods cannot use the device",
+			     provider),
+		     .evidence = { "rdma.providers", "kinds.kubernetes" });
+		return;
+	}
 	FAIL_AS(ctx, containers ? SEVERITY_WARN : SEVERITY_ERR, .subject = d->name.value,
 		.observed =
 			is_absent(ctx->node->rdma.providers)
