@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#define DRM_HEAD_MAX 128 /* the function's name, and those of the modules */
+
 /* Beginnings of messages with their driver. If one is a prefix of another, the longer one comes first. */
 static const struct {
 	const char *start, *driver;
@@ -13,6 +15,7 @@ static const struct {
 	{ "nvidia_", "nvidia" },
 	{ "nvidia ", "nvidia" },
 	{ "nvidia:", "nvidia" },
+	{ "nv-caps", "NVRM" },
 	{ "[drm:nv_drm", "nvidia_drm" },
 	{ "[drm] [nvidia-drm]", "nvidia_drm" },
 	{ "nv_peer_mem", "nv_peer_mem" },
@@ -51,6 +54,15 @@ static const struct {
 	{ "iommu:", "iommu" },
 };
 
+/* "[drm:FUNCTION [nvidia_drm]] *ERROR* [nvidia-drm] ...": DRM_ERROR() names whichever function calls it. */
+static bool is_nvidia_drm(struct span message)
+{
+	static const char tag[] = "[nvidia-drm]";
+	struct span head = { message.p, message.n < DRM_HEAD_MAX ? message.n : DRM_HEAD_MAX };
+
+	return span_starts(message, "[drm") && span_search(head, tag);
+}
+
 bool kmsg_driver(struct span message, char driver[KMSG_DRIVER_MAX])
 {
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
@@ -58,7 +70,10 @@ bool kmsg_driver(struct span message, char driver[KMSG_DRIVER_MAX])
 			strcpy(driver, starts[i].driver);
 			return true;
 		}
-	return false;
+	if (!is_nvidia_drm(message))
+		return false;
+	strcpy(driver, "nvidia_drm");
+	return true;
 }
 
 bool kmsg_is_error(const char *driver, int level)

@@ -170,7 +170,7 @@ bool limits_of_unit(struct span value, uint64_t *soft, uint64_t *hard)
 	if (!size_limit((struct span){ value.p, colon }, soft))
 		return false;
 	*hard = *soft;
-	return !rest.n || (size_limit(rest, hard) && *soft <= *hard);
+	return colon == value.n || (size_limit(rest, hard) && *soft <= *hard);
 }
 
 /* ---- tmpfs ---- */

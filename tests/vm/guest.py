@@ -23,11 +23,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOOLS = ("dash", "dmsetup", "getfattr", "ibv_devices", "ibv_devinfo", "ip", "kmod", "lspci", "rdma", "secilc",
          "setfattr", "setpci")
 KMOD_NAMES = ("depmod", "insmod", "lsmod", "modinfo", "modprobe", "rmmod")
-PROVIDERS = ("mlx5", "rxe", "siw")
+PROVIDERS = ("mlx5", "rxe")
 
 # Of Debian's modules, with all that they depend on; crc32_generic is what rdma_rxe asks the crypto
 # layer for by name, crc32c_generic what ext4 does.
-MODULES = ("virtio_pci", "virtio_net", "9pnet_virtio", "9p", "rdma_rxe", "ib_uverbs", "ib_umad", "siw",
+MODULES = ("virtio_pci", "virtio_net", "9pnet_virtio", "9p", "rdma_rxe", "ib_uverbs", "ib_umad",
            "rdma_ucm", "crc32_generic", "dummy", "veth", "bridge", "8021q", "vfio-pci",
            "virtio_blk", "ext4", "crc32c_generic", "brd", "dm-mod")
 
