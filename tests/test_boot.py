@@ -677,6 +677,8 @@ SHELL = [
     'X=; GRUB_CMDLINE_LINUX="${X-d} ${X+f}"',
     'X=1 GRUB_CMDLINE_LINUX=$X',
     'X=0; export X=1 GRUB_CMDLINE_LINUX=$X',
+    'X=1; Xab=2; GRUB_CMDLINE_LINUX=$X\\\nab',
+    'X=1; GRUB_CMDLINE_LINUX=a$\\\nX\\\n-"$\\\nX"',
 ]
 
 

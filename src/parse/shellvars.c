@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#define VARIABLE_MAX 128 /* a name that is as long is not taken apart */
 #define PENDING_MAX 16 /* assignments in one export */
 
 struct word {
@@ -185,10 +186,32 @@ static void expand_braces(struct shell *s)
 	}
 }
 
+/* The name of a variable without braces. A backslash before a line's end is gone before the shell looks for names, so
+ * the name goes on in the next line. */
+static size_t take_variable(struct shell *s, char name[VARIABLE_MAX])
+{
+	size_t n = 0;
+
+	for (;;) {
+		size_t skip = 0;
+		int c;
+
+		while (peek(s, skip) == '\\' && peek(s, skip + 1) == '\n')
+			skip += 2;
+		c = peek(s, skip);
+		if (c != '_' && !isalpha(c) && !(n && isdigit(c)))
+			return n;
+		for (size_t i = 0; i <= skip; i++)
+			take(s);
+		if (n < VARIABLE_MAX)
+			name[n++] = (char)c;
+	}
+}
+
 static void expand(struct shell *s)
 {
-	struct span rest = { s->text.p + s->at + 1, s->text.n - s->at - 1 };
-	size_t n = name_length(rest);
+	char name[VARIABLE_MAX];
+	size_t n;
 
 	if (peek(s, 0) == '`' || peek(s, 1) == '(') {
 		if (peek(s, 0) == '$')
@@ -200,15 +223,18 @@ static void expand(struct shell *s)
 	if (peek(s, 0) == '{') {
 		take(s);
 		expand_braces(s);
-	} else if (n) {
-		put_string(&s->word, get_variable(s->vars, (struct span){ rest.p, n }));
-		s->at += n;
-	} else if (peek(s, 0) > 0 && strchr("0123456789@*#?$!-", peek(s, 0))) {
+		return;
+	}
+	n = take_variable(s, name);
+	if (n == VARIABLE_MAX)
+		s->word.whole = false;
+	else if (n)
+		put_string(&s->word, get_variable(s->vars, (struct span){ name, n }));
+	else if (peek(s, 0) > 0 && strchr("0123456789@*#?$!-", peek(s, 0))) {
 		take(s);
 		s->word.whole = false;
-	} else {
+	} else
 		put(&s->word, '$');
-	}
 }
 
 static void take_single_quotes(struct shell *s)

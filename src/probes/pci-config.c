@@ -263,8 +263,11 @@ static void read_rebar(struct reading *r)
 		    !read_long(r, cap->addr + 8 + 8 * i, &control) ||
 		    !pcie_rebar_parse(capability, control, &entry))
 			return;
+		/* pciutils 3.9.0, ls-ecaps.c, cap_rebar(): another number is out of the specification. */
+		if (i == 0 && (entry.count < 1 || entry.count > BARS))
+			return;
 		if (i == 0)
-			count = entry.count <= BARS ? entry.count : 1;
+			count = entry.count;
 		rebar = LIST_ADD(r->arena, &r->d->rebar);
 		rebar->index = fact_u64(entry.index);
 		rebar->size_bytes = fact_u64(entry.size);

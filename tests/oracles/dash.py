@@ -2,6 +2,8 @@
 """/etc/default/grub and grub.d: what the variables are after grub-mkconfig's shell read all of it, held
 against dash. Random files from a grammar without commands that do anything."""
 
+import re
+
 from oracle import UNKNOWN, Oracle, Result, as_item, empty_folder, facts, files_of, run, write
 
 KERNEL = "6.1.0-10-amd64"
@@ -39,8 +41,8 @@ class Dash(Oracle):
         for name, value in zip(NAMES, theirs):
             ours = [s["text"] for s in sources if s["variable"] == name]
             ours = ours[-1] if ours else "no"
-            # What the program does not take apart stays as it is written.
-            result.field(name, UNKNOWN if "${" in ours else ours, value)
+            # What the program does not take apart, such as $$, stays as it is written.
+            result.field(name, UNKNOWN if re.search(r"\$[{(0-9@*#?$!-]|`", ours) else ours, value)
         return result
 
     def random(self, rng):

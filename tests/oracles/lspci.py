@@ -79,7 +79,7 @@ def compare_function(result, ours, text, data):
     field("bus master", ours.get("bus_master", UNKNOWN), flag(text, r"Control: .*BusMaster(.)"))
     if data[14] & 0x7f == 1:
         mine = ours.get("window", UNKNOWN)
-        field("window", mine if mine is UNKNOWN else (int(mine["start"], 16), mine["size_bytes"]), window(text))
+        field("window", mine if mine is UNKNOWN else (int(mine["start"], 16), int(mine["size_bytes"])), window(text))
     if "<access denied>" in text:
         return
     express = re.search(r"Express \(v\d+\) (.*?)(?=\n\tCapabilities:|\Z)", text, re.S)
@@ -119,7 +119,7 @@ def compare_extended(field, ours, text):
     rebar = capability(text, "Physical Resizable BAR")
     mine = ours.get("rebar", UNKNOWN)
     if mine not in (None, UNKNOWN):
-        mine = [(b["index"], b["size_bytes"], b["size_max_bytes"]) for b in mine]
+        mine = [(b["index"], int(b["size_bytes"]), int(b["size_max_bytes"])) for b in mine]	# beyond 2^53 they are texts
     field("rebar", mine, rebar and resizable(rebar))
 
 
