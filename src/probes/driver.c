@@ -99,7 +99,7 @@ static bool is_loaded_elsewhere(const struct node *node)
 }
 
 /* Either view is enough: a container can hide one of them. Where both lack what a third has, they were
- * not copied, or are hidden, and say nothing. */
+ * not copied, or are hidden, and say nothing; nor do they without a list of the loaded modules. */
 static void find_loaded(struct probe_context *ctx)
 {
 	struct driver_facts *driver = &ctx->node->driver;
@@ -110,7 +110,8 @@ static void find_loaded(struct probe_context *ctx)
 	elsewhere = is_known(state) || is_loaded_elsewhere(ctx->node);
 	if (is_known(driver->version) || is_known(state))
 		driver->loaded = fact_bool(is_known(driver->version) || str_is(state, "live"));
-	else if (is_absent(driver->version) && is_absent(state) && !elsewhere)
+	else if (is_absent(driver->version) && is_absent(state) && !elsewhere &&
+		 was_read(ctx->node->modules.loaded))
 		driver->loaded = fact_bool(false);
 	if (!is_absent(driver->version) || !elsewhere)
 		return;

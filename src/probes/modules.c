@@ -141,6 +141,15 @@ void probe_read_params(struct probe_context *ctx, const char *name)
 			read_params(ctx, module);
 }
 
+static bool has_loadable(struct probe_context *ctx, const struct names *names)
+{
+	for (const char *const *name = modules_of_interest; *name; name++)
+		if (names_have(names, *name) &&
+		    host_exists(ctx->host, arena_printf(ctx->arena, SYS_MODULE "/%s/initstate", *name)))
+			return true;
+	return false;
+}
+
 static void read_modules(struct probe_context *ctx)
 {
 	_cleanup_names_ struct names names = { 0 };
@@ -148,13 +157,14 @@ static void read_modules(struct probe_context *ctx)
 	int rc = read_loaded(ctx);
 	int sys = host_list(ctx->host, &names, SYS_MODULE);
 
-	/* A kernel without loadable modules has no such file. In a tree the file may be missing
-	 * from the copy, so other evidence of the kernel is needed. */
-	if (rc == -ENOENT && sys == 0)
+	/* A kernel without loadable modules has no such file, and no module with a state. In a tree the file may be
+	 * missing from the copy, and so may a module in /sys/module. */
+	if (rc == -ENOENT && sys == 0 && !has_loadable(ctx, &names))
 		modules->loaded.state = FACT_KNOWN;
 	else if (rc == -ENOENT)
 		host_gap_note(ctx->host, LOADED_FILE, -ENODATA,
-			      "neither it nor /sys/module is there");
+			      sys ? "neither it nor /sys/module is there"
+				  : "not there, though modules were loaded");
 	if (!is_known(modules->loaded))
 		return;
 	for (const char *const *name = modules_of_interest; *name; name++)

@@ -13,19 +13,15 @@
 /* systemd-system.conf(5), DefaultLimitMEMLOCK= */
 #define MEMLOCK_SYSTEMD_BYTES (UINT64_C(8) << 20)
 
-/* The line that sets the limit of a launcher's unit: the last one that systemd does not ignore. An empty value takes
- * back what was set before. */
+/* The line that sets the limit of a launcher's unit: the last one that systemd does not ignore. */
 static const struct limit_setting *find_setting(const struct node *node, const char *unit)
 {
 	const struct limit_setting *found = NULL;
 	uint64_t soft, hard;
 
 	for_each(s, &node->limits.settings) {
-		if (!str_is(s->item, "memlock") || !str_is(s->scope, unit))
-			continue;
-		if (str_is(s->value, ""))
-			found = NULL;
-		else if (limits_of_unit(span_of(s->value.value), &soft, &hard))
+		if (str_is(s->item, "memlock") && str_is(s->scope, unit) &&
+		    limits_of_unit(span_of(s->value.value), &soft, &hard))
 			found = s;
 	}
 	return found;

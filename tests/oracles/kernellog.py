@@ -181,7 +181,7 @@ class Kernellog(Oracle):
         result = Result()
         # All lines of the module itself are kept, whatever they say: its errors are no noise.
         count = sum(line["count"] for line in found.values()) + sum(m["count"] for m in other) + len(log.get("failures", []))
-        result.field("kept", count > 0, True)
+        result.field("kept", True if count else "not " + text.strip()[:80], True)
         result.field("driver", sorted({m["driver"] for m in other} - {driver_of(text)}), [])
         result.field("level", sorted({m["level"] for m in other} - {call.level}), [])
         if call.number is not None:

@@ -210,9 +210,6 @@ class Rdma(Oracle):
             if "lid" in link:
                 self.field(result, facts, at + "lid", link["lid"])
                 self.field(result, facts, at + "sm_lid", link["sm_lid"])
-            if "netdev" in link:
-                for gid in values.find(facts, at + "gids") or []:
-                    result.field(at + "gids.netdev", gid.get("netdev", UNKNOWN), link["netdev"])
 
     def compare_netdevs(self, result, facts, text):
         theirs = {}
