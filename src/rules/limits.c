@@ -208,7 +208,7 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 	if (raised)
 		PASS(ctx, .subject = p->name.value,
 		     .observed = text_printf(ctx, "%s; %s:%" PRIu64 " raises it for login sessions",
-					     format_bytes(ctx->arena, limit), raised->file.value,
+					     format_bytes(ctx->arena, own), raised->file.value,
 					     raised->line.value),
 		     .evidence = { fact, text_printf(ctx, "limits.settings[#%zu].value",
 						     (size_t)(raised -

@@ -60,7 +60,10 @@ class Grub(Oracle):
             result.field("next", ours.get("next_entry", UNKNOWN), None)
             return result
         result.field("next", ours.get("next_entry", UNKNOWN), chosen.replace(">>", "\0").replace(">>", ">"))
-        result.field("cmdline", staged.get("text", UNKNOWN), command_line(linux[1:]))
+        # grub-emu 2.06 does not carry out an "export" of an unset variable that is the first command after one that failed.
+        # Its source does not say why.
+        stale = re.search(r"insmod .*\belse\b.*\bexport\b", item, re.S)
+        result.field("cmdline", UNKNOWN if stale else staged.get("text", UNKNOWN), command_line(linux[1:]))
         theirs = place_of(initrd, linux) if initrd else None
         result.field("initrd", ours.get("next_initrd", UNKNOWN), theirs)
         return result
