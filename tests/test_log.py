@@ -195,6 +195,22 @@ def test_lines_are_kept_by_device_and_by_module(tmp_path):
     assert "symbol b" in modules[1]["first"] and "symbol c" in modules[1]["last"]
 
 
+@pytest.mark.parametrize("line,driver", [
+    ("<3>[    1.000000] [drm:__nv_drm_gem_nvkms_map [nvidia_drm]] *ERROR* [nvidia-drm] [GPU ID 0x00001b00] Failed to map", "nvidia_drm"),
+    ("<4>[    1.000000] nv-caps-drv failed to create cdev.", "NVRM"),
+    ("<4>[    1.000000] nv-caps: failed to copy in proc data!", "NVRM")])
+def test_errors_of_all_parts_of_the_driver(tmp_path, line, driver):
+    """Found by tests/oracles/kernellog.py"""
+    log, _ = log_of(make(tmp_path / "t", {"/var/log/dmesg": "<5>" + BANNER + line + "\n"}))
+    assert [(m["driver"], m["text"]) for m in log["unexplained"]] == [(driver, line[3:])]
+
+
+def test_another_driver_of_drm(tmp_path):
+    log, _ = log_of(make(tmp_path / "t", {
+        "/var/log/dmesg": "<5>" + BANNER + "<3>[    1.000000] [drm:amdgpu_init [amdgpu]] *ERROR* no\n"}))
+    assert log["unexplained"] == []
+
+
 def test_forms_of_a_line(tmp_path):
     line = LINES["allow-peermapping"][0]
     for form in ("<3>[   12.000001] %s", "[   12.000001][  T123] %s", "[   12.000001][   C0] %s",

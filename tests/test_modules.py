@@ -120,6 +120,13 @@ def test_proc_modules_was_not_copied(tmp_path):
     assert gaps(facts)["/proc/modules"] == "ENODATA"
 
 
+def test_proc_modules_was_not_copied_but_modules_were_loaded(tmp_path):
+    """Then /sys/module may lack some of them too. Found by tests/oracles/partial.py"""
+    facts = observe(make(tmp_path / "t", {"/proc/cmdline": "quiet\n", "/sys/module/nvidia_uvm/initstate": "live\n"}))
+    assert "loaded" not in facts.get("modules", {}) and "loaded" not in facts.get("driver", {})
+    assert gaps(facts)["/proc/modules"] == "ENODATA"
+
+
 def test_damaged_proc_modules(tmp_path):
     facts = observe(make(tmp_path / "t", {
         "/proc/modules": b"nvidia 1 0 - Live 0x0\n\0\xff\xff 1\nib_core 1 x y z\nlast 1 0 - Live"}))

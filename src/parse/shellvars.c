@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define VARIABLE_MAX 128 /* a name that is as long is not taken apart */
-#define PENDING_MAX 16 /* assignments in one export */
+#define PENDING_MAX 16	 /* assignments in one export */
 
 struct word {
 	struct span name; /* of NAME=VALUE and NAME+=VALUE; empty: another word */

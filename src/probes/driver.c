@@ -99,7 +99,7 @@ static bool is_loaded_elsewhere(const struct node *node)
 }
 
 /* Either view is enough: a container can hide one of them. Where both lack what a third has, they were
- * not copied, or are hidden, and say nothing; nor do they without a list of the loaded modules. */
+ * not copied, or are hidden. Without a list of the loaded modules they can have been left out as well. */
 static void find_loaded(struct probe_context *ctx)
 {
 	struct driver_facts *driver = &ctx->node->driver;

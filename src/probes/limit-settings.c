@@ -86,8 +86,8 @@ static struct span whole_value(struct probe_context *ctx, const struct unit_assi
 	struct span more = a->more, part, value = a->value;
 
 	while (value.n < VALUE_MAX && unit_value_part(&more, &part))
-		value = span_of(arena_printf(ctx->arena, "%.*s %.*s", SPAN_FMT(value),
-					     SPAN_FMT(part)));
+		value = span_of(
+			arena_printf(ctx->arena, "%.*s %.*s", SPAN_FMT(value), SPAN_FMT(part)));
 	return value;
 }
 

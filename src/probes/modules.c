@@ -145,7 +145,8 @@ static bool has_loadable(struct probe_context *ctx, const struct names *names)
 {
 	for (const char *const *name = modules_of_interest; *name; name++)
 		if (names_have(names, *name) &&
-		    host_exists(ctx->host, arena_printf(ctx->arena, SYS_MODULE "/%s/initstate", *name)))
+		    host_exists(ctx->host,
+				arena_printf(ctx->arena, SYS_MODULE "/%s/initstate", *name)))
 			return true;
 	return false;
 }

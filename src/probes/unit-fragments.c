@@ -122,7 +122,8 @@ static const char *shorter_of(struct arena *arena, const char *unit)
 	/* One at the end of the name is what this function left there. */
 	while (dash > unit && (*dash != '-' || dash + 1 == dot))
 		dash--;
-	return dash > unit ? arena_printf(arena, "%.*s%s", (int)(dash + 1 - unit), unit, dot) : NULL;
+	return dash > unit ? arena_printf(arena, "%.*s%s", (int)(dash + 1 - unit), unit, dot)
+			   : NULL;
 }
 
 static size_t drop_in_names(struct arena *arena, const char *unit, const char *names[])
@@ -141,16 +142,18 @@ const char *const *unit_drop_in_folders(const struct unit_fragments *f, const ch
 {
 	const char *names[DROP_IN_NAMES];
 	size_t count = drop_in_names(f->arena, unit, names), n = 0;
-	const char **folders = arena_alloc(
-		f->arena, (DROP_IN_NAMES * UNIT_FOLDERS_MAX + 1) * sizeof(*folders));
+	const char **folders =
+		arena_alloc(f->arena, (DROP_IN_NAMES * UNIT_FOLDERS_MAX + 1) * sizeof(*folders));
 
 	for (size_t i = 0; f->folders[i]; i++)
 		for (size_t k = 0; k + 1 < count; k++)
 			if (names_have(&f->names[i], names[k]))
-				folders[n++] = arena_printf(f->arena, "%s/%s", f->folders[i], names[k]);
+				folders[n++] = arena_printf(f->arena, "%s/%s", f->folders[i],
+							    names[k]);
 	for (size_t i = 0; f->folders[i]; i++)
 		if (count && names_have(&f->names[i], names[count - 1]))
-			folders[n++] = arena_printf(f->arena, "%s/%s", f->folders[i], names[count - 1]);
+			folders[n++] = arena_printf(f->arena, "%s/%s", f->folders[i],
+						    names[count - 1]);
 	return folders;
 }
 

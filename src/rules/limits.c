@@ -30,7 +30,7 @@ static const struct limit_setting *find_setting(const struct node *node, const c
 /* What limits.conf gives a user whom no line names, in bytes: the last line of each kind counts, and the soft limit
  * is at most the hard one (Linux-PAM 1.5.2: pam_limits.c, process_limit() and setup_limits()). */
 struct login_limit {
-	uint64_t soft, asked; /* asked: without the hard limit */
+	uint64_t soft, asked;			       /* asked: without the hard limit */
 	const struct limit_setting *soft_by, *hard_by; /* NULL: no line */
 };
 

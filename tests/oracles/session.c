@@ -33,7 +33,8 @@ int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit)
 	return setrlimit(resource, (const struct rlimit *)limit);
 }
 
-static int converse(int n, const struct pam_message **messages, struct pam_response **responses, void *user)
+static int converse(int n, const struct pam_message **messages, struct pam_response **responses,
+		    void *user)
 {
 	(void)n;
 	(void)messages;
