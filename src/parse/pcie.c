@@ -184,13 +184,13 @@ bool pcie_rebar_parse(uint32_t capability, uint32_t control, struct pcie_rebar *
 {
 	/* 1 MiB to 128 TiB are in the capability register, 256 TiB to 8 EiB in the control one. */
 	uint64_t sizes = capability >> 4 | (uint64_t)(control >> 16) << 28;
-	unsigned int exponent = control >> 8 & 0x3f;
+	unsigned int exponent = control >> 8 & 0x3f, count = control >> 5 & 0x7;
 
 	if ((control & 0x7) > 5 || exponent > 43)
 		return false;
 	*rebar = (struct pcie_rebar){
 		.index = control & 0x7,
-		.count = control >> 5 & 0x7,
+		.count = count <= 6 ? count : 0,
 		.size = rebar_bytes(exponent),
 		.size_max = rebar_bytes(exponent),
 	};

@@ -71,7 +71,8 @@ uint64_t pcie_payload_bytes(unsigned int code);
 /* One entry of the Resizable BAR capability (PCIe 6.0, 7.8.6): its capability and control registers. */
 struct pcie_rebar {
 	unsigned int index; /* of the BAR */
-	unsigned int count; /* of entries; only the first one says so */
+	unsigned int
+		count; /* of entries, 1 to 6, which the first one alone says; 0: another number */
 	uint64_t size;
 	uint64_t size_max;
 };

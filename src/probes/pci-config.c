@@ -264,7 +264,7 @@ static void read_rebar(struct reading *r)
 		    !pcie_rebar_parse(capability, control, &entry))
 			return;
 		/* pciutils 3.9.0, ls-ecaps.c, cap_rebar(): another number is out of the specification. */
-		if (i == 0 && (entry.count < 1 || entry.count > BARS))
+		if (i == 0 && !entry.count)
 			return;
 		if (i == 0)
 			count = entry.count;

@@ -39,9 +39,15 @@ static void test_resizable(void **state)
 	/* Capability bit n + 4: 2^(n + 20) bytes; control: BAR 1, one entry, size 8 = 256 MiB. */
 	assert_true(pcie_rebar_parse(0x3fu << (8 + 4), 1 | 1 << 5 | 8 << 8, &entry));
 	assert_int_equal(entry.index, 1);
+	assert_int_equal(entry.count, 1);
 	assert_int_equal(entry.size, 256 << 20);
 	assert_int_equal(entry.size_max, 8 * GIB);
 	assert_false(pcie_rebar_parse(0x10, 7 | 1 << 5, &entry));
+	/* Found by tests/oracles/lspci.py: such a capability has no BAR. */
+	assert_true(pcie_rebar_parse(0x10, 1, &entry));
+	assert_int_equal(entry.count, 0);
+	assert_true(pcie_rebar_parse(0x10, 1 | 7 << 5, &entry));
+	assert_int_equal(entry.count, 0);
 }
 
 static void test_speeds(void **state)
