@@ -153,7 +153,7 @@ class Rdma(Oracle):
     def device(self, rng, i):
         words = ["mlx5_%d" % i, "pci=" + self.scenario.names["nic%d" % i]]
         if rng.random() < 0.4:
-            words += ["layer=Ethernet", "netdev=" + rng.choice(("d0", "d1", "v0"))]
+            words += ["layer=Ethernet", "netdev=" + rng.choice(("d0", "d1"))]
         else:
             words += ["lid=%d" % rng.choice((1, 17, 48, 0xbfff, 0xffff)), "sm_lid=%d" % rng.choice((0, 1, 48))]
         for key, choices in (("state", ("DOWN", "INIT", "ARMED", "ACTIVE")), ("mtu", (256, 512, 1024, 2048, 4096)),
