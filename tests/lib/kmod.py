@@ -89,5 +89,5 @@ def compared(program, root, kernel, found):
 def is_weakdep(path, number):
     """NUMBER is that of the last of the lines that backslashes join. kmod drops backslashes."""
     text = b"\n".join(pathlib.Path(path).read_bytes().split(b"\n")[:number])
-    line = text.replace(b"\\\n", b"").split(b"\n")[-1]
-    return line.replace(b"\\", b"").split()[:1] == [b"weakdep"]
+    line = re.sub(rb"\\(.)", lambda m: m[1].replace(b"\n", b""), text, flags=re.S).split(b"\n")[-1]
+    return line.split()[:1] == [b"weakdep"]
