@@ -97,7 +97,8 @@ static void fail_bound(struct rule_context *ctx, const struct pci_device *nic, c
 	     .remedy =
 		     off ? "Switch RDMA on (of a sub-function the parameter is enable_rdma)."
 			 : "Read what mlx5_core logged about the NIC. If enable_rdma is false, switch it on. Then "
-			   "bind the driver again.",
+			   "reload the device. That takes its interface down for some seconds: do not do it "
+			   "while you are logged in through it.",
 	     .command =
 		     off ? command_printf(
 				   ctx->arena,
@@ -109,9 +110,8 @@ static void fail_bound(struct rule_context *ctx, const struct pci_device *nic, c
 				   ctx->arena,
 				   "sudo dmesg | grep %s\n"
 				   "sudo devlink dev param show pci/%s name enable_rdma\n"
-				   "echo %s | sudo tee /sys/bus/pci/drivers/mlx5_core/unbind\n"
-				   "echo %s | sudo tee /sys/bus/pci/drivers/mlx5_core/bind",
-				   bdf, bdf, bdf, bdf),
+				   "sudo devlink dev reload pci/%s",
+				   bdf, bdf, bdf),
 	     .evidence = { fact, off ? "rdma.auxiliary" : NULL });
 }
 
