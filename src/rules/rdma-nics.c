@@ -106,12 +106,11 @@ static void fail_bound(struct rule_context *ctx, const struct pci_device *nic, c
 				   "cmode driverinit\n"
 				   "sudo devlink dev reload pci/%s",
 				   bdf, bdf)
-			 : command_printf(
-				   ctx->arena,
-				   "sudo dmesg | grep %s\n"
-				   "sudo devlink dev param show pci/%s name enable_rdma\n"
-				   "sudo devlink dev reload pci/%s",
-				   bdf, bdf, bdf),
+			 : command_printf(ctx->arena,
+					  "sudo dmesg | grep %s\n"
+					  "sudo devlink dev param show pci/%s name enable_rdma\n"
+					  "sudo devlink dev reload pci/%s",
+					  bdf, bdf, bdf),
 	     .evidence = { fact, off ? "rdma.auxiliary" : NULL });
 }
 

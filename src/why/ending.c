@@ -7,10 +7,14 @@
 
 #define LAST_LINES 12 /* in which a job that went well says so */
 
-/* Whole words; case does not count. */
-static const char *const good_words[] = { "completed", "done",	    "finished",	  "ok",
-					  "pass",      "passed",    "ready",	  "saved",
-					  "success",   "succeeded", "successful", "successfully" };
+/* Whole words. Case does not count, but for those with capitals. */
+static const char *const good_words[] = { "completed",	"done",		"finished", "ok",
+					  "pass",	"ready",	"saved",    "success",
+					  "successful", "successfully", NULL };
+
+/* Those that a job, a test or a batch system has only for an end that is well. */
+static const char *const success_words[] = { "succeeded", "passed", "COMPLETED",
+					     "Avg bus bandwidth", NULL };
 
 static bool is_word_char(char c)
 {
@@ -20,11 +24,21 @@ static bool is_word_char(char c)
 static bool has_word(struct span line, const char *word)
 {
 	size_t n = strlen(word);
+	bool any_case = strcspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == n;
 
 	for (size_t i = 0; i + n <= line.n; i++)
-		if (strncasecmp(line.p + i, word, n) == 0 &&
+		if ((any_case ? strncasecmp(line.p + i, word, n) : strncmp(line.p + i, word, n)) ==
+			    0 &&
 		    (i == 0 || !is_word_char(line.p[i - 1])) &&
 		    (i + n == line.n || !is_word_char(line.p[i + n])))
+			return true;
+	return false;
+}
+
+static bool has_one(struct span line, const char *const *words)
+{
+	for (; *words; words++)
+		if (has_word(line, *words))
 			return true;
 	return false;
 }
@@ -72,10 +86,8 @@ static bool reads_like_an_error(const struct error_finder *errors, struct span l
 
 static void take_good(struct ending *ending, struct span line)
 {
-	for (size_t i = 0; i < sizeof(good_words) / sizeof(good_words[0]); i++)
-		ending->is_good |= has_word(line, good_words[i]);
-	ending->is_zero_exit |= exit_said_in(line) == EXIT_ZERO;
-	ending->is_good |= ending->is_zero_exit;
+	ending->is_success |= exit_said_in(line) == EXIT_ZERO || has_one(line, success_words);
+	ending->is_good |= ending->is_success || has_one(line, good_words);
 }
 
 struct ending ending_of(const struct error_finder *errors, struct span tail, uint64_t lines)

@@ -10,11 +10,11 @@
 
 #include "why/error-line.h"
 
+/* Of the last lines, up to the last error. */
 struct ending {
-	bool is_good;	   /* one of the last lines tells of success, and no error is behind it */
-	bool is_zero_exit; /* one of these says that the exit status is 0 */
-	uint64_t
-		error_line; /* the last line that reads like an error; 0: none of these lines does */
+	bool is_good;	     /* one tells that something went well */
+	bool is_success;     /* one tells that the job, or its last try, did */
+	uint64_t error_line; /* the last line that reads like an error; 0: none does */
 };
 
 /* TAIL: whole lines, the last of which has the number LINES. */

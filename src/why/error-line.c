@@ -126,6 +126,8 @@ static const struct calm {
 	{ "ignore", false },
 	{ "gnoring", false },
 	{ "# HELP", false },
+	{ "sent help message", false },
+	{ "help / error messages", false },
 	{ "as expected", false },
 	{ "on-fatal", false },
 	{ "onfatal", false },
@@ -163,19 +165,32 @@ static bool ends_with(struct span text, const char *word)
 	       (text.n == n || !is_word_char(text.p[text.n - n - 1]));
 }
 
-/* "0 errors", "no error", "without failures" */
-static bool is_denied_before(struct span line, const char *at)
+static bool is_denial(struct span before)
 {
 	static const char *const words[] = { "0", "no", "zero", "without", "any" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (ends_with(before, words[i]))
+			return true;
+	return false;
+}
+
+/* "0 errors", "no error", "without failures", "0 tests failed" */
+static bool is_denied_before(struct span line, const char *at)
+{
 	struct span before = { line.p, (size_t)(at - line.p) };
 
 	if (!before.n || (before.p[before.n - 1] != ' ' && before.p[before.n - 1] != '-'))
 		return false;
 	before.n--;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (ends_with(before, words[i]))
-			return true;
-	return false;
+	if (is_denial(before))
+		return true;
+	while (before.n && isalpha((unsigned char)before.p[before.n - 1]))
+		before.n--;
+	if (!before.n || before.p[before.n - 1] != ' ')
+		return false;
+	before.n--;
+	return ends_with(before, "0");
 }
 
 static bool is_one_of(char c, const char *set)

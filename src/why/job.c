@@ -151,7 +151,7 @@ static void take_text(struct job_reader *r, struct span whole, const char *ancho
 	if (!count)
 		return;
 	message = most_special(matches, count);
-	is_calm = message->kind == MESSAGE_FAILURE && error_line_is_calm(whole);
+	is_calm = message->kind <= MESSAGE_CONSEQUENCE && error_line_is_calm(whole);
 	if (message->weight == FAILURE_UNWARNED && is_calm)
 		return;
 	place = place_of(r, line, r->job->lines + 1);
@@ -461,20 +461,23 @@ static void sort_events(struct job *job)
 
 #define WENT_ON_LINES 20 /* behind the last error */
 
-/* No failure ended a job whose exit status is 0. One that its own line calls information or a warning did not end a job
- * that went on. */
+static bool is_survived(const struct job *job, const struct job_event *e,
+			const struct ending *ending)
+{
+	uint64_t last = e->last_line > ending->error_line ? e->last_line : ending->error_line;
+
+	if (e->message->kind > MESSAGE_CONSEQUENCE)
+		return false;
+	return ending->is_success ||
+	       (e->is_calm && (ending->is_good || job->lines - last >= WENT_ON_LINES));
+}
+
+/* No failure ended a job that succeeded. One that its own line calls information or a warning did not end a job that
+ * went on. */
 static void find_survived(struct job *job, const struct ending *ending)
 {
-	for (uint32_t i = 0; i < job->events.count; i++) {
-		struct job_event *e = &job->events.items[i];
-		uint64_t last = e->last_line > ending->error_line ? e->last_line
-								  : ending->error_line;
-
-		e->survived =
-			e->message->kind == MESSAGE_FAILURE &&
-			(ending->is_zero_exit ||
-			 (e->is_calm && (ending->is_good || job->lines - last >= WENT_ON_LINES)));
-	}
+	for (uint32_t i = 0; i < job->events.count; i++)
+		job->events.items[i].survived = is_survived(job, &job->events.items[i], ending);
 }
 
 const struct job *job_end(struct job_reader *r)

@@ -46,14 +46,14 @@ static void sort_events(struct why *why)
 
 	why->decisive = job_decisive(why->job);
 	for_each(e, &why->job->events) {
-		if (e->message->kind == MESSAGE_CONSEQUENCE && !why->decisive)
+		if (e->survived)
+			*LIST_ADD(arena, &why->survived) = e;
+		else if (e->message->kind == MESSAGE_CONSEQUENCE && !why->decisive)
 			why->decisive = e;
 		else if (e->message->kind == MESSAGE_CONSEQUENCE)
 			*LIST_ADD(arena, &why->consequences) = e;
 		else if (e->message->kind == MESSAGE_FALLBACK)
 			*LIST_ADD(arena, &why->fallbacks) = e;
-		else if (e->survived)
-			*LIST_ADD(arena, &why->survived) = e;
 		else if (e != why->decisive)
 			*LIST_ADD(arena, &why->failures) = e;
 	}
