@@ -12,7 +12,7 @@ static const char *const good_words[] = { "completed",	"done",		"finished", "ok"
 					  "pass",	"ready",	"saved",    "success",
 					  "successful", "successfully", NULL };
 
-/* Those that a job, a test or a batch system has only for an end that is well. */
+/* Those that a job, a test or a batch system has only for a good end. */
 static const char *const success_words[] = { "succeeded", "passed", "COMPLETED",
 					     "Avg bus bandwidth", NULL };
 
