@@ -427,18 +427,20 @@ static void check_memlock(struct rule_context *ctx)
  * number. */
 #define NOFILE_WANTED 65536
 
+/* SUBJECT: NULL for what starts beside this process in its container. */
 static void check_files_of(struct rule_context *ctx, const struct process_limits *p,
-			   const char *path)
+			   const char *subject, const char *path)
 {
 	const char *fact = text_printf(ctx, "%s.nofile_soft", path);
 
 	if (!is_known(p->nofile_soft))
-		UNKNOWN(ctx, .subject = p->name.value, .evidence = { fact });
+		UNKNOWN(ctx, .subject = subject, .evidence = { fact });
 	else if (p->nofile_soft.value >= NOFILE_WANTED)
-		PASS(ctx, .subject = p->name.value, .evidence = { fact });
+		PASS(ctx, .subject = subject, .evidence = { fact });
 	else
-		NOTE(ctx, .subject = p->name.value,
-		     .observed = text_printf(ctx, "may have %" PRIu64 " open files",
+		NOTE(ctx, .subject = subject,
+		     .observed = text_printf(ctx, "%smay have %" PRIu64 " open files",
+					     subject ? "" : "a process of this container ",
 					     p->nofile_soft.value),
 		     .evidence = { fact });
 }
@@ -454,11 +456,13 @@ static void check_nofile(struct rule_context *ctx)
 	}
 	for_each(p, &limits->launchers)
 		if (passes_limit(p))
-			check_files_of(ctx, p,
+			check_files_of(ctx, p, p->name.value,
 				       text_printf(ctx, "limits.launchers[%s]", p->name.value));
+	if (is_known(ctx->node->env.pid))
+		check_files_of(ctx, &limits->self, limits->self.name.value, "limits.self");
 	/* What starts in a container has the limits of its first process, as this one has. */
-	if (is_known(ctx->node->env.pid) || is_known(ctx->node->os.container))
-		check_files_of(ctx, &limits->self, "limits.self");
+	else if (is_known(ctx->node->os.container))
+		check_files_of(ctx, &limits->self, NULL, "limits.self");
 	if (ctx->findings->count == before && !was_read(limits->launchers))
 		UNKNOWN(ctx, .evidence = { "limits.launchers" });
 	else if (ctx->findings->count == before)
