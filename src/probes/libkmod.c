@@ -174,6 +174,11 @@ static void compare_one(struct probe_context *ctx, struct modules_facts *answer,
 	}
 }
 
+bool probe_has_libkmod(struct probe_context *ctx)
+{
+	return host_kind(ctx->host) == HOST_LIVE || host_has_recorded(ctx->host, KEY);
+}
+
 static void run(struct probe_context *ctx)
 {
 	struct modules_facts answer = { 0 };

@@ -160,7 +160,7 @@ static void read_modules(struct probe_context *ctx)
 
 	/* A kernel without loadable modules has no such file, and no module with a state. In a tree the file may be
 	 * missing from the copy, and so may a module in /sys/module. */
-	if (rc == -ENOENT && sys == 0 && !has_loadable(ctx, &names))
+	if (rc == -ENOENT && sys == 0 && (probe_has_libkmod(ctx) || !has_loadable(ctx, &names)))
 		modules->loaded.state = FACT_KNOWN;
 	else if (rc == -ENOENT)
 		host_gap_note(ctx->host, LOADED_FILE, -ENODATA,

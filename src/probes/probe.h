@@ -137,6 +137,8 @@ void probe_find_gsp_firmware(struct probe_context *ctx);
 
 /* The parameters of a module that is in modules.loaded. */
 void probe_read_params(struct probe_context *ctx, const char *name);
+/* Does libkmod answer for the node: is it a running host, or a capture of one? */
+bool probe_has_libkmod(struct probe_context *ctx);
 
 /* Is a fact to be read that no rule of preflight needs? */
 bool probe_wants(const struct probe_context *ctx, const char *fact);
