@@ -231,12 +231,17 @@ def test_a_problem_of_a_slower_path_explains_no_failure(why):
 
 WARNED = "[1.5] [gpu01:10:0] ucp_context.c:1339 UCX  WARN  transport 'gdr_copy' is not available, please use one or more of: tcp"
 OOM = "INFO tuner: batch size 96 does not fit (torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4 GiB.)"
+LOST = "Failed to initialize NVML: Driver/library version mismatch"
 WORDS = "RuntimeError: the CUDA driver of libfrob could not be initialised"
 
 
 @pytest.mark.parametrize("line, behind, failed", [
     (WARNED, "4194304   24100.00\n" * 30, False),
     (WARNED, "4194304   24100.00\n" * 3, True),
+    (LOST, "batch embedded\n" * 30, False),
+    (LOST, "batch embedded\n" * 3, True),
+    (GID, "gpu01:10:11 [2] NCCL INFO comm 0x1 rank 3\n" * 30, True),
+    (LOST, "exit 137\nState: OUT_OF_MEMORY (exit code 0)\n", True),
     (WARNED, "ERROR no transport is left\n", True),
     (OOM, "batch size 64 fits\nERROR: push to statsd failed\ndone, 200 steps, exit 0\n", False),
     (OOM, "worker exited with code 1\n", True),
@@ -318,6 +323,7 @@ def test_the_rules_that_have_its_names(why):
     ("failed transfers: 3", True),
     ("error: no such device", True),
     ("error: 0x31", True),
+    ("configuration: --enable-cuda-llvm --error-resilience=1", False),
     ("all is well", False),
 ])
 def test_what_reads_like_an_error(line, reads, why):

@@ -86,7 +86,7 @@ static const struct rule log_reset_rules[] = {
 		.check = "dmesg | grep -E 'NV_ERR_RESET_REQUIRED|likely needs to be reset|Xid'",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/src/kernel/gpu/gsp/kernel_gsp.c "
-			"(_kgspRpcSanityCheck, _kgspRpcIncrementTimeoutCountAndRateLimitPrints), "
+			"(_kgspRpcSanityCheck), "
 			"src/nvidia/src/kernel/rmapi/alloc_free.c, src/nvidia/src/libraries/utils/nvassert.c, "
 			"kernel-open/common/inc/nvstatuscodes.h",
 	},

@@ -86,8 +86,17 @@ static bool reads_like_an_error(const struct error_finder *errors, struct span l
 
 static void take_good(struct ending *ending, struct span line)
 {
-	ending->is_success |= exit_said_in(line) == EXIT_ZERO || has_one(line, success_words);
+	ending->is_zero_exit |= exit_said_in(line) == EXIT_ZERO;
+	ending->is_success |= ending->is_zero_exit || has_one(line, success_words);
 	ending->is_good |= ending->is_success || has_one(line, good_words);
+}
+
+/* Of two exit statuses the last one can be that of a clean-up. */
+static void take_error(struct ending *ending, struct span line, uint64_t number)
+{
+	ending->error_line = number;
+	if (exit_said_in(line) == EXIT_OTHER)
+		ending->is_success &= !ending->is_zero_exit;
 }
 
 struct ending ending_of(const struct error_finder *errors, struct span tail, uint64_t lines)
@@ -106,7 +115,7 @@ struct ending ending_of(const struct error_finder *errors, struct span tail, uin
 		tail.n -= line.n;
 		if (span_trim(line).n) {
 			if (reads_like_an_error(errors, line))
-				ending.error_line = lines;
+				take_error(&ending, line, lines);
 			else if (seen++ < LAST_LINES)
 				take_good(&ending, line);
 		}

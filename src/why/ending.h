@@ -14,6 +14,7 @@
 struct ending {
 	bool is_good;	     /* one tells that something went well */
 	bool is_success;     /* one tells that the job, or its last try, did */
+	bool is_zero_exit;   /* it does so by an exit status */
 	uint64_t error_line; /* the last line that reads like an error; 0: none does */
 };
 

@@ -249,6 +249,8 @@ static bool has_sign(const struct sign *sign, struct span line, const char *at)
 		return false;
 	if (sign->behind == WORD_ENDS && left > n && is_word_char(at[n]))
 		return false;
+	if (at - line.p > 1 && at[-1] == '-' && at[-2] == '-')
+		return false; /* an option: "--error-resilience" */
 	return !is_denied_before(line, at) && !is_denied_behind((struct span){ at + n, left - n });
 }
 

@@ -434,13 +434,23 @@ static const struct job_suspect *find_suspect(const struct job_reader *r)
 	return best;
 }
 
-/* Of a line that is only known by its words, a good end says that the job survived it. */
+#define WENT_ON_LINES 20
+
+/* Has the log so many lines behind LINE and behind its last error? */
+static bool went_on(const struct job *job, uint64_t line, const struct ending *ending)
+{
+	uint64_t last = line > ending->error_line ? line : ending->error_line;
+
+	return job->lines - last >= WENT_ON_LINES;
+}
+
+/* A line that is only known by its words did not end a job that went on. */
 static void add_suspect(struct job_reader *r, const struct ending *ending)
 {
 	const struct job_suspect *suspect = find_suspect(r);
 	struct job_event *event;
 
-	if (!suspect || ending->is_good)
+	if (!suspect || ending->is_good || went_on(r->job, suspect->place.line, ending))
 		return;
 	event = LIST_ADD(r->arena, &r->job->events);
 	*event = (struct job_event){ .message = suspect->topic,
@@ -459,21 +469,30 @@ static void sort_events(struct job *job)
 		      compare_events);
 }
 
-#define WENT_ON_LINES 20 /* behind the last error */
+/* A job whose ranks no longer reach each other hangs, and the other ranks go on writing. */
+static bool can_hang(const struct message *m)
+{
+	static const char *const components[] = {
+		"nccl",		"nvshmem", "deepep",   "ucx",  "verbs", "rdma-core", "libfabric",
+		"aws-ofi-nccl", "nixl",	   "mooncake", "gloo", "mpi",	"pytorch"
+	};
 
+	for (size_t i = 0; i < sizeof(components) / sizeof(components[0]); i++)
+		if (strcmp(m->component, components[i]) == 0)
+			return true;
+	return false;
+}
+
+/* No failure ended a job that succeeded, or that went on. */
 static bool is_survived(const struct job *job, const struct job_event *e,
 			const struct ending *ending)
 {
-	uint64_t last = e->last_line > ending->error_line ? e->last_line : ending->error_line;
-
 	if (e->message->kind > MESSAGE_CONSEQUENCE)
 		return false;
-	return ending->is_success ||
-	       (e->is_calm && (ending->is_good || job->lines - last >= WENT_ON_LINES));
+	return ending->is_success || (e->is_calm && ending->is_good) ||
+	       ((e->is_calm || !can_hang(e->message)) && went_on(job, e->last_line, ending));
 }
 
-/* No failure ended a job that succeeded. One that its own line calls information or a warning did not end a job that
- * went on. */
 static void find_survived(struct job *job, const struct ending *ending)
 {
 	for (uint32_t i = 0; i < job->events.count; i++)
