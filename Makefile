@@ -227,7 +227,7 @@ PYTHON ?= /usr/bin/python3
 check: all unit
 	$(Q)$(PYTHON) tests/check $(B) $(TESTS)
 
-# Of which .ci/run has the shorter part. A test has ten times the time that it has else.
+# CI runs the shorter part of these. The time limit of a test is ten times the usual one.
 check-long check-sanitize check-faults check-valgrind check-generators: export NVNODECHECK_TEST_LIMIT ?= 3000
 check-long: export NVNODECHECK_LONG := 1
 check-long: all unit
@@ -295,8 +295,8 @@ check-power: $(B)/nvnodecheck
 check-units: $(B)/nvnodecheck
 	$(Q)$(PYTHON) tests/vm/units.py --program $(B)/nvnodecheck build/deb/nvnodecheck_*.deb
 
-# Each with the engine itself, where it is installed (tests/integration/conftest.py). Those that have to be
-# had as sources ./bootstrap check-integration puts where they are looked for.
+# Each with the engine itself, where it is installed (tests/integration/conftest.py). ./bootstrap
+# check-integration fetches the sources of those that Debian does not package.
 check-integration: export NHC_SOURCE ?= $(wildcard $(CURDIR)/build-sources/nhc)
 check-integration: export NPD_SOURCE ?= $(wildcard $(CURDIR)/build-sources/node-problem-detector)
 check-integration: export KUBERNETES_SOURCE ?= $(wildcard $(CURDIR)/build-sources/kubernetes)

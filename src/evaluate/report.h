@@ -31,7 +31,7 @@ struct report {
 	enum severity worst; /* of the fails and pendings, when there is one */
 };
 
-/* Judges NODE. With settings->preflight, findings below --fail-on and below err are left out, and
+/* Evaluates the rules on NODE. With settings->preflight, findings below --fail-on and below err are left out, and
  * so is an unknown without a recorded reason: its probe did not run. With settings->only_wrong,
  * what passes or does not apply is neither kept nor counted. The report and what it points to lie
  * in ARENA. */
