@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/confine.h"
 
 #if defined(__x86_64__)
@@ -339,7 +340,7 @@ struct range {
 	enum fate fate;
 };
 
-#define HARMLESS (sizeof(harmless) / sizeof(harmless[0]))
+#define HARMLESS (ARRAY_SIZE(harmless))
 #define RANGES_MAX (2 * (HARMLESS + 1 + DEPENDING_MAX) + 2)
 /* More would be too far for a jump from the first of them to what is done with the last. */
 #define RANGES_FAR (UINT8_MAX + 2 - DEPENDS)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 
 /* A sanitizer's mappings count against the limit of address space. */
@@ -86,7 +87,7 @@ void confine_keep(unsigned int needs)
 static uint64_t known_accesses(void)
 {
 	static const unsigned int bits[] = { 0, 13, 14, 15, 15, 16 };
-	const long last = sizeof(bits) / sizeof(bits[0]) - 1;
+	const long last = ARRAY_SIZE(bits) - 1;
 	long version = syscall(SYS_landlock_create_ruleset, NULL, 0,
 			       LANDLOCK_CREATE_RULESET_VERSION);
 
@@ -120,7 +121,7 @@ static void allow_libraries(int rules)
 	_cleanup_free_ char *list = more ? strdup(more) : NULL;
 	char *save = NULL;
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
 		allow_path(rules, folders[i], READS);
 	allow_path(rules, "/etc/ld.so.cache", READS_FILE);
 	for (char *p = list ? strtok_r(list, ":;", &save) : NULL; p;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 
 /* ---- characters ---- */
@@ -34,7 +35,7 @@ static bool is_hidden(uint32_t c)
 		{ 0xfff9, 0xfffb }, { 0xfffe, 0xffff }, { 0xe0000, 0xe0fff },
 	};
 
-	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++)
 		if (c >= hidden[i].first && c <= hidden[i].last)
 			return true;
 	return false;

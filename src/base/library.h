@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "base/array.h"
+
 /*
  * Every library that is opened: which, how much it is needed, what for. Each row becomes a note in the program
  * (https://systemd.io/ELF_DLOPEN_METADATA), of which the Debian package makes what it depends on:
@@ -55,7 +57,7 @@ struct library_symbol {
  */
 #define LIBRARY_SLOT(name) typeof(&name) name;
 #define LIBRARY_SYMBOL(name) { &lib.name, #name, NULL, 0 },
-#define LIBRARY_COUNT(symbols) (sizeof(symbols) / sizeof((symbols)[0]))
+#define LIBRARY_COUNT(symbols) ARRAY_SIZE(symbols)
 
 /* Opens LIBRARY, which then stays until the process ends, and sets the slots. 0, or -ELIBACC when the
  * library or a symbol that is not optional is missing. */

@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 bool open_is_made_up(int fd)
@@ -25,7 +26,7 @@ bool open_is_made_up(int fd)
 	/* fstatfs() fails on no kind of file system in this list, so a file that it fails on is not one of them. */
 	if (fstatfs(fd, &fs) < 0)
 		return false;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if ((long)fs.f_type == kinds[i])
 			return true;
 	return false;

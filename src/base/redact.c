@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <sys/random.h>
 
+#include "base/array.h"
 #include "base/siphash.h"
 
 #define HOST "redacted-host"
@@ -408,7 +409,7 @@ static void find(const struct redact *r, struct replacement *out, struct span s,
 	out->taken = 0;
 	find_name(r, out, s, names);
 	/* The end of an address is not an address itself. */
-	for (size_t i = 0; !out->taken && i < sizeof(forms) / sizeof(forms[0]); i++)
+	for (size_t i = 0; !out->taken && i < ARRAY_SIZE(forms); i++)
 		if (before != ':' || forms[i] != find_address)
 			forms[i](r, out, s);
 }

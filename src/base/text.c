@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/escape.h"
 #include "base/output.h"
 #include "base/span.h"
@@ -65,6 +66,11 @@ static void wrap_line(FILE *out, struct span line, int indent, int at, int width
 		at += escape_span(out, SINK_TERMINAL, word);
 	}
 	fputc('\n', out);
+}
+
+const char *text_plural(size_t count)
+{
+	return count == 1 ? "" : "s";
 }
 
 void text_wrap(FILE *out, const char *text, int indent, int at, int width)
@@ -135,7 +141,7 @@ const char *page_style(const struct page *page, enum style style)
 /* Compares addresses: a value with the same text is not a style. */
 static bool is_code(const char *text)
 {
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++)
 		if (text == codes[i])
 			return true;
 	return false;

@@ -17,6 +17,9 @@ void text_wrap(FILE *out, const char *text, int indent, int at, int width);
 /* Like text_wrap(), for a text of several lines. */
 void text_wrap_lines(FILE *out, const char *text, int indent, int at, int width);
 
+/* Returns the "s" of "2 nodes": "" for one. */
+const char *text_plural(size_t count);
+
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_YELLOW, STYLE_GREEN, STYLE_BLUE };
 
 /* The destination of text: standard output, or a pager if standard output is a terminal and the caller wants one. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/spelling.h"
 #include "base/text.h"
@@ -188,7 +189,7 @@ const struct option_row option_rows[] = {
 	{ 0 },
 };
 
-#define ROWS (sizeof(option_rows) / sizeof(option_rows[0]) - 1)
+#define ROWS (ARRAY_SIZE(option_rows) - 1)
 
 static struct render_options render_options(const struct options *options)
 {

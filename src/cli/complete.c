@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/output.h"
 #include "base/span.h"
 #include "cli/cli.h"
@@ -89,7 +90,7 @@ static void offer_kind(const struct word *word, const char *name)
 
 	name += strspn(name, "[");
 	n = strcspn(name, ".]");
-	for (size_t i = 0; i < sizeof(value_kinds) / sizeof(value_kinds[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(value_kinds); i++)
 		if (span_is((struct span){ name, n }, value_kinds[i].name))
 			value_kinds[i].offer(word);
 }

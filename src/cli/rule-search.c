@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/rule-search.h"
+#include "base/array.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static bool has_word(const struct rule *rule, const char *word)
 	const char *const texts[] = { rule->id,	   rule->title, rule->impact, rule->remedy,
 				      rule->reads, rule->why,	rule->check };
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (texts[i] && strcasestr(texts[i], word))
 			return true;
 	return false;
@@ -53,7 +54,7 @@ size_t rule_search(char *const *words, size_t count, const struct rule **list)
 	size_t all, found = 0;
 	const struct rule *const *rules = rule_all(&all);
 
-	for (size_t way = 0; way < sizeof(ways) / sizeof(ways[0]) && !found; way++)
+	for (size_t way = 0; way < ARRAY_SIZE(ways) && !found; way++)
 		for (size_t i = 0; i < all; i++)
 			if (ways[way](rules[i], words, count))
 				list[found++] = rules[i];

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "probes/initramfs-decompress.h"
 
 /* RFC 1952, 2.3.1; The .xz File Format 1.2.1, 2.1.1.1; RFC 8878, 3.1.1 */
@@ -21,7 +22,7 @@ static const struct {
 
 const char *unpack_format(struct span text)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		if (text.n >= formats[i].magic.n &&
 		    memcmp(text.p, formats[i].magic.p, formats[i].magic.n) == 0)
 			return formats[i].format;

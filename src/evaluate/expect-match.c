@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/escape.h"
 #include "base/span.h"
 #include "evaluate/expect.h"
@@ -118,7 +119,7 @@ static bool operator_is_right(struct span word)
 
 	while (n < word.n && word.p[n] && strchr("<>=", word.p[n]))
 		n++;
-	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
 		if (span_is((struct span){ word.p, n }, operators[i]))
 			return n < word.n;
 	return false;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/span.h"
 #include "query/topology.h"
 
@@ -404,7 +405,7 @@ static bool holds_files(const struct mount_point *mount)
 	if (str_starts(mount->type, "fuse.") && !str_is(mount->type, "fuse.lxcfs") &&
 	    !str_is(mount->type, "fuse.portal") && !str_is(mount->type, "fuse.gvfsd-fuse"))
 		return true;
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (str_is(mount->type, types[i]))
 			return true;
 	return false;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 static bool is_below(const char *path, const char *folder)
@@ -41,7 +42,7 @@ static const struct {
 /* The probes that fill the section that a fact is in: first the one of its name. */
 struct fillers {
 	struct span own;
-	const char *others[sizeof(parts) / sizeof(parts[0])];
+	const char *others[ARRAY_SIZE(parts)];
 	size_t count;
 };
 
@@ -49,7 +50,7 @@ static struct fillers fillers_of(const char *fact)
 {
 	struct fillers fillers = { .own = { fact, strcspn(fact, ".[") } };
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (span_is(fillers.own, parts[i].section))
 			fillers.others[fillers.count++] = parts[i].probe;
 	return fillers;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "evaluate/image.h"
+#include "base/array.h"
 
 #include <string.h>
 
@@ -43,7 +44,7 @@ static bool is_of_machine(const char *fact, const struct gap *gap)
 	if (gap && (str_is(gap->path, "/proc") || str_is(gap->path, "/sys")))
 		return true;
 
-	for (size_t i = 0; i < sizeof(machine_facts) / sizeof(machine_facts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(machine_facts); i++)
 		if (strncmp(fact, machine_facts[i], strlen(machine_facts[i])) == 0)
 			return true;
 	return false;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "evaluate/refused.h"
 
@@ -63,7 +64,7 @@ const struct rule *const *rule_all(size_t *count)
 	static size_t n;
 
 	for (size_t t = 0; n == 0 || t; t++) {
-		if (t == sizeof(tables) / sizeof(tables[0])) {
+		if (t == ARRAY_SIZE(tables)) {
 			qsort(all, n, sizeof(all[0]), compare_rules);
 			break;
 		}

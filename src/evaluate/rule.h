@@ -21,6 +21,7 @@
 #ifndef RULE_H
 #define RULE_H
 
+#include "base/array.h"
 #include "evaluate/profiles.h"
 #include "facts/facts.h"
 #include "query/node-find.h"
@@ -145,10 +146,9 @@ struct rule_table {
 };
 
 /* Belongs in src/rules/AREA.c, after static const struct rule AREA_rules[] = { ... }; */
-#define RULE_TABLE(area)                                       \
-	extern const struct rule_table rules_##area;           \
-	const struct rule_table rules_##area = { area##_rules, \
-						 sizeof(area##_rules) / sizeof(area##_rules[0]) }
+#define RULE_TABLE(area)                             \
+	extern const struct rule_table rules_##area; \
+	const struct rule_table rules_##area = { area##_rules, ARRAY_SIZE(area##_rules) }
 
 /* Returns all rules, sorted by id. */
 const struct rule *const *rule_all(size_t *count);

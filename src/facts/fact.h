@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/span.h"
 #include "base/window.h"
 
@@ -197,13 +198,12 @@ struct desc {
 #define F_LIST(T, m, d, src) \
 	FIELD_OF(T, m, typeof(((struct T *)0)->m), .type = FIELD_LIST, .sub = &(d), .source = src)
 
-#define DESC(T, ...)                                                                              \
-	{                                                                                         \
-		.name = #T, .size = sizeof(struct T), .fields = T##_fields,                       \
-		.count = sizeof(T##_fields) / sizeof(T##_fields[0]) +                             \
-			 0 * sizeof(char[sizeof(T##_fields) / sizeof(T##_fields[0]) <= 64 ? 1     \
-											  : -1]), \
-		__VA_ARGS__                                                                       \
+#define DESC(T, ...)                                                              \
+	{                                                                         \
+		.name = #T, .size = sizeof(struct T), .fields = T##_fields,       \
+		.count = ARRAY_SIZE(T##_fields) +                                 \
+			 0 * sizeof(char[ARRAY_SIZE(T##_fields) <= 64 ? 1 : -1]), \
+		__VA_ARGS__                                                       \
 	}
 
 /* ---- what one description gives ---- */

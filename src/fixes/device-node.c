@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "fixes/fix.h"
 #include "query/device-number.h"
 #include "query/node-find.h"
@@ -14,7 +15,7 @@ static bool is_made_here(const char *path)
 	static const char *const names[] = { "/dev/nvidiactl", "/dev/nvidia-uvm",
 					     "/dev/nvidia-uvm-tools", "/dev/gdrdrv" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(path, names[i]) == 0)
 			return true;
 	return strncmp(path, "/dev/nvidia", 11) == 0 && strspn(path + 11, "0123456789") > 0 &&

@@ -3,6 +3,7 @@
  * limits.conf, logins do, so both are written. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "base/span.h"
 #include "fixes/fix.h"
@@ -166,7 +167,7 @@ static void plan_limit(struct fixing *f, const struct limit *limit)
 /* Argument: memlock or nofile. */
 static void plan(struct fixing *f)
 {
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
 		if (same_text(fix_arg(f, 0), limits[i].item))
 			plan_limit(f, &limits[i]);
 }

@@ -14,6 +14,7 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "base/span.h"
 #include "fixes/cmdline-edit.h"
@@ -345,7 +346,7 @@ static bool check_contradiction(struct fixing *f, const char *key, const char *v
 
 	if (strcmp(key, "iommu") != 0 || strcmp(value, "pt") != 0)
 		return true;
-	for (size_t i = 0; i < sizeof(against) / sizeof(against[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(against); i++)
 		if (cmdline_has(span_of(f->staged), against[i].key, against[i].value))
 			return fix_refuse(
 				f,

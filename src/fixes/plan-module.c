@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "fixes/fix.h"
 #include "parse/kparam.h"
@@ -40,7 +41,7 @@ static bool is_in_facts(const char *module)
 	static const char *const names[] = { "gdrdrv",	  "nv_peer_mem", "ib_core",
 					     "ib_uverbs", "mlx5_core",	 "mlx5_ib" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(names[i], module) == 0)
 			return true;
 	return strncmp(module, "nvidia", strlen("nvidia")) == 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "fixes/fix.h"
 #include "parse/kparam.h"
 #include "parse/modprobe.h"
@@ -506,7 +507,7 @@ static bool does_nothing(const struct modprobe_command *install)
 	static const char *const commands[] = { "/bin/false", "/usr/bin/false", "/bin/true",
 						"/usr/bin/true" };
 
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (str_is(install->text, commands[i]))
 			return true;
 	return false;

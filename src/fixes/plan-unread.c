@@ -3,6 +3,7 @@
  * one of them, so that nothing need be changed in the others is no proof that all is right. */
 #include <string.h>
 
+#include "base/array.h"
 #include "fixes/fix.h"
 
 /* Whose facts say what a repair finds on disk. */
@@ -32,7 +33,7 @@ static const struct {
 
 static const char *const *probes_of(const char *fix)
 {
-	for (size_t i = 0; fix && i < sizeof(sources) / sizeof(sources[0]); i++)
+	for (size_t i = 0; fix && i < ARRAY_SIZE(sources); i++)
 		if (strcmp(sources[i].fix, fix) == 0)
 			return sources[i].probes;
 	return NULL;

@@ -2,6 +2,7 @@
 /* service.c - services of the driver enabled and started. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "fixes/fix.h"
 #include "query/gpus.h"
@@ -33,7 +34,7 @@ static bool load_way_to_switches(struct fixing *f, bool *loads)
 
 	if (!gpu_nvswitch_is_nic(&f->node->pci) || !was_read(f->node->modules.loaded))
 		return true;
-	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(modules); i++) {
 		if (node_module(f->node, modules[i]))
 			continue;
 		if (!fix_load_now(f, modules[i]) || !fix_load_at_boot(f, modules[i]))

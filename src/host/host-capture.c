@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "facts/fact.h"
 #include "host/host-private.h"
@@ -41,7 +42,7 @@ static int add_record(struct capture *c, struct json_object *json, size_t line)
 {
 	struct record record = { .line = line, .json = json };
 
-	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]) && !record.path; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(questions) && !record.path; i++) {
 		record.question = questions[i];
 		record.path = json_string(json, questions[i]);
 	}

@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/open-file.h"
 #include "facts/fact.h"
@@ -74,7 +75,7 @@ struct span host_section(const char *path)
 {
 	struct span found = { path, 1 + strcspn(path + 1, "/") };
 
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
 		size_t n = strlen(sections[i]);
 
 		if (n > found.n && strncmp(path, sections[i], n) == 0 &&

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "facts/fact.h"
 #include "host/host-private.h"
@@ -46,7 +47,7 @@ static int learn_names(struct host *host)
 		{ "/etc/resolv.conf", recorder_learn_domains },
 	};
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		_cleanup_text_ struct text text = { 0 };
 		int rc = host->ops->read(host, files[i].path, HOST_FILE_MAX, &text);
 
@@ -150,7 +151,7 @@ static const struct error_text {
 
 static const struct error_text *find_error(int error)
 {
-	for (size_t i = 0; i < sizeof(error_texts) / sizeof(error_texts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(error_texts); i++)
 		if (error_texts[i].error == -error)
 			return &error_texts[i];
 	return NULL;
@@ -165,7 +166,7 @@ const char *host_error_word(int error)
 
 int host_error_from_word(const char *word)
 {
-	for (size_t i = 0; i < sizeof(error_texts) / sizeof(error_texts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(error_texts); i++)
 		if (strcmp(error_texts[i].word, word) == 0)
 			return -error_texts[i].error;
 	return -EIO;

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "facts/fact.h"
@@ -486,7 +487,7 @@ static void put_string(const struct place *p, struct span text)
 	if (put_with_name(p->k, p->desc->name, p->field->name, p->object, text) ||
 	    put_private(p->k, p->desc->name, p->field->name, p->object, text))
 		return;
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
 		if (strcmp(kept[i].desc, p->desc->name) == 0 &&
 		    strcmp(kept[i].field, p->field->name) == 0) {
 			kept[i].keep(p->k, text);

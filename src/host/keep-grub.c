@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "host/keep-words.h"
@@ -290,7 +291,7 @@ static void begin_command(struct script *s, struct span name)
 {
 	s->begins = s->users = false;
 	s->first = s->others = keep_boot_words;
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (span_is(name, commands[i].name)) {
 			s->first = commands[i].first;
 			s->others = commands[i].others;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "host/keep-words.h"
 #include "parse/iomem.h"
@@ -255,7 +256,7 @@ static void put_cgroup_part(struct keeping *k, struct span part)
 		keep_as_it_is(k, part);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
 		if (span_starts(part, prefixes[i])) {
 			fputs(prefixes[i], k->out);
 			break;
@@ -765,7 +766,7 @@ static void put_version(struct keeping *k, struct span line, void *user)
 	bool kept = text.n <= 2 && text.n && strchr("{}[],", text.p[0]);
 
 	(void)user;
-	for (size_t i = 0; i < sizeof(about) / sizeof(about[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(about); i++)
 		kept |= span_search(text, about[i]) != NULL;
 	kept |= text.n && isdigit((unsigned char)text.p[0]) && text.n < 32;
 	if (kept)

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "host/keep-words.h"
 #include "parse/service-words.h"
 #include "query/bootargs.h"
@@ -170,7 +171,7 @@ static bool put_refused_value(struct keeping *k, struct span line)
 	static const char *const texts[] = { "' invalid for parameter `",
 					     "' too large for parameter `" };
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		size_t open = span_find(line, '`') + 1, close = find(line, texts[i]);
 		struct span name;
 
@@ -190,7 +191,7 @@ void keep_log(struct keeping *k, struct span line)
 {
 	if (put_refused_value(k, line))
 		return;
-	for (size_t i = 0; i < sizeof(quotes) / sizeof(quotes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(quotes); i++) {
 		size_t n = find(line, quotes[i].before), end;
 		struct span text;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "host/keep-words.h"
 
 char *keep_string(struct keeping *k, void (*put)(struct keeping *k, struct span text),
@@ -226,7 +227,7 @@ bool keep_text(struct keeping *k, const char *path, struct span text)
 		keep_live_value(k, span_of(strrchr(path, '/') + 1), text);
 		return true;
 	}
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
 		if (!fits(kept[i].path, path))
 			continue;
 		kept[i].keep(k, text);
@@ -298,7 +299,7 @@ bool keep_is_word(struct span name)
 			return true;
 	if (is_in_path(name, span_of(module_parameter)))
 		return true;
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
 		if (is_in_path(name, span_of(kept[i].path)))
 			return true;
 	return false;

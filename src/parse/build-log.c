@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/build-log.h"
+#include "base/array.h"
 
 #include <string.h>
 
@@ -9,7 +10,7 @@ static const struct build_error {
 } errors[] = {
 #include "build-errors.inc"
 };
-#define ERRORS (sizeof(errors) / sizeof(errors[0]))
+#define ERRORS (ARRAY_SIZE(errors))
 
 /* "DKMS (dkms-3.0.11) make.log for nvidia-570.153.02 for kernel 6.8.0-62-generic (x86_64)": the module and its version
  * are joined by "-" before 3.1 and by "/" since (dkms 2.8.1, 3.0.11 and 3.4.3: do_build()). */

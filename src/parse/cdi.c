@@ -6,6 +6,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/array.h"
 #include "base/library.h"
 
 /* A specification is 8 deep: the document, devices, one of them, its edits, a list, an item, its options. */
@@ -71,7 +72,7 @@ static void open_item(struct walk *w)
 	if (w->item_depth || !list || list->mapping ||
 	    strcmp(w->levels[w->depth - 4].key, "containerEdits") != 0)
 		return;
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		if (strcmp(list->key, lists[i].key) != 0)
 			continue;
 		w->item = (struct cdi_item){ .what = lists[i].what };

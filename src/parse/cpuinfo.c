@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/cpuinfo.h"
 
+#include "base/array.h"
 #include "parse/field.h"
 
 struct name {
@@ -56,12 +57,10 @@ static void parse_arm(struct span text, struct span designer, struct cpuinfo *in
 {
 	struct span architecture, part;
 
-	info->vendor = name_of(designer, arm_designers,
-			       sizeof(arm_designers) / sizeof(arm_designers[0]));
+	info->vendor = name_of(designer, arm_designers, ARRAY_SIZE(arm_designers));
 	if (field_find(text, ':', "CPU part", &part))
 		info->model = span_is(designer, "0x41")
-				      ? name_of(part, arm_parts,
-						sizeof(arm_parts) / sizeof(arm_parts[0]))
+				      ? name_of(part, arm_parts, ARRAY_SIZE(arm_parts))
 				      : part;
 	if (field_find(text, ':', "CPU architecture", &architecture) && span_is(architecture, "8"))
 		info->machine = "aarch64";

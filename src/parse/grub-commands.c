@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* grub-commands.c - the commands of grub.cfg that a menu or a kernel's arguments can depend on. What
  * the others do is none of these; whether they succeed is not known. */
+#include "base/array.h"
 #include "parse/grub-private.h"
 
 #include <errno.h>
@@ -438,7 +439,7 @@ static const struct {
 
 bool grub_command(struct grub_run *run, const struct grub_args *args, enum grub_truth *truth)
 {
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(args->items[0], commands[i].name) != 0)
 			continue;
 		*truth = commands[i].action(run, args);

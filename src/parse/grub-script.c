@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* grub-script.c - the words and commands of grub.cfg, taken apart: script/yylex.l, script/parser.y. */
+#include "base/array.h"
 #include "parse/grub-private.h"
 
 #include <ctype.h>
@@ -189,7 +190,7 @@ static bool at_keyword(const struct grub_reader *r, const char *word)
 
 static bool at_any_keyword(const struct grub_reader *r)
 {
-	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++)
 		if (at_keyword(r, keywords[i]))
 			return true;
 	return false;

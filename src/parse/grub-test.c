@@ -4,6 +4,7 @@
  * to right: "-a" says nothing, since one test after another means both, and "-o" starts a new
  * group.
  */
+#include "base/array.h"
 #include "parse/grub-private.h"
 
 #include <ctype.h>
@@ -134,7 +135,7 @@ static bool compare(const char *a, const char *op, const char *b, bool *result)
 		{ "-plt", VERSION, -1, -1, false },
 	};
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		int64_t x, y;
 		int order;
 

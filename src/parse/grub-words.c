@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* grub-words.c - variables of grub.cfg, and the expansion of its words: script/execute.c,
  * script/argv.c. */
+#include "base/array.h"
 #include "parse/grub-private.h"
 
 #include <ctype.h>
@@ -25,7 +26,7 @@ static bool is_set_elsewhere(struct span name)
 	if (span_starts(name, "grub_") || span_starts(name, "feature_") ||
 	    span_starts(name, "net_"))
 		return true;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (span_is(name, names[i]))
 			return true;
 	return false;

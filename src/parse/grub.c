@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/bls.h"
 
 #define LEVELS_MAX 8 /* of submenus */
@@ -88,7 +89,7 @@ void grub_boot_linux(struct grub_run *run, const struct grub_args *args, uint64_
 	const char *path = known_path(args->items[1]), *text;
 	bool known = false;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		known |= strcmp(args->items[0], names[i]) == 0;
 	if (!known)
 		return;
@@ -453,7 +454,7 @@ static void begin(struct grub_run *run, const char *path)
 	};
 	const struct grub_menu *menu = run->menu;
 
-	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
 		preset(run, arena_printf(run->work, "feature_%s", features[i]), "y");
 	preset(run, "prefix", arena_strndup(run->work, path, (size_t)(strrchr(path, '/') - path)));
 	if (menu->platform)

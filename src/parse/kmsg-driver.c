@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/kmsg-driver.h"
+#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -65,7 +66,7 @@ static bool is_nvidia_drm(struct span message)
 
 bool kmsg_driver(struct span message, char driver[KMSG_DRIVER_MAX])
 {
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
 		if (span_starts(message, starts[i].start)) {
 			strcpy(driver, starts[i].driver);
 			return true;
@@ -94,7 +95,7 @@ bool kmsg_sounds_like_error(const char *driver, struct span message)
 		"unsupported", "abort",	 "not supported", "not found", "No space"
 	};
 
-	for (size_t i = 0; strcmp(driver, "pci") != 0 && i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; strcmp(driver, "pci") != 0 && i < ARRAY_SIZE(words); i++)
 		if (span_search(message, words[i]))
 			return true;
 	return false;

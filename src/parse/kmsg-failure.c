@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/kmsg-failure.h"
+#include "base/array.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -103,7 +104,7 @@ static bool parse_of_module(struct span message, struct kmsg_failure *out)
 
 	if (name.n == message.n || !is_module_name(name))
 		return false;
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		if (!between(message, forms[i].before, forms[i].after, &out->detail))
 			continue;
 		out->kind = forms[i].kind;
@@ -159,7 +160,7 @@ static const struct refused {
 
 static bool parse_of_argument(struct span message, struct kmsg_failure *out)
 {
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		if (!span_starts(message, refused[i].before) ||
 		    !between(message, refused[i].before, refused[i].after, &out->detail))
 			continue;
@@ -219,7 +220,7 @@ static bool begins_crash(struct span message)
 		"Unable to handle kernel",
 	};
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
 		if (span_starts(message, starts[i]))
 			return true;
 	return false;

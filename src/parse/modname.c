@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/kparam.h"
 
 bool modname_is_ours(struct span name)
@@ -11,7 +12,7 @@ bool modname_is_ours(struct span name)
 						"nv_peer_mem", "mlx",	  "ib_",  "rdma",
 						"vfio",	       "efa" };
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
 		size_t n = strlen(prefixes[i]);
 
 		if (name.n >= n && kparam_name_is((struct span){ name.p, n }, prefixes[i]))

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "parse/modname.h"
 
 /* ---- lines ---- */
@@ -231,7 +232,7 @@ static const char *why_unknown(struct span word)
 		return "begins with a byte order mark";
 	if (span_is(word, "include") || span_is(word, "config"))
 		return "this command is no longer read";
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (same_but_for_case(word, names[i]))
 			return "commands are in lower case";
 	return "not a command of modprobe.d";

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/kparam.h"
 
 /* libkmod.c default_config_paths[] */
@@ -31,7 +32,7 @@ bool modprobe_is_set_aside(struct span name)
 
 	if (span_starts(name, "README"))
 		return true;
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		if (span_ends(name, ends[i]))
 			return true;
 	return false;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/span.h"
 
 /* Bits of the type, on the 64-bit kernels that there are drivers for. */
@@ -49,7 +50,7 @@ static const char *refuses_bool(struct span s)
 
 static const char *refuses(struct span type, struct span value)
 {
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (span_is(type, numbers[i].type))
 			return refuses_number(&numbers[i], value);
 	if (span_is(type, "bool") || span_is(type, "invbool") || span_is(type, "bint"))

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 
+#include "base/array.h"
 #include "parse/field.h"
 
 /* Takes N lower-case hexadecimal digits off REST. */
@@ -148,7 +149,7 @@ uint64_t pcie_speed_mts(unsigned int code)
 {
 	static const uint32_t speeds[] = { 0, 2500, 5000, 8000, 16000, 32000, 64000, 128000 };
 
-	return code < sizeof(speeds) / sizeof(speeds[0]) ? speeds[code] : 0;
+	return code < ARRAY_SIZE(speeds) ? speeds[code] : 0;
 }
 
 uint64_t pcie_speed_text(struct span text)

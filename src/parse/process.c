@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/process.h"
+#include "base/array.h"
 
 #include <string.h>
 #include <strings.h>
@@ -132,11 +133,11 @@ static bool holds_secret(struct span name)
 	struct span word;
 
 	while (span_cut(&name, '_', &word)) {
-		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 			if (word.n == strlen(words[i]) &&
 			    strncasecmp(word.p, words[i], word.n) == 0)
 				return true;
-		for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(beginnings); i++)
 			if (word.n >= strlen(beginnings[i]) &&
 			    strncasecmp(word.p, beginnings[i], strlen(beginnings[i])) == 0)
 				return true;
@@ -166,7 +167,7 @@ bool process_variable_matters(struct span name)
 
 	if (span_is(name, "LD_LIBRARY_PATH") || span_is(name, "LD_PRELOAD"))
 		return true;
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
 		if (span_starts(name, prefixes[i]))
 			return !holds_secret(name);
 	return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/segment.h"
+#include "base/array.h"
 
 #include <errno.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static void identify(struct segment *segment, struct span head)
 		segment->compressor = "none";
 		return;
 	}
-	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(magics); i++) {
 		const struct magic *m = &magics[i];
 
 		if (head.n >= m->n && memcmp(head.p, m->bytes, m->n) == 0) {

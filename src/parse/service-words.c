@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/service-words.h"
+#include "base/array.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ static bool is_word_of(const struct service_word *word, const char *unit)
 
 const struct service_word *service_word_find(const char *unit, const char *line)
 {
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (is_word_of(&words[i], unit) && strstr(line, words[i].text))
 			return &words[i];
 	return NULL;
@@ -30,11 +31,11 @@ struct span service_word_in(struct span line)
 					       "Scheduled restart job, restart counter is at",
 					       "Start request repeated too quickly" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (span_search(line, words[i].text))
 			return (struct span){ span_search(line, words[i].text),
 					      strlen(words[i].text) };
-	for (size_t i = 0; i < sizeof(systemd) / sizeof(systemd[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(systemd); i++)
 		if (span_search(line, systemd[i]))
 			return line;
 	return (struct span){ 0 };

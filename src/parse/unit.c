@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/unit.h"
+#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -89,7 +90,7 @@ bool unit_is_name(struct span name)
 	static const char *const suffixes[] = { ".service", ".scope", ".socket", ".mount",
 						".swap" };
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
 		if (name.n > strlen(suffixes[i]) && span_ends(name, suffixes[i]))
 			return true;
 	return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/version.h"
+#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -106,7 +107,7 @@ bool version_of_ofed(struct span text, struct span *version)
 {
 	static const char *const marks[] = { "MLNX_OFED_LINUX-", "OFED-internal-", "OFED-" };
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
 		const char *at = span_search(text, marks[i]);
 		struct span rest;
 		size_t n = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/virt.h"
+#include "base/array.h"
 
 #include <string.h>
 
@@ -35,7 +36,7 @@ static const struct {
 const char *virt_from_dmi(struct span text, bool *certain)
 {
 	text = span_trim(text);
-	for (size_t i = 0; i < sizeof(dmi_names) / sizeof(dmi_names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(dmi_names); i++) {
 		if (!span_starts(text, dmi_names[i].prefix))
 			continue;
 		*certain = dmi_names[i].certain;
@@ -99,7 +100,7 @@ static const struct {
 const char *cloud_from_dmi(enum virt_field field, struct span text)
 {
 	text = span_trim(text);
-	for (size_t i = 0; i < sizeof(clouds) / sizeof(clouds[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(clouds); i++)
 		if (clouds[i].field == field && span_starts(text, clouds[i].prefix))
 			return clouds[i].word;
 	return NULL;
@@ -116,7 +117,7 @@ const char *container_from_cgroup(struct span text)
 		{ "/libpod", "podman" },       { "/lxc/", "lxc" },	 { "/lxc.payload", "lxc" },
 	};
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
 		if (span_search(text, marks[i].part))
 			return marks[i].word;
 	return NULL;

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/links.h"
 
 /* ---- files ---- */
@@ -52,7 +53,7 @@ static const char *release_in_name(const char *path)
 						"linux-",   "Image-",	"bzImage-" };
 	const char *name = span_base_name(path);
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
 		size_t n = strlen(prefixes[i]);
 
 		if (strncmp(name, prefixes[i], n) == 0 && isdigit((unsigned char)name[n]))

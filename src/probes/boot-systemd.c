@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "parse/bls.h"
 #include "parse/pe.h"
 #include "parse/shellvars.h"
@@ -320,7 +321,7 @@ bool boot_read_systemd(struct probe_context *ctx)
 	struct reading r = { .ctx = ctx };
 	struct host_stat stat;
 
-	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bases); i++) {
 		/* Most hosts have no /efi, and a copy of one has not lost it. */
 		if (i == 0 && host_stat(ctx->host, &stat, "%s", bases[i]))
 			continue;

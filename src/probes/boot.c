@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* boot.c - the boot loader, its menu, and what it starts next time: kernel, initramfs and command
  * line. Also whether the distribution asks for a reboot. */
+#include "base/array.h"
 #include "probes/boot-find.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ static void read_menu(struct probe_context *ctx)
 		return;
 	if (boot_read_systemd(ctx))
 		return;
-	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(traces); i++) {
 		rc = host_stat(ctx->host, &stat, "%s", traces[i]);
 		if (rc == 0)
 			host_gap_note(ctx->host, traces[i], -ENODATA,
@@ -44,7 +45,7 @@ static void read_reboot_required(struct probe_context *ctx)
 	struct fact_bool *fact = &ctx->node->boot.reboot_required;
 	struct host_stat stat;
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		int rc = host_stat(ctx->host, &stat, "%s", files[i]);
 
 		if (rc == 0)
@@ -52,7 +53,7 @@ static void read_reboot_required(struct probe_context *ctx)
 		if (rc != -ENOENT)
 			return;
 	}
-	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(users); i++) {
 		int rc = host_stat(ctx->host, &stat, "%s", users[i]);
 
 		if (rc == 0)

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/version.h"
 #include "probes/probe.h"
 
@@ -26,7 +27,7 @@ static void find_toolkit(struct probe_context *ctx)
 	struct host_stat stat;
 
 	toolkit->state = FACT_ABSENT;
-	for (size_t i = 0; i < sizeof(toolkits) / sizeof(toolkits[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(toolkits); i++) {
 		int rc = host_stat(ctx->host, &stat, "%s", toolkits[i]);
 
 		if (rc == 0) {
@@ -135,7 +136,7 @@ static bool library_version(struct span text, struct span *version)
 {
 	static const char *const stems[] = { "libcuda.so.", "libnvidia-ml.so." };
 
-	for (size_t i = 0; i < sizeof(stems) / sizeof(stems[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(stems); i++) {
 		const char *end = text.p + text.n, *at = text.p;
 
 		while ((at = span_search((struct span){ at, (size_t)(end - at) }, stems[i]))) {
@@ -401,9 +402,9 @@ static void run(struct probe_context *ctx)
 	etc = read_cdi_folder(ctx, "/etc/cdi");
 	if (!etc && !read_cdi_folder(ctx, "/run/cdi"))
 		containers->cdi.state = FACT_KNOWN;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		rc |= read_config(ctx, arena_strdup(ctx->arena, files[i]));
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
 		rc |= read_config_folder(ctx, folders[i]);
 	if (!rc && etc != -ENODATA)
 		containers->configs.state = FACT_KNOWN;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/process.h"
 #include "parse/service-words.h"
 #include "parse/syslog.h"
@@ -179,7 +180,7 @@ static const char *read_messages(struct host *host, struct messages *m)
 		reverse(m);
 		return "journal";
 	}
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (read_end(host, files[i], SYSLOG_MAX, syslog_text, m) == 0 && m->count)
 			return files[i];
 	return NULL;
@@ -251,7 +252,7 @@ static const char *usual_slurmd_log(struct host *host)
 	static const char *const files[] = { "/var/log/slurm/slurmd.log", "/var/log/slurmd.log",
 					     "/var/log/slurm-llnl/slurmd.log" };
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (host_exists(host, files[i]))
 			return files[i];
 	return NULL;
@@ -265,7 +266,7 @@ static const char *slurmd_log(struct host *host, struct arena *arena)
 					     "/var/spool/slurmd/conf-cache/slurm.conf" };
 	static const char key[] = "SlurmdLogFile=";
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		_cleanup_text_ struct text text = { 0 };
 		struct span rest, line;
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/array.h"
 #include "probes/probe.h"
 
 /* IMEX has 2048 channels by default (nv-reg.h, ImexChannelCount). */
@@ -129,7 +130,7 @@ static void read_nodes(struct probe_context *ctx)
 		return;
 	}
 	dev->nodes.state = FACT_KNOWN;
-	for (size_t i = 1; !ctx->brief && i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 1; !ctx->brief && i < ARRAY_SIZE(places); i++) {
 		rc = read_place(ctx, &places[i]);
 		/* If a folder cannot be read, no file counts as missing. */
 		if (rc && rc != -ENOENT)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/build-log.h"
 #include "probes/probe.h"
 
@@ -31,7 +32,7 @@ static bool is_of_interest(const char *name)
 					      "knem",	   "xpmem",  "kernel-mft",  "doca",
 					      "mlnx-nvme", "efa",    "rshim",	    "ofa_kernel" };
 
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
 		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
 			return true;
 	return false;

@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/elf.h"
 #include "parse/ldso.h"
 
@@ -95,7 +96,7 @@ void dynamic_loader_open(struct dynamic_loader *l, struct host *host, struct are
 		l->cached = ldso_cache_begin(&cache, text_span(&l->cache));
 	if (!l->cached)
 		read_conf(l, "/etc/ld.so.conf", 0);
-	for (size_t i = 0; i < sizeof(own_folders) / sizeof(own_folders[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(own_folders); i++)
 		add_folder(l, own_folders[i]);
 }
 

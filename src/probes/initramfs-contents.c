@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "parse/modname.h"
 #include "probes/initramfs-decompress.h"
@@ -110,7 +111,7 @@ static const char *module_compressor(const char *name)
 		{ ".ko", "none" }, { ".ko.xz", "xz" }, { ".ko.zst", "zstd" }, { ".ko.gz", "gzip" }
 	};
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
 		if (span_ends(span_of(name), suffixes[i][0]))
 			return suffixes[i][1];
 	return NULL;
@@ -148,13 +149,13 @@ static void note_marker(struct contents *c, const char *path)
 					      "erofs-root.img" };
 	const char *name = span_base_name(path);
 
-	for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(markers); i++)
 		if (strcmp(path, markers[i][0]) == 0)
 			c->generator = markers[i][1];
 	if (span_search(span_of(path), "lib/dracut/") &&
 	    (strncmp(name, "dracut-", 7) == 0 || strcmp(name, "build-parameter.txt") == 0))
 		c->generator = "dracut";
-	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++)
 		if (strcmp(name, hidden[i]) == 0)
 			c->problem = "most of it is inside a squashfs or erofs image in it: "
 				     "lsinitrd can list that";

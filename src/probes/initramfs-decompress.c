@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/library.h"
 #include "probes/initramfs-decompress-zstd.h"
 
@@ -95,7 +96,7 @@ static const struct filter {
 
 static const struct filter *find_filter(const char *name)
 {
-	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(filters); i++)
 		if (strcmp(filters[i].name, name) == 0)
 			return &filters[i];
 	return NULL;

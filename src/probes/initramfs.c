@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "probes/initramfs-image.h"
 #include "probes/probe.h"
 
@@ -83,7 +84,7 @@ static struct initramfs_image *find_image(struct looking *l, const struct fact_s
 	for_each(entry, &l->ctx->node->boot.entries)
 		if (!image && str_is(entry->kernel, kernel->value) && is_known(entry->initrd))
 			image = try_path(l, entry->initrd.value);
-	for (size_t i = 0; !image && i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; !image && i < ARRAY_SIZE(places); i++) {
 		snprintf(path, sizeof(path), "%s%s%s", places[i].before, kernel->value,
 			 places[i].after);
 		image = try_path(l, path);

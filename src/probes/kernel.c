@@ -3,6 +3,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "base/library.h"
 #include "parse/kconfig.h"
 #include "probes/probe.h"
@@ -93,7 +94,7 @@ static const char *const kernel_options[] = {
 	"CONFIG_X86_KERNEL_IBT",
 	"CONFIG_ZONE_DEVICE",
 };
-#define KERNEL_OPTIONS (sizeof(kernel_options) / sizeof(kernel_options[0]))
+#define KERNEL_OPTIONS (ARRAY_SIZE(kernel_options))
 
 /* Opened for this one file, which few kernels have. */
 #define FUNCTIONS(F) F(gzdopen) F(gzread) F(gzclose)
@@ -185,7 +186,7 @@ static void read_kernel_config(struct probe_context *ctx)
 	};
 	enum fact_state missing = is_known(os->kernel) ? FACT_ABSENT : FACT_UNKNOWN;
 
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		int rc = paths[i] ? try_config(ctx, paths[i]) : -ENOENT;
 
 		if (rc == 0)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "probes/probe.h"
 #include "probes/processes.h"
 
@@ -68,7 +69,7 @@ static void read_files(struct search *s)
 		{ "/var/lib/kubelet/config.yaml", "containerRuntimeEndpoint: " },
 	};
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && !s->endpoint; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files) && !s->endpoint; i++) {
 		_cleanup_text_ struct text text = { 0 };
 
 		if (host_read(s->host, &text, HOST_FILE_MAX, "%s", files[i].path) == 0)

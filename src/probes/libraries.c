@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/rdma.h"
 #include "parse/version.h"
 #include "probes/dynamic-loader.h"
@@ -156,7 +157,7 @@ static void find_copies(struct search *s, const char *soname)
 
 static void find_sonames(struct search *s)
 {
-	for (size_t i = 0; i < sizeof(sonames) / sizeof(sonames[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(sonames); i++)
 		if (open_name(s, sonames[i].name, sonames[i].use, NULL))
 			find_copies(s, sonames[i].name);
 }
@@ -275,7 +276,7 @@ static void find_ucx_modules(struct search *s)
 	if (host_list(s->host, &names, "%s", folder))
 		return;
 	for (size_t i = 0; i < names.count; i++)
-		for (size_t k = 0; k < sizeof(modules) / sizeof(modules[0]); k++)
+		for (size_t k = 0; k < ARRAY_SIZE(modules); k++)
 			if (span_starts(span_of(names.items[i]), modules[k].begins) &&
 			    span_ends(span_of(names.items[i]), ".so.0")) {
 				add_opened(s,

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "parse/limits.h"
 #include "parse/unit.h"
@@ -108,7 +109,7 @@ static int read_unit_file(struct probe_context *ctx, const struct source *source
 		if (!span_is(a.section, source->section) || !span_starts(a.key, source->prefix))
 			continue;
 		a.key = (struct span){ a.key.p + n, a.key.n - n };
-		for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(items); i++)
 			if (span_is(a.key, items[i][0]))
 				add_setting(ctx, items[i][1], span_of(source->scope), SPAN("-"),
 					    whole_value(ctx, &a), path, a.line);

@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "parse/field.h"
 #include "parse/limits.h"
 #include "parse/unit.h"
@@ -186,7 +187,7 @@ static void take_program(void *user, const char *path, const struct unit_assignm
 	if (f->site_count == SITES_MAX || !span_is(a->section, "Service") ||
 	    !span_is(a->key, "ExecStart") || !unit_program(a->value, &program, &optional))
 		return;
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		if (!span_starts(program, folders[i]))
 			continue;
 		name = program.p + program.n;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/module.h"
 #include "parse/nvidia.h"
 #include "probes/log-lines.h"
@@ -133,10 +134,10 @@ static bool is_wanted(const struct node *node, const char *name)
 	static const char *const core[] = { "ib_core", "ib_uverbs", "ib_umad",
 					    "ib_cm",   "rdma_cm",   "rdma_ucm" };
 
-	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
 		if (strcmp(drivers[i].module, name) == 0)
 			return has_vendor(node, drivers[i].vendor);
-	for (size_t i = 0; i < sizeof(core) / sizeof(core[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(core); i++)
 		if (strcmp(core[i], name) == 0)
 			return true;
 	if (strncmp(name, "nvidia", 6) == 0 || strcmp(name, "gdrdrv") == 0 ||

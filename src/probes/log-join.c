@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "probes/log-scan.h"
 
@@ -26,8 +27,7 @@ static bool starts_with_one_of(struct span s, const char *const *starts, size_t 
 	return false;
 }
 
-#define STARTS_WITH_ONE_OF(s, starts) \
-	starts_with_one_of(s, starts, sizeof(starts) / sizeof((starts)[0]))
+#define STARTS_WITH_ONE_OF(s, starts) starts_with_one_of(s, starts, ARRAY_SIZE(starts))
 
 static bool begins_message(struct span rest)
 {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "parse/kmsg.h"
 #include "probes/log-journal.h"
@@ -134,7 +135,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "nic-health", "mlx5_core ", { "health compromised" }, KMSG_ANY },
 };
 /* clang-format on */
-#define PATTERNS (sizeof(patterns) / sizeof(patterns[0]))
+#define PATTERNS (ARRAY_SIZE(patterns))
 
 /* ---- the ring buffer ---- */
 
@@ -337,7 +338,7 @@ static const struct log_file files[] = {
 	{ "/var/log/syslog", .syslog = true },
 	{ "/var/log/dmesg" },
 };
-#define FILES (sizeof(files) / sizeof(files[0]))
+#define FILES (ARRAY_SIZE(files))
 
 static struct log_file file_of(const struct probe_context *ctx, size_t i)
 {

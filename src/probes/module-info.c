@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/library.h"
 #include "parse/module.h"
@@ -142,7 +143,7 @@ static void add_type(struct module_file *file, struct arena *arena, const char *
 static void add_info(struct module_file *file, struct arena *arena, const char *key,
 		     const char *value, bool brief)
 {
-	for (size_t i = 0; i < sizeof(text_fields) / sizeof(text_fields[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(text_fields); i++) {
 		const struct text_field *f = &text_fields[i];
 		struct fact_str *fact = (struct fact_str *)((char *)file + f->offset);
 
@@ -176,7 +177,7 @@ static int read_info(struct kmod_module *module, struct module_file *file, struc
 
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < sizeof(text_fields) / sizeof(text_fields[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(text_fields); i++)
 		if (text_fields[i].brief || !brief)
 			*(enum fact_state *)((char *)file + text_fields[i].offset) = FACT_ABSENT;
 	if (!brief)
@@ -275,7 +276,7 @@ static bool begins_compressed(int fd)
 
 	if (pread(fd, head, sizeof(head), 0) < 0)
 		return false;
-	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(magics); i++)
 		if (memcmp(head, magics[i].bytes, magics[i].n) == 0)
 			return true;
 	return false;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/siphash.h"
 #include "parse/symvers.h"
@@ -88,7 +89,7 @@ static bool is_gpl_compatible(const char *license)
 		"Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL"
 	};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strcmp(license, words[i]) == 0)
 			return true;
 	return false;
@@ -299,7 +300,7 @@ static size_t take_symvers(struct module_symbols *symbols, struct span text)
 
 void module_symbols_kernel(struct module_symbols *symbols, struct host *host, const char *release)
 {
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && !symbols->source; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(places) && !symbols->source; i++) {
 		_cleanup_text_ struct text text = { 0 };
 		char *path = path_at(symbols->arena, places[i].format, release);
 		int rc = places[i].compressor

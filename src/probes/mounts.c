@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/mountinfo.h"
 #include "probes/probe.h"
 
@@ -24,7 +25,7 @@ static bool is_of_containers(const char *point, struct span type)
 		"/var/snap/",		"/snap/",
 	};
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (strncmp(point, places[i], strlen(places[i])) == 0)
 			return true;
 	return span_is(type, "nsfs") || (span_is(type, "overlay") && strcmp(point, "/") != 0);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/bdf.h"
 #include "parse/inet.h"
 #include "probes/probe.h"
@@ -88,8 +89,7 @@ static void find_virtual_driver(struct probe_context *ctx, struct net_interface 
 	} kinds[] = { { "bonding", "bonding" }, { "bridge", "bridge" } };
 	struct host_stat stat;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !is_known(interface->driver);
-	     i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) && !is_known(interface->driver); i++)
 		if (host_stat(ctx->host, &stat, INTERFACES "/%s/%s", interface->name.value,
 			      kinds[i].folder) == 0)
 			interface->driver = fact_str(ctx->arena, kinds[i].driver);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/library.h"
 
 int nvml_library_open(struct nvml_library *lib, const char *path)
@@ -59,7 +60,7 @@ const char *nvml_error_word(int error)
 		"NVML_ERROR_RESET_TYPE_NOT_SUPPORTED",
 	};
 
-	if (error < 0 || (unsigned int)error >= sizeof(words) / sizeof(words[0]))
+	if (error < 0 || (unsigned int)error >= ARRAY_SIZE(words))
 		return "NVML_ERROR_UNKNOWN";
 	return words[error];
 }

@@ -2,6 +2,7 @@
 /* nvml-links.c - asks NVML about a GPU's NVLinks and its access to the other GPUs' memory. */
 #include <string.h>
 
+#include "base/array.h"
 #include "probes/nvml-ask-private.h"
 
 /* ---- NVLink ---- */
@@ -12,7 +13,7 @@ static const unsigned int link_fields[] = { NVML_FIELD_LINK_STATE,	NVML_FIELD_LI
 					    NVML_FIELD_LINK_SPEED,	NVML_FIELD_LINK_REPLAYS,
 					    NVML_FIELD_LINK_RECOVERIES, NVML_FIELD_LINK_CRC,
 					    NVML_FIELD_LINK_POWER };
-#define LINK_FIELDS (sizeof(link_fields) / sizeof(link_fields[0]))
+#define LINK_FIELDS (ARRAY_SIZE(link_fields))
 #define LINKS_IN_A_CALL 18
 
 /* NVML_LINKS where it is not known: some of them are none then. */

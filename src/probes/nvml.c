@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "parse/bdf.h"
 #include "parse/nvidia.h"
 #include "probes/dynamic-loader.h"
@@ -51,7 +52,7 @@ static const char *find_elsewhere(struct host *host)
 					     "/run/opengl-driver/lib/" KEY,
 					     "/usr/lib/nvidia/current/" KEY };
 
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
 		if (host_exists(host, paths[i]))
 			return paths[i];
 	return NULL;

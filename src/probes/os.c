@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "parse/cpuinfo.h"
 #include "parse/cpulist.h"
 #include "parse/field.h"
@@ -245,7 +246,7 @@ static const char *image_from_cmdline(struct span text)
 	struct span word;
 
 	while (span_word(&text, &word))
-		for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
 			if (span_starts(word, marks[i].prefix))
 				return marks[i].word;
 	return NULL;
@@ -258,7 +259,7 @@ static void find_image(struct probe_context *ctx)
 	const char *word = NULL;
 	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "/proc/cmdline");
 
-	for (size_t i = 0; is_known(os->id) && i < sizeof(image_ids) / sizeof(image_ids[0]); i++)
+	for (size_t i = 0; is_known(os->id) && i < ARRAY_SIZE(image_ids); i++)
 		if (str_is(os->id, image_ids[i]))
 			word = image_ids[i];
 	if (!word && host_exists(ctx->host, "/run/ostree-booted"))

@@ -5,6 +5,7 @@
 #include <pci/pci.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/library.h"
 #include "parse/pcie.h"
 #include "parse/vpd.h"
@@ -297,7 +298,7 @@ static void read_port(struct pci_device *d, unsigned int type)
 		[PCI_EXP_TYPE_ROOT_EC] = PCI_ROOT_COMPLEX,
 	};
 
-	if (type < sizeof(ports) / sizeof(ports[0]) && ports[type] >= 0)
+	if (type < ARRAY_SIZE(ports) && ports[type] >= 0)
 		d->port = fact_enum(ports[type]);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/child.h"
 #include "base/clock.h"
 
@@ -21,7 +22,7 @@ static const struct probe *probes[] = {
 #include "probes.inc"
 #undef PROBE
 };
-static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
+static const size_t probes_count = ARRAY_SIZE(probes);
 
 #define PHASE_LAST 5
 #define SLICES 40 /* how often in its deadline a probe is looked after */
@@ -31,7 +32,7 @@ static const size_t probes_count = sizeof(probes) / sizeof(probes[0]);
 #define WINDOW_BYTES (144 << 10)
 #define FOUND_BYTES (176 << 10)
 #define IMAGE_STEPS 5 /* the highest image_order */
-_Static_assert(sizeof(probes) / sizeof(probes[0]) < PROBES_MAX, "more probes than steps");
+_Static_assert(ARRAY_SIZE(probes) < PROBES_MAX, "more probes than steps");
 
 /* State that both processes see; it lies in the window. The child writes it, and the parent reads it only when a
  * deadline may be over, so that a normal run needs no switch between the two. */

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/rdma.h"
 #include "probes/dynamic-loader.h"
 #include "probes/probe.h"
@@ -21,7 +22,7 @@ static const char *const library_folders[] = {
 	"/usr/lib64/libibverbs",
 	"/usr/lib/libibverbs",
 };
-#define USUAL_FOLDERS (sizeof(library_folders) / sizeof(library_folders[0]))
+#define USUAL_FOLDERS (ARRAY_SIZE(library_folders))
 #define LIBRARY_FOLDERS (USUAL_FOLDERS + 1) /* and that of another prefix */
 
 struct libraries {
@@ -162,7 +163,7 @@ static int ask_plain(struct host *host, void *facts, struct arena *arena, void *
 
 		for_each(f, &answer->verbs_providers)
 			known |= name && str_is(f->name, name);
-		for (size_t i = 0; !known && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		for (size_t i = 0; !known && i < ARRAY_SIZE(numbers); i++)
 			if (dynamic_loader_find(
 				    &loader,
 				    arena_printf(arena, "lib%s-rdmav%u.so", name, numbers[i]),

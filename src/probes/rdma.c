@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/bdf.h"
 #include "parse/rdma.h"
 #include "probes/probe.h"
@@ -195,7 +196,7 @@ static void read_counters(struct probe_context *ctx, const struct port_path *at,
 	};
 
 	port->counters.state = FACT_ABSENT;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		_cleanup_text_ struct text text = { 0 };
 		struct rdma_counter *counter;
 		uint64_t value;
@@ -492,7 +493,7 @@ static bool is_for_rdma(const char *name)
 {
 	static const char *const kinds[] = { ".rdma.", ".roce.", ".iwarp.", ".ib." };
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (strstr(name, kinds[i]))
 			return true;
 	return false;

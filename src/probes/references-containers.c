@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "parse/toml.h"
 #include "parse/unit.h"
@@ -111,7 +112,7 @@ static void take_toolkit(struct references *refs, const struct unit_assignment *
 		add_root(refs, string, a->line);
 	if (strcmp(key, TOOLKIT_LDCONFIG) == 0)
 		add_ldconfig(refs, string, a->line);
-	for (size_t i = 0; i < sizeof(toolkit_keys) / sizeof(toolkit_keys[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(toolkit_keys); i++)
 		if (strcmp(key, toolkit_keys[i].key) != 0)
 			continue;
 		else if (toolkit_keys[i].kind == REFERENCE_VALUE)
@@ -201,7 +202,7 @@ static void take_engine(struct engine *e, const struct unit_assignment *a)
 	struct span value = a->value, string, name;
 	bool runtime = runtime_of(a->section, &name);
 
-	if (runtime && !has_table(e, name) && e->count < sizeof(e->tables) / sizeof(e->tables[0]))
+	if (runtime && !has_table(e, name) && e->count < ARRAY_SIZE(e->tables))
 		e->tables[e->count++] = name;
 	if (runtime)
 		take_table(e->refs, a, name);

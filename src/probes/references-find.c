@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/array.h"
 #include "parse/cpulist.h"
 #include "parse/inet.h"
 #include "parse/module.h"
@@ -90,7 +91,7 @@ static void find_program(struct probe_context *ctx, struct reference *r)
 		set(ctx, r, rc, r->name.value);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		const char *path = arena_printf(ctx->arena, "%s/%s", folders[i], r->name.value);
 		int one = host_stat(ctx->host, &stat, "%s", path);
 
@@ -128,7 +129,7 @@ static void find_driver(struct probe_context *ctx, struct reference *r)
 	bool unread = false;
 
 	set(ctx, r, rc, "folder");
-	for (size_t i = 0; !rc && i < sizeof(library_folders) / sizeof(library_folders[0]); i++) {
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(library_folders); i++) {
 		_cleanup_names_ struct names names = { 0 };
 		const char *folder = arena_printf(ctx->arena, "%s%s", r->name.value,
 						  library_folders[i]);
@@ -177,7 +178,7 @@ static const struct device_major *find_major(const struct node *node, const char
 /* The major number that the kernel gives to what stands at PATH; unknown where no name says. */
 static struct fact_u64 major_of(const struct node *node, const char *path)
 {
-	for (size_t i = 0; i < sizeof(majors) / sizeof(majors[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(majors); i++) {
 		const struct device_major *m;
 
 		if (strncmp(path, majors[i].path, strlen(majors[i].path)) != 0)
@@ -296,7 +297,7 @@ static int ask_modules(struct host *host, void *facts, struct arena *arena, void
 	const struct module_question *q = user;
 	struct module_search s = { .names = q->names, .answer = facts, .arena = arena };
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		_cleanup_close_ int fd = host_open(
 			host, arena_printf(arena, "/lib/modules/%s/%s", q->release, files[i].file));
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/unit.h"
 #include "probes/references.h"
 
@@ -17,7 +18,7 @@ static bool interface_of(struct span key, struct span *interface)
 					      "net/ipv4/conf/",	 "net/ipv6/conf/",
 					      "net/ipv4/neigh/", "net/ipv6/neigh/" };
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
 		char separator = starts[i][3];
 
 		if (!span_starts(key, starts[i]))

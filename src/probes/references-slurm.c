@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "parse/gres.h"
 #include "parse/unit.h"
 #include "probes/references.h"
@@ -165,7 +166,7 @@ static void take_setting(struct references *refs, const struct unit_assignment *
 		if (folder.n)
 			reference_add(refs, REFERENCE_FILE, SLURM_PLUGIN_DIR, folder, NULL,
 				      a->line);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		struct reference *item;
 
 		if (!value_is(a->key, keys[i]) || !value.n)
@@ -325,7 +326,7 @@ static struct plugin_search find_plugin(struct probe_context *ctx, const char *f
 			named = true;
 			look_in(ctx, &search, r->name.value);
 		}
-	for (size_t i = 0; !named && i < sizeof(plugin_folders) / sizeof(plugin_folders[0]); i++)
+	for (size_t i = 0; !named && i < ARRAY_SIZE(plugin_folders); i++)
 		look_in(ctx, &search, plugin_folders[i]);
 	/* Of several folders, none of them named, it is not known which one slurmd was built for. */
 	search.unread |= !named && search.folders > 1 && !search.path;

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/bdf.h"
 #include "parse/udev.h"
 #include "probes/references.h"
@@ -23,7 +24,7 @@ static bool is_ours(struct span value)
 {
 	static const char *const words[] = { "nvidia", "infiniband", "rdma", "mlx", "gdrdrv" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (span_search(value, words[i]))
 			return true;
 	return false;
@@ -60,7 +61,7 @@ static void take_command(struct rule *rule, struct span value)
 
 	fixed_name(value, &rule->name);
 	if (span_word(&value, &word) && is_literal(word) &&
-	    rule->count < sizeof(rule->programs) / sizeof(rule->programs[0]))
+	    rule->count < ARRAY_SIZE(rule->programs))
 		rule->programs[rule->count++] = word;
 }
 

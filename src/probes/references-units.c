@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "probes/references.h"
 #include "probes/unit-fragments.h"
 #include "probes/units.h"
@@ -40,7 +41,7 @@ static bool is_configuration(struct span option)
 	static const char *const options[] = { "-c", "--config", "--config-file",
 					       "--fm-config-file", "--nvlsm-config-file" };
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		if (span_is(option, options[i]))
 			return true;
 	return false;

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/field.h"
 #include "parse/process.h"
 #include "parse/unit.h"
@@ -298,7 +299,7 @@ static bool unit_runs(struct probe_context *ctx, const char *unit)
 {
 	static const char *const roots[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/systemd" };
 
-	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
 		_cleanup_text_ struct text text = { 0 };
 
 		if (host_read(ctx->host, &text, HOST_FILE_MAX, "%s/system.slice/%s/cgroup.procs",

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/version.h"
 #include "probes/software.h"
 
@@ -105,7 +106,7 @@ static const char *item_of_sources(struct span name, struct span version)
 		{ "efa", "efa-source" },
 	};
 
-	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
 		if (span_is(name, sources[i].folder))
 			return sources[i].item;
 	return span_starts(name, "nvidia") && version_is_driver(version) ? "driver-source" : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* software-folder.c - libraries and Python projects by the names in a folder. */
 
+#include "base/array.h"
 #include "parse/version.h"
 #include "probes/software.h"
 #include "query/driver-parts.h"
@@ -38,7 +39,6 @@ static const struct pattern projects[] = {
 	{ "nvidia_nccl_cu", "nccl" },
 	{ "nvidia_nvshmem_cu", "nvshmem" },
 };
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static void add(struct software_facts *answer, struct arena *arena, const char *folder,
 		const char *file, const char *name, struct span version)
@@ -122,7 +122,7 @@ int software_ask_libraries(struct host *host, void *facts, struct arena *arena, 
 	if (rc)
 		return rc;
 	answer->items.state = FACT_KNOWN;
-	for (size_t i = 0; i < COUNT(libraries); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(libraries); i++)
 		find_library(host, answer, arena, folder, &names, &libraries[i]);
 	find_parts(answer, arena, folder, &names);
 	return 0;
@@ -145,7 +145,7 @@ int software_ask_python(struct host *host, void *facts, struct arena *arena, voi
 
 		if (!version_of_dist_info(span_of(names.items[i]), &project, &version))
 			continue;
-		for (size_t k = 0; k < COUNT(projects); k++)
+		for (size_t k = 0; k < ARRAY_SIZE(projects); k++)
 			if (span_starts(project, projects[k].begins))
 				add(answer, arena, folder, names.items[i], projects[k].name,
 				    version);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/version.h"
 #include "probes/log-lines.h"
 #include "probes/software.h"
@@ -21,7 +22,7 @@ static const char *const wanted[] = {
 
 static bool is_wanted(struct span name)
 {
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
 		if (span_starts(name, wanted[i]))
 			return true;
 	return false;
@@ -33,7 +34,7 @@ bool software_has_files(const struct software_package *package)
 	static const char *const states[] = { "installed", "triggers-pending", "triggers-awaited",
 					      "half-configured", "unpacked" };
 
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
 		if (str_is(package->state, states[i]))
 			return true;
 	return false;

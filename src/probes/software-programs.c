@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/version.h"
 #include "probes/log-lines.h"
 #include "probes/software.h"
@@ -56,7 +57,7 @@ static const struct program programs[] = {
 	{ .path = "/usr/sbin/dkms", .name = "dkms", .packages = { "dkms" }, .mark = "\"dkms-" },
 	{ .path = "/usr/bin/ucx_info", .name = "ucx", .packages = { "ucx", "libucx0" } },
 };
-#define PROGRAMS (sizeof(programs) / sizeof(programs[0]))
+#define PROGRAMS (ARRAY_SIZE(programs))
 
 struct question {
 	const struct program *program;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/process.h"
 #include "parse/version.h"
 #include "probes/dynamic-loader.h"
@@ -243,7 +244,7 @@ static void read_usual(struct places *p)
 
 	for (size_t i = 0; usual_folders[i]; i++)
 		read_folder_once(p, usual_folders[i], software_ask_libraries);
-	for (size_t i = 0; i < sizeof(pythons) / sizeof(pythons[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(pythons); i++)
 		read_python(p, pythons[i]);
 }
 
@@ -382,7 +383,7 @@ static void read_environment(struct places *p)
 
 	if (cuda && cuda[0] == '/')
 		read_toolkit(p, resolve_folder(p, cuda));
-	for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(homes); i++) {
 		const char *home = node_env(p->ctx->node, homes[i]);
 
 		if (home && home[0] == '/')
@@ -443,7 +444,7 @@ static void run(struct probe_context *ctx)
 	read_opt(&places);
 	read_loader(&places);
 	find_programs(&places, "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin");
-	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(makers); i++)
 		read_folder_once(&places, makers[i], software_ask_libraries);
 	software_read_rdma(ctx->host, ctx->arena, software);
 	software_read_packages(ctx->host, ctx->arena, software);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/unit.h"
 #include "probes/conf-d.h"
 
@@ -155,7 +156,7 @@ static struct install read_install(struct span text)
 	while (unit_next(&reader, &a)) {
 		if (!span_is(a.section, "Install"))
 			continue;
-		for (unsigned int i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		for (unsigned int i = 0; i < ARRAY_SIZE(keys); i++)
 			if (span_is(a.key, keys[i]))
 				rules = a.value.n ? rules | 1u << i : rules & ~(1u << i);
 		install.also |= span_is(a.key, "Also") && a.value.n;

@@ -4,6 +4,7 @@
  * and container managers show of them in files. CPUID would say more, of this machine only.
  */
 #include "parse/virt.h"
+#include "base/array.h"
 #include "parse/cpuinfo.h"
 #include "parse/process.h"
 #include "probes/probe.h"
@@ -33,7 +34,7 @@ static void ask_dmi(struct probe_context *ctx, struct firmware *dmi)
 	dmi->readable = is_known(*product);
 	if (dmi->readable)
 		dmi->word = virt_from_dmi(span_of(product->value), &dmi->certain);
-	for (size_t i = 0; !dmi->word && i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; !dmi->word && i < ARRAY_SIZE(files); i++) {
 		value = (struct fact_str){ 0 };
 		probe_str(ctx, &value, DMI_FOLDER "%s", files[i]);
 		if (!is_known(value))
@@ -168,7 +169,7 @@ static int ask_cloud(struct host *host, void *facts, struct arena *arena, void *
 	int failed = 0;
 
 	(void)user;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		_cleanup_text_ struct text text = { 0 };
 		int rc = host_read(host, &text, HOST_FILE_MAX, DMI_FOLDER "%s", files[i].file);
 		const char *word = rc ? NULL : cloud_from_dmi(files[i].field, text_span(&text));
@@ -209,7 +210,7 @@ static bool marked_by_file(struct probe_context *ctx, struct fact_str *container
 		{ "/.dockerenv", "docker" },
 	};
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
 		if (!host_exists(ctx->host, marks[i].path))
 			continue;
 		if (marks[i].word)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "provers/gpu-memory.h"
+#include "base/array.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -57,7 +58,7 @@ void gpu_memory_compare(const struct gpu_memory *m, struct proof_try *try, const
 		prove_unknown(m->p, try, cuda_error(c, rc), "GPU memory could not be read back");
 		return;
 	}
-	check = pattern_compare(back, sizeof(back) / sizeof(*back), GPU_MEMORY_SEED);
+	check = pattern_compare(back, ARRAY_SIZE(back), GPU_MEMORY_SEED);
 	if (check.bad_bytes == 0)
 		prove_works(m->p, try, "%zu KiB written %s arrived undamaged", sizeof(back) >> 10,
 			    how);

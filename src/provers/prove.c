@@ -16,6 +16,7 @@
 #include "provers/capabilities.h"
 
 #define PROVER(name) extern const struct prover prover_##name;
+#include "base/array.h"
 #include "base/clock.h"
 #include "provers.inc"
 #undef PROVER
@@ -25,7 +26,7 @@ static const struct prover *provers[] = {
 #include "provers.inc"
 #undef PROVER
 };
-#define PROVERS (sizeof(provers) / sizeof(provers[0]))
+#define PROVERS (ARRAY_SIZE(provers))
 
 #define TIMEOUT_MS 300000
 #define TIMEOUT_QUICK_MS 60000

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "provers/prove.h"
 
@@ -28,7 +29,7 @@ static const struct operation operations[] = {
 	{ PROOF_STREAM_V2, "write64", 1, true, false },
 	{ PROOF_STREAM_V2, "wait64", 1, true, true },
 };
-#define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
+#define OPERATIONS (ARRAY_SIZE(operations))
 
 struct bench {
 	cu_stream stream;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/modname.h"
 
 struct bootargs bootargs_of(const char *text)
@@ -81,7 +82,7 @@ bool bootargs_is_ours(const struct kparam *arg)
 		"init_on_alloc",
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (kparam_name_is(arg->name, names[i]))
 			return true;
 	return span_find(arg->name, '.') < arg->name.n && modname_is_ours(arg->name);
@@ -105,7 +106,7 @@ bool bootargs_begins_as_ours(struct span argument)
 		"default_hugepagesz",
 	};
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
 		if (span_starts(argument, starts[i]))
 			return true;
 	return false;

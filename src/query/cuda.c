@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "parse/nvidia.h"
 
 /* Written from data/cuda.tsv when the program is built. */
@@ -18,7 +19,7 @@ const struct cuda_release *cuda_release(const char *version)
 
 	if (sscanf(version, "%3u.%3u", &major, &minor) < 1)
 		return NULL;
-	for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(releases); i++)
 		if (releases[i].major == major && releases[i].minor <= minor)
 			found = &releases[i];
 	return found;
@@ -28,7 +29,7 @@ unsigned int cuda_major_of_driver(const char *driver)
 {
 	unsigned int major = 0;
 
-	for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(releases); i++)
 		if (releases[i].major > major && version_compare(driver, releases[i].own) >= 0)
 			major = releases[i].major;
 	return major;

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/span.h"
 
 enum minor_kind { MINOR_FIXED, MINOR_OF_NAME, MINOR_ANY };
@@ -60,7 +61,7 @@ static const struct device_major *find_major(const struct node *node, const char
 
 bool device_number_of(const struct node *node, const char *path, struct device_number *number)
 {
-	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
 		const struct device *d = &devices[i];
 		uint64_t of_name;
 

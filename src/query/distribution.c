@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "base/span.h"
 
@@ -21,7 +22,7 @@ static const struct {
 
 static enum distribution find_id(struct span id)
 {
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		if (span_is(id, ids[i].id))
 			return ids[i].distribution;
 	return DISTRIBUTION_UNKNOWN;

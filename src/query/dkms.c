@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/nvidia.h"
 #include "query/node-find.h"
 
@@ -53,7 +54,7 @@ const char *dkms_sources(const struct dkms_package *package)
 		{ "ofa_kernel", "ofed-source" },	 { "efa", "efa-source" },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (str_starts(package->name, rows[i].begins))
 			return rows[i].sources;
 	return NULL;

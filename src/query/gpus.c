@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/gpus.h"
+#include "base/array.h"
 #include "query/node-find.h"
 
 #include <stdlib.h>
@@ -26,23 +27,21 @@ const struct gpu_model *gpu_model(const struct pci_device *device)
 {
 	if (!known_is(device->vendor_id, 0x10de) || !is_known(device->device_id))
 		return NULL;
-	return bsearch(&device->device_id.value, gpu_models,
-		       sizeof(gpu_models) / sizeof(gpu_models[0]), sizeof(gpu_models[0]),
-		       compare_id);
+	return bsearch(&device->device_id.value, gpu_models, ARRAY_SIZE(gpu_models),
+		       sizeof(gpu_models[0]), compare_id);
 }
 
 uint64_t gpu_last_id(void)
 {
-	return gpu_models[sizeof(gpu_models) / sizeof(gpu_models[0]) - 1].device_id;
+	return gpu_models[ARRAY_SIZE(gpu_models) - 1].device_id;
 }
 
 const struct nic_model *nic_model(const struct pci_device *device)
 {
 	if (!known_is(device->vendor_id, 0x15b3) || !is_known(device->device_id))
 		return NULL;
-	return bsearch(&device->device_id.value, nic_models,
-		       sizeof(nic_models) / sizeof(nic_models[0]), sizeof(nic_models[0]),
-		       compare_id);
+	return bsearch(&device->device_id.value, nic_models, ARRAY_SIZE(nic_models),
+		       sizeof(nic_models[0]), compare_id);
 }
 
 const char *gpu_name(const struct node *node, const struct pci_device *device)
@@ -86,7 +85,7 @@ bool gpu_is_before_turing(const struct pci_device *device)
 	static const char *const old[] = { "Kepler", "Maxwell", "Pascal", "Volta" };
 	const struct gpu_model *model = gpu_model(device);
 
-	for (size_t i = 0; model && i < sizeof(old) / sizeof(old[0]); i++)
+	for (size_t i = 0; model && i < ARRAY_SIZE(old); i++)
 		if (strcmp(old[i], model->architecture) == 0)
 			return true;
 	return false;
@@ -111,7 +110,7 @@ enum gpu_fit gpu_driver_fit(const struct pci_device *device, const char *version
 	const struct gpu_model *model = gpu_model(device);
 	unsigned long own = strtoul(version, NULL, 10);
 
-	for (size_t i = 0; model && own && i < sizeof(branches) / sizeof(branches[0]); i++) {
+	for (size_t i = 0; model && own && i < ARRAY_SIZE(branches); i++) {
 		if (strcmp(branches[i].architecture, model->architecture) != 0)
 			continue;
 		*branch = own < branches[i].first ? branches[i].first : branches[i].last;

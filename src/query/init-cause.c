@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/span.h"
 #include "query/node-find.h"
 
@@ -47,7 +48,7 @@ bool init_cause_find(struct arena *arena, const struct node *node, const char *b
 {
 	bool guest = is_known(node->os.hypervisor);
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct row *row = &rows[i];
 		const char *fact, *line = line_of(arena, node, row, bdf, failed_us, &fact);
 
@@ -121,10 +122,10 @@ const char *init_code_text(struct arena *arena, const char *line)
 	rest = span_of(at + strlen(before));
 	if (!cut_code(&rest, &where))
 		return NULL;
-	stage = where >> 4 < sizeof(stages) / sizeof(stages[0]) ? stages[where >> 4] : NULL;
+	stage = where >> 4 < ARRAY_SIZE(stages) ? stages[where >> 4] : NULL;
 	if (!stage || !cut_code(&rest, &how))
 		return stage;
-	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
 		if (how == statuses[i].code)
 			return arena_printf(arena, "%s: %s", stage, statuses[i].text);
 	return stage;

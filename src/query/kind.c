@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "query/gpus.h"
 #include "query/guests.h"
 #include "query/node-find.h"
@@ -436,7 +437,7 @@ static void is_grace(struct question *q)
 		no(q, "os.machine", "the processor is %s", node->os.machine.value);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		is_named(q, names[i], NULL);
 		if (known_is(q->answer.is, true))
 			return;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/version.h"
 #include "query/driver-files.h"
 #include "query/known-bad.h"
@@ -157,7 +158,7 @@ static bool is_numbered_upstream(const char *release)
 	strtoul(release, &end, 10);
 	if (end == release || *end != '.' || strtoul(end + 1, NULL, 10) == 0)
 		return false;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (strstr(end, others[i]))
 			return false;
 	return true;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/nvidia.h"
 #include "query/gpus.h"
 #include "query/known-bad.h"
@@ -52,7 +53,7 @@ static int age_of(const char *architecture)
 {
 	static const char *const ages[] = { "Kepler", "Maxwell", "Pascal", "Volta",    "Turing",
 					    "Ampere", "Ada",	 "Hopper", "Blackwell" };
-	int count = sizeof(ages) / sizeof(ages[0]);
+	int count = ARRAY_SIZE(ages);
 
 	for (int i = 0; i < count; i++)
 		if (strcmp(ages[i], architecture) == 0)

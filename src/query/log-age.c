@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/node-find.h"
 
 static bool is_after(struct fact_u64 time, struct fact_u64 after_us)
@@ -32,7 +33,7 @@ const char *log_new_life(struct arena *arena, const struct node *node, const cha
 
 	if (loaded && is_after(loaded->last_us, after_us))
 		return arena_printf(arena, "the driver was loaded again: %s", loaded->last.value);
-	for (size_t i = 0; bdf && i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+	for (size_t i = 0; bdf && i < ARRAY_SIZE(patterns); i++) {
 		own = younger(node, patterns[i][0], bdf, after_us);
 		if (own)
 			return arena_printf(arena, "%s: %s", patterns[i][1], own->last.value);

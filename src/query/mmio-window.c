@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/mmio-window.h"
+#include "base/array.h"
 
 static const char with_qemu[] =
 	"On the host: give the virtual machine a larger 64-bit MMIO window. With QEMU and OVMF: machine type q35, "
@@ -20,7 +21,7 @@ const char *mmio_window_remedy(const struct node *node)
 {
 	if (!is_known(node->os.hypervisor))
 		return NULL;
-	for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(advices); i++)
 		if (str_is(node->os.hypervisor, advices[i].hypervisor))
 			return advices[i].remedy;
 	return "On the host: give the virtual machine a larger 64-bit MMIO window.";

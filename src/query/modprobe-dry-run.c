@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "parse/module.h"
 #include "query/module-find.h"
@@ -223,7 +224,7 @@ static struct load_verdict check_file(const struct search *s, const struct load_
 				       m->path.value),
 			  arena_printf(s->arena, "Run depmod -a %s.",
 				       command_name(s->node->loads.kernel.value, "RELEASE")));
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
 		struct load_verdict verdict = checks[i](s, m);
 
 		if (verdict.answer == LOAD_NO)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/kparam.h"
 #include "parse/module.h"
 #include "query/node-find.h"
@@ -56,7 +57,7 @@ bool module_is_ours(const char *name)
 	static const char *const others[] = { "nouveau",  "nvidiafb", "nova_core",
 					      "nova_drm", "vfio_pci", "pci_stub" };
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (strcmp(others[i], name) == 0)
 			return false;
 	return module_is_of_interest(name) || module_file_is_of_interest(name);
@@ -154,7 +155,7 @@ const char *module_function_lost(const char *name)
 		{ "ib_ipoib", "There is no IP over InfiniBand." },
 	};
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
 		if (strcmp(functions[i].module, name) == 0)
 			return functions[i].lost;
 	return NULL;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "query/distribution.h"
 #include "query/dkms.h"
@@ -32,7 +33,7 @@ static const struct {
 	{ "ib_core", "ofed-source" },	       { "ib_uverbs", "ofed-source" },
 	{ "mlx5_core", "ofed-source" },	       { "mlx5_ib", "ofed-source" },
 };
-#define WATCHED (sizeof(watched) / sizeof(watched[0]))
+#define WATCHED (ARRAY_SIZE(watched))
 
 static size_t find_watched(const char *name)
 {

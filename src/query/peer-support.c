@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/peer-support.h"
 
+#include "base/array.h"
 #include "query/gpus.h"
 #include "query/node-find.h"
 #include "query/topology.h"
@@ -10,7 +11,7 @@ static bool built_by_nvidia_or_distribution(const struct driver_facts *driver)
 	static const char *const builders[] = { "dvs-builder@", "buildd@",	  "mockbuild@",
 						"abuild@",	"root@localhost", "builder@" };
 
-	for (size_t i = 0; i < sizeof(builders) / sizeof(builders[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(builders); i++)
 		if (str_starts(driver->builder, builders[i]))
 			return true;
 	return false;
@@ -119,7 +120,7 @@ static bool has_nvlink_connector(const struct gpu_model *model)
 		"GeForce RTX 2080", "GeForce RTX 3090",	   "GeForce RTX 3090 Ti"
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(model->name, names[i]) == 0)
 			return true;
 	return false;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/endpoints.h"
 #include "query/rdma-drivers.h"
 
@@ -336,7 +337,7 @@ enum fact_state container_runtime(const struct node *node, const char **name)
 	static const char *const words[] = { "kubelet", "containerd", "dockerd", "crio" };
 
 	for_each(p, &node->limits.launchers)
-		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 			if (str_is(p->name, words[i])) {
 				*name = p->name.value;
 				return FACT_KNOWN;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "query/gpus.h"
 #include "query/init-cause.h"
 #include "query/node-find.h"
@@ -95,7 +96,7 @@ static bool refusal_by_init_cause(struct arena *arena, const struct node *node, 
 
 bool refusal_of_driver(struct arena *arena, const struct node *node, struct refusal *refusal)
 {
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
 		const struct log_line *line = node_log(node, reasons[i].pattern);
 
 		if (line &&
@@ -108,7 +109,7 @@ bool refusal_of_driver(struct arena *arena, const struct node *node, struct refu
 
 bool refusal_shows_driver(struct arena *arena, const struct node *node, const char **fact)
 {
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (!reasons[i].of_module && node_log(node, reasons[i].pattern)) {
 			*fact = fact_path(arena, "log.lines", reasons[i].pattern, "last");
 			return true;
@@ -119,7 +120,7 @@ bool refusal_shows_driver(struct arena *arena, const struct node *node, const ch
 static bool refusal_among(struct arena *arena, const struct node *node,
 			  const struct pci_device *gpu, bool named, struct refusal *refusal)
 {
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
 		const struct log_line *line = reasons[i].of_gpu ? node_log(node, reasons[i].pattern)
 								: NULL;
 		const struct log_subject *own = log_of_device(line, gpu->bdf.value);

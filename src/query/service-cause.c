@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "parse/nvidia.h"
 #include "parse/service-words.h"
 #include "query/gpus.h"
@@ -60,7 +61,7 @@ const char *service_ending(struct arena *arena, const struct service *s)
 		return NULL;
 	if (!is_known(s->exit_status) || !s->exit_status.value)
 		return s->result.value;
-	for (size_t i = 0; i < sizeof(before_the_program) / sizeof(before_the_program[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(before_the_program); i++)
 		if (str_is(s->result, "exit-code") &&
 		    s->exit_status.value == before_the_program[i].status)
 			return arena_printf(arena, "%s, status %" PRIu64 ": %s", s->result.value,
@@ -101,9 +102,9 @@ const struct service_line *service_last_word(const struct service *s)
 		const char *text = s->last_lines.items[i].text.value;
 		bool echo = false;
 
-		for (size_t k = 0; k < sizeof(systemd) / sizeof(systemd[0]); k++)
+		for (size_t k = 0; k < ARRAY_SIZE(systemd); k++)
 			echo |= strstr(text, systemd[k]) != NULL;
-		for (size_t k = 0; !echo && k < sizeof(loud) / sizeof(loud[0]); k++)
+		for (size_t k = 0; !echo && k < ARRAY_SIZE(loud); k++)
 			if (strcasestr(text, loud[k]))
 				return &s->last_lines.items[i];
 	}
@@ -180,7 +181,7 @@ static bool find_wrong_configuration(struct arena *arena, const struct node *nod
 	};
 	const struct reference *r = NULL;
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		while (str_is(s->unit, own[i].unit) &&
 		       (r = reference_next(node, own[i].format, NULL, r))) {
 			enum reference_state state = reference_state(r);
@@ -213,7 +214,7 @@ static const struct versioned_daemon {
 static bool find_other_version(struct arena *arena, const struct node *node,
 			       const struct service *s, struct service_cause *cause)
 {
-	for (size_t i = 0; i < sizeof(versioned_daemons) / sizeof(versioned_daemons[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(versioned_daemons); i++) {
 		const struct versioned_daemon *daemon = &versioned_daemons[i];
 		const struct software_item *item = node_software(node, daemon->program);
 

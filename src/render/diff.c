@@ -18,11 +18,6 @@
 
 static const struct node_set none;
 
-static const char *plural(size_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 static size_t nodes_read(const struct diff *diff)
 {
 	return diff->nodes - diff->unreadable;
@@ -32,11 +27,11 @@ static void put_heading(const struct diff *diff)
 {
 	size_t nodes = nodes_read(diff);
 
-	printf("%zu node%s, %zu fact%s differ%s", nodes, plural(nodes), diff->count,
-	       plural(diff->count), diff->count == 1 ? "s" : "");
+	printf("%zu node%s, %zu fact%s differ%s", nodes, text_plural(nodes), diff->count,
+	       text_plural(diff->count), diff->count == 1 ? "s" : "");
 	if (diff->unreadable)
 		printf("; %zu file%s could not be read", diff->unreadable,
-		       plural(diff->unreadable));
+		       text_plural(diff->unreadable));
 }
 
 /* ---- rows: the same difference of several items of a list is one ---- */
@@ -170,7 +165,7 @@ static void put_odd(const struct diff *diff, const struct fleet *fleet)
 		puts("\nOdd ones out");
 	for (size_t i = 0; i < count && i < ODD_LISTED; i++)
 		line("  %-28s %5zu fact%s unlike most\n", fleet->names[odd[i].node], odd[i].facts,
-		     plural(odd[i].facts));
+		     text_plural(odd[i].facts));
 	if (count > ODD_LISTED)
 		line("  and %zu more\n", count - ODD_LISTED);
 	free(odd);

@@ -13,11 +13,6 @@
 
 static const char *const tags[] = { "INFO", "WARN", "ERR", "CRIT" };
 
-static const char *plural(size_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 static const char *tag(const struct table_row *row)
 {
 	return row->key.waits ? "WAIT" : tags[row->key.severity];
@@ -25,11 +20,11 @@ static const char *tag(const struct table_row *row)
 
 static void put_heading(const struct table *t)
 {
-	printf("%zu of %zu node%s %s problems", t->troubled.nodes, t->nodes, plural(t->nodes),
+	printf("%zu of %zu node%s %s problems", t->troubled.nodes, t->nodes, text_plural(t->nodes),
 	       t->troubled.nodes == 1 || t->nodes == 1 ? "has" : "have");
 	if (t->unreadable.nodes)
 		printf("; %zu file%s could not be read", t->unreadable.nodes,
-		       plural(t->unreadable.nodes));
+		       text_plural(t->unreadable.nodes));
 }
 
 /* ---- text ---- */

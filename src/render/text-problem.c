@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "fixes/plan-make.h"
 #include "query/names.h"
 #include "render/text.h"
@@ -262,7 +263,7 @@ static bool is_commonplace(const struct finding *f, const char *place)
 					      "/proc/sys/kernel/osrelease",
 					      "/sys/class/infiniband" };
 
-	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
 		if (strcmp(place, common[i]) == 0)
 			return true;
 	if (strncmp(f->rule->id, "env/", strlen("env/")) != 0 && strstr(place, "/environ"))

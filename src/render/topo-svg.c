@@ -504,18 +504,13 @@ static void draw_matrix(const struct svg *svg)
 
 /* ---- the whole ---- */
 
-static const char *plural(size_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 static void describe(const struct svg *svg)
 {
 	const struct topology_facts *table = svg->topo->table;
 
 	draw("<desc id=\"d\">%zu NUMA node%s, %" PRIu32 " GPU%s, %" PRIu32 " NIC%s.",
-	     svg->panels_count, plural(svg->panels_count), table->gpus.count,
-	     plural(table->gpus.count), table->nics.count, plural(table->nics.count));
+	     svg->panels_count, text_plural(svg->panels_count), table->gpus.count,
+	     text_plural(table->gpus.count), table->nics.count, text_plural(table->nics.count));
 	for_each(gpu, &table->gpus) {
 		draw(" %s at %s: own NIC %s.", topo_name(svg->topo, gpu->bdf.value), gpu->bdf.value,
 		     topo_nearest(svg->topo, gpu));

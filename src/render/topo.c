@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/problems.h"
 #include "query/gpus.h"
 #include "query/kind.h"
@@ -91,7 +92,7 @@ static const char *switch_label(const struct pci_device *device)
 		{ 0x15b3, "ConnectX switch" }, { 0x1b21, "ASMedia switch" },
 	};
 
-	for (size_t i = 0; i < sizeof(vendors) / sizeof(vendors[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(vendors); i++)
 		if (known_is(device->vendor_id, vendors[i].vendor_id))
 			return vendors[i].label;
 	return "switch";
@@ -363,7 +364,7 @@ static unsigned int generation(uint64_t mts)
 {
 	static const uint64_t speeds[] = { 2500, 5000, 8000, 16000, 32000, 64000, 128000 };
 
-	for (unsigned int i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(speeds); i++)
 		if (mts == speeds[i])
 			return i + 1;
 	return 0;

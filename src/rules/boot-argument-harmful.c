@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
 
@@ -38,7 +39,7 @@ static bool is_row(struct rule_context *ctx, const struct harmful *row,
 
 static void check_argument(struct rule_context *ctx, const struct cmdline_arg *arg)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const char *subject;
 
 		if (!is_row(ctx, &rows[i], arg))

@@ -2,6 +2,7 @@
 /* boot-next-kernel.c - whether the kernel that boots next has the modules that are in use now. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "evaluate/skip.h"
 #include "query/distribution.h"
@@ -23,7 +24,7 @@ static const char *missing_for(struct rule_context *ctx, const char *release)
 					     "efa" };
 	const char *missing = NULL;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct module_file *file = module_file_find(ctx->node, names[i], release);
 
 		if (!is_in_use(ctx->node, names[i]) || (file && !known_is(file->indexed, false)))

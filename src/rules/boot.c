@@ -2,6 +2,7 @@
 /* boot.c - lines and files of modprobe.d, and the copy of modprobe.d in the initramfs. */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/kparam.h"
 #include "query/distribution.h"
@@ -20,7 +21,7 @@ static bool is_about_gpus(const char *module)
 {
 	static const char *const names[] = { "nvidia", "nouveau", "nv_peer_mem", "gdrdrv" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strncmp(module, names[i], strlen(names[i])) == 0)
 			return true;
 	return false;
@@ -258,7 +259,7 @@ static bool is_ours(const char *text)
 	static const char *const words[] = { "nvidia", "NVreg", "nouveau", "peer",
 					     "gdrdrv", "mlx",	"ib_" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strstr(text, words[i]))
 			return true;
 	return false;

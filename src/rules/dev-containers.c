@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
@@ -20,7 +21,7 @@ static const char *const engines[] = { "kubelet.service", "crio.service", "docke
 
 static const struct service *engine(const struct node *node)
 {
-	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
 		const struct service *service = node_service(node, engines[i]);
 
 		if (service && runs_or_will(service))
@@ -32,7 +33,7 @@ static const struct service *engine(const struct node *node)
 /* The state of a unit that starts an engine is not known. */
 static bool is_engine_unknown(const struct node *node)
 {
-	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
 		const struct service *service = node_service(node, engines[i]);
 
 		if (service && !str_is(service->load, "not-found") &&

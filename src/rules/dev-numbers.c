@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "evaluate/skip.h"
 #include "query/device-number.h"
@@ -14,7 +15,7 @@ static bool has_own_rule(const char *path)
 {
 	static const char *const paths[] = { "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/gdrdrv" };
 
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
 		if (strcmp(path, paths[i]) == 0)
 			return true;
 	return strncmp(path, "/dev/nvidia", 11) == 0 && strspn(path + 11, "0123456789");

@@ -3,6 +3,7 @@
  * where something uses one (rules dev/...). */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
@@ -58,7 +59,7 @@ static bool is_mode(const struct node *node, const struct reference *mode)
 {
 	static const char *const modes[] = { "auto", "cdi", "csv", "legacy" };
 
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
 		if (str_is(mode->name, modes[i]))
 			return true;
 	return str_is(mode->name, "jit-cdi") && !is_older(node, "1.18");
@@ -110,7 +111,7 @@ static bool is_capability(struct span word)
 	static const char *const all[] = { "all",     "compute", "compat32", "graphics",
 					   "utility", "video",	 "display",  "ngx" };
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		if (span_is(word, all[i]))
 			return true;
 	return false;
@@ -200,7 +201,7 @@ static void check_file(struct rule_context *ctx, const struct reference_file *fi
 	size_t before = ctx->findings->count;
 
 	(void)user;
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
 		const struct reference *r = value_in(ctx->node, file->path.value, values[i].key);
 
 		if (r && is_known(r->name))

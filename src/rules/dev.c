@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
@@ -69,7 +70,7 @@ static void fail_not_given(struct rule_context *ctx, enum severity severity, con
 {
 	const char *remedy = NULL;
 
-	for (size_t i = 0; !remedy && i < sizeof(given) / sizeof(given[0]); i++)
+	for (size_t i = 0; !remedy && i < ARRAY_SIZE(given); i++)
 		if (strncmp(path, given[i].path, strlen(given[i].path)) == 0)
 			remedy = given[i].in_pod && node_is(ctx->node, KIND_POD) ? given[i].in_pod
 										 : given[i].remedy;

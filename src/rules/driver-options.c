@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/bootargs.h"
@@ -201,7 +202,7 @@ static void check_excluded(struct rule_context *ctx)
 			     .expected = "every GPU in use",
 			     .evidence = { fact_path(ctx->arena, "gpu.devices", g->bdf.value,
 						     "excluded") });
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		check_option(ctx, &options[i]);
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "driver.params[ExcludedGpus].value", "gpu.devices" });
@@ -253,7 +254,7 @@ static void check_nvlink_disabled(struct rule_context *ctx)
 
 	if (skip_without_gpu(ctx) || skip_without_params(ctx))
 		return;
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		enum severity most = severity_without_nvlink(ctx->node);
 
 		if (options[i].severity > most)

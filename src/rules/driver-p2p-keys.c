@@ -3,6 +3,7 @@
  * driver/force-p2p-keys). */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/gpus.h"
@@ -131,7 +132,7 @@ static void check_p2p_keys(struct rule_context *ctx)
 
 	if (skip_without_params(ctx))
 		return;
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		if (!find_key(ctx->node, keys[i], &entry) ||
 		    (strcmp(keys[i], "RMForceStaticBar1") == 0 && check_static_bar1(ctx, &entry)))
 			continue;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "evaluate/skip.h"
 #include "facts/own-files.h"
@@ -353,7 +354,7 @@ static bool is_harmful(const char *name, const char *value)
 		{ "NvLinkDisable", "1" },
 	};
 
-	for (size_t i = 0; i < sizeof(harmful) / sizeof(harmful[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(harmful); i++)
 		if (strcmp(name, harmful[i].name) == 0 && same_value(value, harmful[i].value))
 			return true;
 	return false;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/job-env.h"
@@ -16,7 +17,7 @@ static const char *const known_names[] = {
 
 static bool is_known_name(const char *name)
 {
-	for (size_t i = 0; i < sizeof(known_names) / sizeof(known_names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known_names); i++)
 		if (strcmp(known_names[i], name) == 0)
 			return true;
 	return false;
@@ -55,7 +56,7 @@ static const char *meant_name(const char *name)
 {
 	if (span_starts(span_of(name), "DEEP_EP_") && is_known_name(name + strlen("DEEP_")))
 		return name + strlen("DEEP_");
-	for (size_t i = 0; i < sizeof(known_names) / sizeof(known_names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known_names); i++)
 		if (distance(name, known_names[i]) <= MISSPELT_AT_MOST)
 			return known_names[i];
 	return NULL;

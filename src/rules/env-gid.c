@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/job-env.h"
@@ -367,7 +368,7 @@ static void check_gid_index(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "pci.devices" });
 		return;
 	}
-	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]) && !t.bad; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(users) && !t.bad; i++)
 		check_user(ctx, &users[i], &t);
 	if (t.bad)
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* env-gin.c - what a job's environment takes away from NCCL's device API: symmetric memory, GPU-initiated
  * networking (GIN), NVLink multicast and NVLink between nodes (rules env/...). */
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/job-env.h"
@@ -131,7 +132,7 @@ static void check_features(struct rule_context *ctx)
 	if (skip_without_gpu(ctx) || skip_without_nccl_variables(ctx))
 		return;
 	before = ctx->findings->count;
-	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(features); i++) {
 		const struct feature *f = &features[i];
 		struct job_value v = job_nccl(ctx->arena, ctx->node, f->variable);
 

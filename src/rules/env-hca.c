@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/job-env.h"
@@ -394,7 +395,7 @@ static bool takes_rdma(struct span rest)
 		item = span_trim(item);
 		if (item.n && item.p[0] == '\\')
 			item = (struct span){ item.p + 1, item.n - 1 };
-		for (size_t i = 0; i < sizeof(rdma) / sizeof(rdma[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(rdma); i++)
 			if (span_starts(item, rdma[i]) && !span_ends(item, ":aux"))
 				return true;
 	}
@@ -468,7 +469,7 @@ static void check_transport(struct rule_context *ctx)
 
 	if (!v.value)
 		return;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcasecmp(v.value, names[i]) == 0)
 			return;
 	FAIL_AS(ctx,

@@ -2,6 +2,7 @@
 /* env-socket.c - the interfaces over which the ranks of a job connect (rule env/socket-ifname). */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/gid.h"
 #include "query/job-env.h"
@@ -24,7 +25,7 @@ static bool is_container_interface(const char *name)
 						"flannel", "lxc",    "lxd",  "podman", "virbr",
 						"vnet",	   "cilium", "kube", "nerdctl" };
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
 		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
 			return true;
 	return false;
@@ -221,7 +222,7 @@ static void check_list(struct rule_context *ctx, const struct job_value *v)
 static const char *const of_names[] = { "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME",
 					"OMPI_MCA_btl_tcp_if_include",
 					"OMPI_MCA_oob_tcp_if_include" };
-#define OF_NAMES (sizeof(of_names) / sizeof(of_names[0]))
+#define OF_NAMES (ARRAY_SIZE(of_names))
 
 static void check_names(struct rule_context *ctx, const struct job_value *v)
 {

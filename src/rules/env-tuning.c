@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/job-env.h"
 
@@ -74,7 +75,7 @@ static void check_tuning(struct rule_context *ctx)
 	if (skip_without_gpu(ctx) || skip_without_nccl_variables(ctx))
 		return;
 	before = ctx->findings->count;
-	for (size_t i = 0; i < sizeof(tunings) / sizeof(tunings[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(tunings); i++) {
 		struct job_value v = job_nccl(ctx->arena, ctx->node, tunings[i].variable);
 
 		if (v.value)

@@ -2,6 +2,7 @@
 /* env-ucx.c - what UCX_TLS takes away from GPU memory: UCX carries MPI, NIXL and Mooncake (rule env/ucx-gpu-transports). */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
 #include "query/job-env.h"
@@ -47,7 +48,7 @@ static bool copies_alone(struct span transport)
 	static const char *const names[] = { "cuda",	"cuda_copy", "cuda_ipc", "gdr_copy",
 					     "gdrcopy", "cma",	     "knem" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (span_is(transport, names[i]))
 			return true;
 	return transport.n == 0;

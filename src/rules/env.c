@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/rule.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
@@ -23,7 +24,7 @@ static bool is_for_builds(const char *name)
 	static const char *const endings[] = { "HOME", "PREFIX", "DIR", "_SUPPORT", "_PATH" };
 	struct span s = span_of(name);
 
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
 		if (span_ends(s, endings[i]))
 			return true;
 	return false;
@@ -150,7 +151,7 @@ static enum handler handler_of(const char *text)
 		if (!isspace((unsigned char)*text))
 			word[n++] = (char)tolower((unsigned char)*text);
 	word[n] = '\0';
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strcmp(words[i], word) == 0)
 			return (enum handler)i;
 	return HANDLER_NONE;
@@ -168,7 +169,7 @@ static bool override_is_set(const struct node *node)
 	static const char *const names[] = { "RegistryDwords", "RegistryDwordsPerDevice" };
 	struct registry_entry entry;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct driver_param *p = node_param(node, names[i]);
 
 		if (p && registry_find(span_of(p->value.value), "PeerMappingOverride", &entry) &&

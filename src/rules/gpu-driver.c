@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/gpus.h"
 
@@ -79,7 +80,7 @@ static const char *ill_of_fabric(struct rule_context *ctx, uint64_t mask)
 {
 	uint64_t configuration = mask >> FABRIC_CONFIGURATION_SHIFT & FABRIC_CONFIGURATION_BITS;
 
-	for (size_t i = 0; i < sizeof(fabric_ills) / sizeof(fabric_ills[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(fabric_ills); i++)
 		if ((mask >> fabric_ills[i].shift & 3) == 1)
 			return fabric_ills[i].text;
 	if (configuration > FABRIC_CONFIGURATION_GOOD)

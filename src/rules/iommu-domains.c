@@ -3,6 +3,7 @@
  * (rules iommu/...). */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/bootargs.h"
 #include "query/distribution.h"
@@ -33,7 +34,7 @@ static const char *find_off(const char *text)
 		{ "amd_iommu", "amd_iommu=off" },
 	};
 
-	for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(off); i++)
 		if (bootargs_find(text, off[i].name, "off"))
 			return off[i].argument;
 	return NULL;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/topology.h"
 
@@ -14,7 +15,7 @@ static bool is_in_the_way(const struct pci_device *d)
 
 	if (!is_known(d->driver) || (is_known(d->class_id) && d->class_id.value >> 16 == 0x06))
 		return false;
-	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(allowed); i++)
 		if (str_is(d->driver, allowed[i]))
 			return false;
 	return !str_starts(d->driver, "vfio") && strstr(d->driver.value, "vfio") == NULL;

@@ -2,6 +2,7 @@
 /* iommu-refused.c - devices that the kernel refuses to virtual machines, or that answer neither IOMMU nor reset. */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/log-age.h"
 #include "query/topology.h"
@@ -17,7 +18,7 @@ static const struct words {
 #include "iommu-words.inc"
 #undef IOMMU_WORDS
 };
-#define WORDS (sizeof(words) / sizeof(words[0]))
+#define WORDS (ARRAY_SIZE(words))
 
 static bool is_watched(const struct node *node, const struct pci_device *d)
 {

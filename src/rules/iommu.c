@@ -3,6 +3,7 @@
  * do not count: both say "enabled" where nothing is translated. */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/bootargs.h"
 #include "query/distribution.h"
@@ -225,7 +226,7 @@ static void check_faults(struct rule_context *ctx)
 
 	if (skip_without_gpu(ctx))
 		return;
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
 		const struct log_line *line = node_log(ctx->node, patterns[i]);
 
 		for_each(d, &ctx->node->pci.devices) {
@@ -262,7 +263,7 @@ static const struct inert inert[] = {
 	{ "intel_iommu", "pt", "iommu=pt, which sets passthrough", HARMLESS_WITH_PT },
 	{ "iommu", "on", "intel_iommu=on, which switches it on", HARMLESS_WITH_PT },
 };
-#define INERT (sizeof(inert) / sizeof(inert[0]))
+#define INERT (ARRAY_SIZE(inert))
 
 /* A command line has each of them once, or several times the same. */
 static void check_arguments(struct rule_context *ctx, const char *text, const char *fact,
@@ -299,7 +300,7 @@ static bool is_iommu_word(struct span value)
 					     "nopanic",	 "nopt",      "off",	     "panic",
 					     "pt",	 "soft",      "usedac" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (span_starts(value, words[i]))
 			return true;
 	return !value.n || (*value.p >= '0' && *value.p <= '9');

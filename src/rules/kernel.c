@@ -2,6 +2,7 @@
 /* kernel.c - how the running kernel was built. */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 
 static const struct kernel_option *option(const struct node *node, const char *name)
@@ -82,7 +83,7 @@ static void check_rdma_options(struct rule_context *ctx)
 
 	if (skip_without_config(ctx))
 		return;
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
 		const struct needed *n = &needed[i];
 		enum fact_state built = is_built(ctx->node, n->name);
 		const char *fact = fact_of(ctx, n->name);

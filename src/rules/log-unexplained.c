@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 
 #define SHOWN_MAX 5 /* of them; the facts have the others */
@@ -16,7 +17,7 @@ static const struct harmless {
 
 static bool is_harmless(const struct log_message *m)
 {
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
 		if (str_is(m->driver, harmless[i].driver) &&
 		    strstr(m->text.value, harmless[i].text))
 			return true;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
 #include "query/log-age.h"
@@ -185,7 +186,7 @@ static bool read_line(const struct log_line *line, const char *bdf, struct seen 
 		seen->name = "the host refuses this guest driver";
 		return true;
 	}
-	for (size_t i = 0; i < sizeof(xids) / sizeof(xids[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(xids); i++)
 		if (seen->number >= xids[i].first && seen->number <= xids[i].last) {
 			seen->action = xids[i].action;
 			seen->name = xids[i].name;

@@ -2,6 +2,7 @@
 /* log.c - lines of the kernel log that name their cause (rules log/...). */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
@@ -409,7 +410,7 @@ static const struct nic_event nic_events[] = {
 	{ "nic-temperature", "a NIC within its temperature limit" },
 	{ "nic-insufficient-power", "a slot with enough power for the NIC" },
 };
-#define NIC_EVENTS (sizeof(nic_events) / sizeof(nic_events[0]))
+#define NIC_EVENTS (ARRAY_SIZE(nic_events))
 
 /* Did an event before the N-th name that NIC? */
 static bool was_reported(const struct rule_context *ctx, size_t n, const char *bdf)

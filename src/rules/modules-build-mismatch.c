@@ -2,6 +2,7 @@
 /* modules-build-mismatch.c - modules that were built for another kernel, driver or RDMA stack. */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "query/distribution.h"
@@ -154,7 +155,7 @@ static bool fail_other_build(struct rule_context *ctx)
 	const char *kernel = ctx->node->os.kernel.value;
 	const struct module_file *file;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!is_other_build(ctx->node, names[i], &file))
 			continue;
 		FAIL(ctx,
@@ -286,7 +287,7 @@ static const struct log_line *refused_fs(const struct node *node)
 {
 	static const char *const patterns[] = { "symbol-version", "unknown-symbol" };
 
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
 		if (log_of_module(node_log(node, patterns[i]), "nvidia_fs"))
 			return node_log(node, patterns[i]);
 	return NULL;

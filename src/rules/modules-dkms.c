@@ -2,6 +2,7 @@
 /* modules-dkms.c - modules that DKMS has and did not build, for the kernel that runs and the one that boots next. */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/dkms.h"
 #include "query/module-find.h"
@@ -18,7 +19,7 @@ static const struct {
 	{ "efa-source", "efa" },
 };
 #define DRIVER 0
-#define WATCHED (sizeof(watched) / sizeof(watched[0]))
+#define WATCHED (ARRAY_SIZE(watched))
 
 static size_t find_watched(const char *sources)
 {

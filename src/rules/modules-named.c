@@ -2,6 +2,7 @@
 /* modules-named.c - whether the modules that configuration names exist (rules modules/...). */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 #include "parse/modname.h"
@@ -52,7 +53,7 @@ static bool is_unwanted(struct span name)
 {
 	static const char *const words[] = { "nouveau", "nova", "nvidiafb", "rivafb" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (span_search(name, words[i]))
 			return true;
 	return false;

@@ -3,13 +3,14 @@
  * the next boot loads (rule modules/nvidia-versions-differ). */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/driver-files.h"
 #include "query/module-find.h"
 
 /* Each compares its version with nvidia's when it is loaded, or takes structures from it. */
 static const char *const siblings[] = { "nvidia_modeset", "nvidia_drm", "nvidia_uvm" };
-#define SIBLINGS (sizeof(siblings) / sizeof(siblings[0]))
+#define SIBLINGS (ARRAY_SIZE(siblings))
 
 static bool check_loaded(struct rule_context *ctx)
 {

@@ -3,6 +3,7 @@
  * driver's version, with parameters for this RDMA stack, and seen by the libraries. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
@@ -147,7 +148,7 @@ static void answer_no_folder(struct rule_context *ctx)
 	size_t before = ctx->findings->count;
 
 	/* Both libraries look for peer memory only where DMA-BUF does not work. */
-	for (size_t i = 0; path != DMABUF_YES && i < sizeof(lookers) / sizeof(lookers[0]); i++) {
+	for (size_t i = 0; path != DMABUF_YES && i < ARRAY_SIZE(lookers); i++) {
 		const struct software_item *old = find_old(ctx->node, lookers[i].item,
 							   lookers[i].since);
 

@@ -3,6 +3,7 @@
  * loaded again after the next boot. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
@@ -280,7 +281,7 @@ static const struct log_line *refused_peermem(const struct node *node)
 {
 	static const char *const patterns[] = { "symbol-version", "unknown-symbol" };
 
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
 		if (of_peermem(node_log(node, patterns[i])))
 			return node_log(node, patterns[i]);
 	return NULL;
@@ -293,7 +294,7 @@ static bool has_no_peer_interface(const struct node *node)
 	static const char *const names[] = { "ib_core", "ib_uverbs" };
 	size_t read = 0;
 
-	for (size_t i = 0; is_known(node->os.kernel) && i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; is_known(node->os.kernel) && i < ARRAY_SIZE(names); i++) {
 		const struct module_file *file = module_file_find(node, names[i],
 								  node->os.kernel.value);
 
@@ -303,7 +304,7 @@ static bool has_no_peer_interface(const struct node *node)
 			return false;
 		read++;
 	}
-	return read == sizeof(names) / sizeof(names[0]);
+	return read == ARRAY_SIZE(names);
 }
 
 /* Every GPU is too old for the open kernel modules, which export DMA-BUF. */
@@ -460,7 +461,7 @@ static void check_not_built(struct rule_context *ctx)
 
 	if (skip_without_peermem(ctx) || skip_without_module_files(ctx))
 		return;
-	for (size_t i = 0; i < sizeof(peer_modules) / sizeof(peer_modules[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(peer_modules); i++) {
 		const char *name = peer_modules[i], *kernel = node->os.kernel.value;
 		const struct module_file *file = module_file_find(node, name, kernel);
 

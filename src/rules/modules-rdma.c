@@ -2,6 +2,7 @@
 /* modules-rdma.c - the kernel modules that RDMA over NVIDIA NICs needs (rules modules/...). */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/gpus.h"
 #include "query/module-load.h"
@@ -65,7 +66,7 @@ static const char *fact_of_module(struct rule_context *ctx, const char *name)
 	for_each(d, &node->rdma.devices)
 		if (strcmp(name, "mlx5_ib") == 0 && str_is(d->driver, "mlx5_core"))
 			return fact_path(ctx->arena, "rdma.devices", d->name.value, "driver");
-	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(nodes); i++)
 		for_each(n, &node->dev.nodes)
 			if (strcmp(name, nodes[i].module) == 0 &&
 			    str_starts(n->path, nodes[i].path))
@@ -136,7 +137,7 @@ static void check_mlx5(struct rule_context *ctx)
 
 	if (skip_without_mlx5(ctx, &nic))
 		return;
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
 		if (!is_present(ctx, needed[i]))
 			fail_missing(ctx,
 				     severity_of(ctx, SEVERITY_ERR, i == 0 || is_set_up(ctx->node)),
@@ -166,7 +167,7 @@ static void check_rdma(struct rule_context *ctx)
 
 	if (skip_without_mlx5(ctx, &nic))
 		return;
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
 		if (is_present(ctx, needed[i].name))
 			continue;
 		/* Where RDMA was not set up, one module is enough to name. */

@@ -2,6 +2,7 @@
 /* modules-will-load.c - whether the modules that matter would be loaded at the next boot, by the files alone. */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/modprobe-dry-run.h"
 #include "query/module-find.h"
@@ -94,7 +95,7 @@ static void check_all(struct rule_context *ctx, const char **unknown, const char
 {
 	const struct node *node = ctx->node;
 
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
 		if (counts(node, needed[i]))
 			check_one(ctx, needed[i], unknown, fact);
 	for_each(m, &node->modules.loaded)

@@ -2,6 +2,7 @@
 /* modules.c - kernel modules other than peer memory: the right ones loaded, the wrong ones not. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
@@ -89,7 +90,7 @@ static bool is_wrong_driver(const char *driver)
 {
 	static const char *const others[] = { "nvidia", "nouveau", "nvgpu" };
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (strcmp(others[i], driver) == 0)
 			return false;
 	return !strstr(driver, "vfio") && strcmp(driver, "pciback") != 0;

@@ -2,6 +2,7 @@
 /* net-firewall.c - firewalls in the way of the sockets by which the ranks of a job connect (rule net/firewall-on). */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
 
@@ -21,7 +22,7 @@ static const struct firewall {
 	{ "netfilter-persistent.service",
 	  "Accept the networks of the job's nodes in /etc/iptables/rules.v4 (iptables -S INPUT)." },
 };
-#define FIREWALLS (sizeof(firewalls) / sizeof(firewalls[0]))
+#define FIREWALLS (ARRAY_SIZE(firewalls))
 
 /* Do jobs connect to other nodes? With RDMA devices or several GPUs they may; else if the environment says so. */
 static bool skip_without_sockets(struct rule_context *ctx)

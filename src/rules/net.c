@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/gid.h"
 #include "query/job-env.h"
@@ -35,7 +36,7 @@ static const char *other_service(const struct node *node)
 	static const char *const names[] = { "myhostname", "resolve", "dns",	 "sss",
 					     "ldap",	   "nis",     "nisplus", "winbind" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (position(node, names[i]) < node->net.hosts_order.count)
 			return names[i];
 	return NULL;
@@ -57,7 +58,7 @@ static struct job_value job_interface(struct rule_context *ctx)
 					     "OMPI_MCA_oob_tcp_if_include" };
 	struct job_value value = job_nccl(ctx->arena, ctx->node, "NCCL_SOCKET_IFNAME");
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !value.value; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !value.value; i++)
 		value = job_env(ctx->arena, ctx->node, names[i]);
 	return value;
 }

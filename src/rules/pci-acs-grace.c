@@ -4,6 +4,7 @@
  * documents (rule pci/acs-grace-masks). rdma-core: kernel-boot/rdma_topo, NVCX_DMA_Complex.compute_acs()
  * and PCITopo.compute_acs(), at 691953d8d502.
  */
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
 #include "query/kind.h"
@@ -78,7 +79,7 @@ static bool is_checked(const struct pci_device *d)
 		{ 0x15b3, 0x1979 }, { 0x15b3, 0x197b }, { 0x15b3, 0x197c },
 	};
 
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		if (known_is(d->vendor_id, ids[i].vendor) && known_is(d->device_id, ids[i].device))
 			return true;
 	return false;

@@ -2,6 +2,7 @@
 /* pci-driver.c - which driver holds a PCI function and its BARs, against what the configuration says. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "evaluate/skip.h"
 #include "query/ports.h"
@@ -183,7 +184,7 @@ static const struct frame_buffer {
 
 static const struct frame_buffer *frame_buffer_of(const struct pci_claim *claim)
 {
-	for (size_t i = 0; i < sizeof(frame_buffers) / sizeof(frame_buffers[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(frame_buffers); i++)
 		if (str_is(claim->holder, frame_buffers[i].holder))
 			return &frame_buffers[i];
 	return NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pci-off-bus.c - functions that the kernel lists although they no longer answer. */
+#include "base/array.h"
 #include "evaluate/rule.h"
 #include "query/log-age.h"
 #include "query/topology.h"
@@ -28,7 +29,7 @@ static const struct log_line *lost(struct rule_context *ctx, const struct pci_de
 	const struct node *node = ctx->node;
 	static const char *const patterns[] = { "nic-health", "fallen-off-bus" };
 
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
 		const struct log_line *line = node_log(node, patterns[i]);
 
 		if (log_of_device(line, d->bdf.value) && !is_over(ctx, line, d))

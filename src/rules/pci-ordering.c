@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/job-env.h"
@@ -40,7 +41,7 @@ static bool needs_ordering(const struct os_facts *os)
 		return true;
 	if (!str_is(os->cpu_vendor, "GenuineIntel") || !known_is(os->cpu_family, 6))
 		return false;
-	for (size_t i = 0; i < sizeof(intel) / sizeof(intel[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(intel); i++)
 		if (known_is(os->cpu_model_number, intel[i]))
 			return true;
 	return false;
@@ -77,7 +78,7 @@ static bool is_broken_cpu(const struct os_facts *os)
 
 	if (!str_is(os->cpu_vendor, "GenuineIntel") || !known_is(os->cpu_family, 6))
 		return false;
-	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(models); i++)
 		if (known_is(os->cpu_model_number, models[i]))
 			return true;
 	return false;
@@ -155,7 +156,7 @@ static bool ucx_enables(const struct job_value *ucx)
 {
 	static const char *const words[] = { "on", "yes", "y", "1", "try" };
 
-	for (size_t i = 0; ucx->value && i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; ucx->value && i < ARRAY_SIZE(words); i++)
 		if (strcasecmp(ucx->value, words[i]) == 0)
 			return true;
 	return false;

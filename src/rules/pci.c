@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/endpoints.h"
@@ -228,7 +229,7 @@ static const struct log_line *no_room(const struct node *node, const struct pci_
 	static const char *const patterns[] = { "bar-no-space", "bar-resize-failed",
 						"bar-resize-no-space" };
 
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
 		const struct log_line *line = node_log(node, patterns[i]);
 
 		if (line && !line->devices.count)

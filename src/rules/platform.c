@@ -2,6 +2,7 @@
 /* platform.c - platforms on which GPUDirect works differently, or not at all (rules platform/...). */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/bootargs.h"
@@ -18,8 +19,7 @@ static const char *integrated_product(const struct node *node)
 	static const char *const products[] = { "DGX Spark", "DGX_Spark", "GB10", "Jetson",
 						"Tegra" };
 
-	for (size_t i = 0; is_known(node->os.product) && i < sizeof(products) / sizeof(products[0]);
-	     i++)
+	for (size_t i = 0; is_known(node->os.product) && i < ARRAY_SIZE(products); i++)
 		if (strstr(node->os.product.value, products[i]))
 			return node->os.product.value;
 	return NULL;

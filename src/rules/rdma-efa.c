@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rdma-efa.c - GPU-initiated networking over EFA (rule rdma/efa-gda). */
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/job-env.h"
@@ -95,7 +96,7 @@ static void check_gda(struct rule_context *ctx)
 		     .evidence = { type.value ? type.fact : "env.variables" });
 		return;
 	}
-	for (size_t i = 0; i < sizeof(requirements) / sizeof(requirements[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(requirements); i++)
 		check_software(ctx, &requirements[i]);
 	check_module(ctx, "efa", EFA_DRIVER);
 	check_module(ctx, "gdrdrv", EFA_GDRCOPY);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/settings.h"
 #include "evaluate/skip.h"
 #include "query/ports.h"
@@ -292,7 +293,7 @@ static bool wanted_pkey(struct rule_context *ctx, uint64_t *pkey, const char **n
 {
 	static const char *const names[] = { "UCX_IB_PKEY", "NCCL_IB_PKEY_VALUE" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const char *value = node_env(ctx->node, names[i]);
 
 		if (value && span_u64(span_of(value), 0, pkey) == 0) {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "evaluate/skip.h"
 #include "query/kind.h"
@@ -47,7 +48,7 @@ static const struct daemon *find_daemon(struct fact_str unit)
 	static const struct daemon peermem = { NULL, SEVERITY_WARN,
 					       "NICs may not reach GPU memory." };
 
-	for (size_t i = 0; i < sizeof(daemons) / sizeof(daemons[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(daemons); i++)
 		if (str_is(unit, daemons[i].unit))
 			return &daemons[i];
 	return is_known(unit) && strstr(unit.value, "peermem") ? &peermem : NULL;

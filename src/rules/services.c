@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/driver-files.h"
@@ -340,7 +341,7 @@ static void check_fabric_state(struct rule_context *ctx)
 	const char *bdf = NULL;
 	bool found = false;
 
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
 		const struct log_line *line = node_log(ctx->node, patterns[i]);
 
 		if (!line)

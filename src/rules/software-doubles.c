@@ -2,6 +2,7 @@
 /* software-doubles.c - two packages that own one library file (rule software/wheels-share-files). */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
 
@@ -22,7 +23,7 @@ static const char *base_name(const struct software_item *item)
 
 static const struct shared *shared_of(const struct software_item *item)
 {
-	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
 		if (strncmp(base_name(item), shared[i].project, strlen(shared[i].project)) == 0)
 			return &shared[i];
 	return NULL;

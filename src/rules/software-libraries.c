@@ -2,6 +2,7 @@
 /* software-libraries.c - whether the libraries that jobs open would load (rules software/...). */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/job-env.h"
@@ -61,7 +62,7 @@ static const struct use {
 
 static const struct use *use_of(const struct opened_library *o)
 {
-	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(uses); i++)
 		if (str_is(o->use, uses[i].use))
 			return &uses[i];
 	return NULL;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
@@ -287,7 +288,7 @@ static bool is_set(const char *value)
 {
 	static const char *const off[] = { "", "0", "n", "no", "false", "off" };
 
-	for (size_t i = 0; value && i < sizeof(off) / sizeof(off[0]); i++)
+	for (size_t i = 0; value && i < ARRAY_SIZE(off); i++)
 		if (strcasecmp(value, off[i]) == 0)
 			return false;
 	return value != NULL;

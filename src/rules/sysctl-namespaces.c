@@ -2,6 +2,7 @@
 /* sysctl-namespaces.c - whether ordinary users can start containers of enroot or podman (rule sysctl/...). */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
 
@@ -27,7 +28,7 @@ static const struct engine {
 
 static const struct engine *find_engine(const struct node *node)
 {
-	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++)
 		for_each(item, &node->software.items)
 			if (str_is(item->name, engines[i].software))
 				return &engines[i];
@@ -98,7 +99,7 @@ static void check_namespaces(struct rule_context *ctx)
 			       .evidence = { "software.items" });
 		return;
 	}
-	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
 		check_one(ctx, engine, &needs[i]);
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "os.sysctls", "software.items" });

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
@@ -21,7 +22,7 @@ static const struct sysctl_limit {
 } limits[] = {
 #include "sysctls.inc"
 };
-#define LIMITS (sizeof(limits) / sizeof(limits[0]))
+#define LIMITS (ARRAY_SIZE(limits))
 
 static bool is_wrong(const struct sysctl_limit *row, uint64_t value)
 {

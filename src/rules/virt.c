@@ -2,6 +2,7 @@
 /* virt.c - virtual machines and privileges (rules virt/...). */
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/gpus.h"
@@ -154,7 +155,7 @@ static const struct module *guest_module(const struct node *node)
 {
 	static const char *const names[] = { "sev_guest", "tdx_guest" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (node_module(node, names[i]))
 			return node_module(node, names[i]);
 	return NULL;

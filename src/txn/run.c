@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -39,13 +40,13 @@ static const struct tool {
 	{ "systemctl", { "/usr/bin/systemctl", "/bin/systemctl" } },
 };
 
-#define PATHS_MAX (sizeof(tools[0].paths) / sizeof(tools[0].paths[0]))
+#define PATHS_MAX (ARRAY_SIZE(tools[0].paths))
 
 const char *run_find(struct host *host, const char *name)
 {
 	struct host_stat st;
 
-	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
 		const char *const *paths = tools[i].paths;
 
 		if (strcmp(tools[i].name, name) != 0)
@@ -60,7 +61,7 @@ const char *run_find(struct host *host, const char *name)
 
 bool run_may(const char *path)
 {
-	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
 		for (size_t n = 0; n < PATHS_MAX && tools[i].paths[n]; n++)
 			if (strcmp(tools[i].paths[n], path) == 0)
 				return true;
@@ -71,7 +72,7 @@ bool run_may(const char *path)
 
 /* Signals for a failure that the call reports as well; by default they end the process. */
 static const int told_by_calls[] = { SIGPIPE, SIGXFSZ, SIGIO };
-static struct sigaction before_hold[sizeof(told_by_calls) / sizeof(told_by_calls[0])];
+static struct sigaction before_hold[ARRAY_SIZE(told_by_calls)];
 
 /* A fault of the program's own cannot wait, and the rest does not end it: signal(7). */
 static bool ends_process(int signal)
@@ -81,7 +82,7 @@ static bool ends_process(int signal)
 				      SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH,
 				      SIGKILL, SIGPIPE, SIGXFSZ, SIGIO };
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (others[i] == signal)
 			return false;
 	return true;
@@ -103,7 +104,7 @@ static void ignore_told_by_calls(bool hold)
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-	for (size_t i = 0; i < sizeof(told_by_calls) / sizeof(told_by_calls[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(told_by_calls); i++)
 		sigaction(told_by_calls[i], hold ? &ignore : &before_hold[i],
 			  hold ? &before_hold[i] : NULL);
 }
@@ -167,7 +168,7 @@ static void drop_capabilities(void)
 					CAP_SYS_PACCT,	CAP_AUDIT_CONTROL,  CAP_SYSLOG,
 					CAP_WAKE_ALARM, CAP_LINUX_IMMUTABLE };
 
-	for (size_t i = 0; i < sizeof(needless) / sizeof(needless[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(needless); i++)
 		prctl(PR_CAPBSET_DROP, needless[i], 0, 0, 0);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 #define MENU_MAX (8u << 20)
@@ -48,7 +49,7 @@ static void note_written(struct txn *t, struct txn_step *step, const char *path)
 
 static void note_entries(struct txn *t, struct txn_step *step)
 {
-	for (size_t i = 0; i < sizeof(entry_folders) / sizeof(entry_folders[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(entry_folders); i++) {
 		_cleanup_names_ struct names names = { 0 };
 
 		if (host_list(t->host, &names, "%s", entry_folders[i]) < 0)
@@ -63,7 +64,7 @@ static void note_entries(struct txn *t, struct txn_step *step)
 
 static void note_edited(struct txn *t, struct txn_step *step)
 {
-	for (size_t i = 0; i < sizeof(edited) / sizeof(edited[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(edited); i++)
 		note_written(t, step, edited[i]);
 	note_entries(t, step);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "txn/driver-holders.h"
 
@@ -221,7 +222,7 @@ static bool fits_was(struct arena *arena, enum was_form form, const struct txn_s
 
 static bool has_tool(const struct form *form, const char *tool)
 {
-	size_t n = sizeof(form->tools) / sizeof(form->tools[0]);
+	size_t n = ARRAY_SIZE(form->tools);
 
 	if (!tool || !form->tools[0])
 		return !tool && !form->tools[0];

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "parse/field.h"
 #include "parse/kparam.h"
@@ -35,7 +36,7 @@ static const struct {
 	{ "dracut", "dracut", "/usr/bin/dracut" },
 	{ "mkinitcpio", "mkinitcpio", "/usr/bin/mkinitcpio" },
 };
-#define GENERATORS (sizeof(generators) / sizeof(generators[0]))
+#define GENERATORS (ARRAY_SIZE(generators))
 
 static size_t find_generator(const char *tool)
 {

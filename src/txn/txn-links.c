@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "parse/unit.h"
 #include "probes/conf-d.h"
@@ -190,7 +191,7 @@ static int take_assignment(struct txn *t, struct txn_step *step, const struct un
 		     { "UpheldBy", ".upholds" },
 		     { "Alias", NULL } };
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (span_is(a->key, keys[i].key) && a->value.n)
 			return add_links(t, step, a, keys[i].kind, target);
 	return by_hand(t, step, "its [Install] section has more than WantedBy= and RequiredBy=");

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/open-file.h"
 
@@ -140,7 +141,7 @@ static int check_holders(struct txn *t)
 	/* libzypp: zypp/ZYppFactory.cc; dnf 4: dnf/lock.py. */
 	static const char *const files[] = { "/run/zypp.pid", "/var/lib/dnf/rpmdb_lock.pid" };
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		uint64_t pid = holder_of(t, files[i]);
 
 		if (pid)
@@ -161,7 +162,7 @@ int txn_check_packages(struct txn *t)
 		"/run/dnf/rpmtransaction.lock", /* dnf 5: libdnf5, TRANSACTION_LOCK_FILEPATH */
 	};
 
-	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(locks); i++)
 		if (is_locked(t, locks[i]))
 			return txn_fail(
 				t, -EBUSY,

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 /* ---- the root ---- */
@@ -109,7 +110,7 @@ int txn_check_program(struct txn *t, const char *path)
 	const char *interpreter;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(program_folders) / sizeof(program_folders[0]); i++)
+	for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(program_folders); i++)
 		rc = check_folder(t, program_folders[i]);
 	if (rc == 0)
 		rc = check_file(t, path, &fd);

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/open-file.h"
@@ -102,7 +103,7 @@ static int make_state_folders(struct txn *t)
 	static const char *const folders[] = { "/var", "/var/lib", "/var/lib/nvnodecheck",
 					       TXN_STATE_FOLDER };
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		int rc = write_folder_exists(&t->w, folders[i])
 				 ? 0
 				 : write_make_folder(&t->w, folders[i], i == 3 ? 0700 : 0755);

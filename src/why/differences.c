@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/job-env.h"
 #include "query/known-bad.h"
 #include "query/node-find.h"
@@ -178,7 +179,7 @@ void why_find_differences(struct why *why)
 	for_each(fact, &why->job->facts) {
 		if (!is_own(why, fact))
 			continue;
-		for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
 			if (strcmp(fact->name, versions[i].fact) == 0)
 				compare_version(why, fact, versions[i].component);
 		if (strcmp(fact->name, "hca") == 0)

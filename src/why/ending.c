@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "why/ending.h"
+#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static bool skip_between(struct span *s)
 	static const char *const between[] = { "ed", "code", "status", "with", " ", ":",
 					       "=",  "(",    "-",      "_",    "'", "\"" };
 
-	for (size_t i = 0; i < sizeof(between) / sizeof(between[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(between); i++) {
 		size_t n = strlen(between[i]);
 
 		if (s->n < n || strncasecmp(s->p, between[i], n) != 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "why/error-line.h"
+#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -169,7 +170,7 @@ static bool is_denial(struct span before)
 {
 	static const char *const words[] = { "0", "no", "zero", "without", "any" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (ends_with(before, words[i]))
 			return true;
 	return false;
@@ -208,7 +209,7 @@ static bool is_none(struct span value)
 		n++;
 	if (n)
 		return n == value.n || is_one_of(value.p[n], " ,;)}]\"'|\n\r");
-	for (size_t i = 0; !n && i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; !n && i < ARRAY_SIZE(words); i++)
 		if (value.n >= strlen(words[i]) &&
 		    strncasecmp(value.p, words[i], strlen(words[i])) == 0)
 			n = strlen(words[i]);
@@ -320,7 +321,7 @@ static bool is_code(struct span line)
 		    memmem(line.p, (size_t)(mark - line.p), ".py:", 4))
 			return true;
 	}
-	for (size_t i = 0; i < sizeof(code) / sizeof(code[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(code); i++)
 		if (span_starts(rest, code[i]))
 			return true;
 	return false;
@@ -337,7 +338,7 @@ static bool is_capability(struct span line)
 	if (!mark || mark == line.p || mark[-1] != ' ')
 		return false;
 	value = span_trim((struct span){ mark + 1, (size_t)(line.p + line.n - mark - 1) });
-	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
 		if (span_starts(value, answers[i]))
 			return true;
 	return false;
@@ -347,7 +348,7 @@ bool error_line_is_calm(struct span line)
 {
 	if (is_capability(line))
 		return true;
-	for (size_t i = 0; i < sizeof(calms) / sizeof(calms[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(calms); i++)
 		if (has_calm(&calms[i], line))
 			return true;
 	return has_calm_level(line) || is_code(line);
@@ -365,7 +366,7 @@ struct error_finder {
 		[1
 		 << 16]; /* by two bytes: so much farther, at least, a block of a sign can begin */
 	uint8_t first[1 << BITS];
-	uint8_t next[sizeof(signs) / sizeof(signs[0]) + 1]; /* sign of the same hash; 0: no other */
+	uint8_t next[ARRAY_SIZE(signs) + 1]; /* sign of the same hash; 0: no other */
 };
 
 static inline uint32_t hash(const char *block)
@@ -395,7 +396,7 @@ struct error_finder *error_finder_new(struct arena *arena)
 	struct error_finder *finder = arena_alloc(arena, sizeof(*finder));
 
 	memset(finder->shift, FARTHEST, sizeof(finder->shift));
-	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(signs); i++) {
 		uint8_t *first = &finder->first[hash(signs[i].text)];
 
 		finder->next[i + 1] = *first;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "why/ending.h"
 #include "why/job-private.h"
 #include "why/topic.h"
@@ -477,7 +478,7 @@ static bool can_hang(const struct message *m)
 		"aws-ofi-nccl", "nixl",	   "mooncake", "gloo", "mpi",	"pytorch"
 	};
 
-	for (size_t i = 0; i < sizeof(components) / sizeof(components[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(components); i++)
 		if (strcmp(m->component, components[i]) == 0)
 			return true;
 	return false;

@@ -2,6 +2,7 @@
 /* json-line.c - a log's line that is a JSON object: its message, its time and its host. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json-scan.h"
 #include "why/line.h"
 
@@ -11,8 +12,6 @@ static const char *const message_keys[] = { "log",  "message", "msg",
 static const char *const host_keys[] = { "hostname", "host",	  "node",    "node_name",
 					 "pod",	     "_HOSTNAME", "pod_name" };
 static const char *const time_keys[] = { "time", "timestamp", "@timestamp", "ts", "asctime" };
-
-#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 /* Takes VALUE if LIST has KEY before all keys that were taken until now. */
 static void take(struct span key, struct json_raw value, const char *const *list, size_t count,
@@ -45,8 +44,8 @@ bool json_line_parse(struct json_line *out, struct span line, char *room)
 	struct json_error error;
 	_cleanup_scan_ struct json_scan s = { 0 };
 	struct json_raw message = { 0 }, host = { 0 }, time = { 0 };
-	size_t best_message = COUNT(message_keys), best_host = COUNT(host_keys),
-	       best_time = COUNT(time_keys);
+	size_t best_message = ARRAY_SIZE(message_keys), best_host = ARRAY_SIZE(host_keys),
+	       best_time = ARRAY_SIZE(time_keys);
 
 	*out = (struct json_line){ .rank = LINE_NONE };
 	if (!line.n || *line.p != '{')
@@ -63,10 +62,10 @@ bool json_line_parse(struct json_line *out, struct span line, char *room)
 		if (json_scan_type(&s) == json_type_string) {
 			if (!json_scan_string(&s, &value))
 				return false;
-			take(key.text, value, message_keys, COUNT(message_keys), &best_message,
+			take(key.text, value, message_keys, ARRAY_SIZE(message_keys), &best_message,
 			     &message);
-			take(key.text, value, host_keys, COUNT(host_keys), &best_host, &host);
-			take(key.text, value, time_keys, COUNT(time_keys), &best_time, &time);
+			take(key.text, value, host_keys, ARRAY_SIZE(host_keys), &best_host, &host);
+			take(key.text, value, time_keys, ARRAY_SIZE(time_keys), &best_time, &time);
 		} else if (span_is(key.text, "rank") && json_scan_type(&s) == json_type_int) {
 			take_rank(&s, out);
 		} else if (!json_scan_value(&s)) {

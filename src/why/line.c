@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "why/line.h"
+#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -123,7 +124,7 @@ static size_t time_bytes(struct span s)
 	static const char *const months = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	char month[4] = "";
 
-	for (size_t i = 0; is_number && i < sizeof(forms) / sizeof(forms[0]); i++)
+	for (size_t i = 0; is_number && i < ARRAY_SIZE(forms); i++)
 		if (has_form(s, forms[i]))
 			return strlen(forms[i]);
 	if (is_number || s.n < 15)

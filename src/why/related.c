@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "why/why.h"
 
 #define WORDS_MAX 64
@@ -77,7 +78,7 @@ static bool rule_has(const struct rule *rule, const char *word)
 	const char *const texts[] = { rule->id,	   rule->title, rule->impact, rule->remedy,
 				      rule->reads, rule->why,	rule->check };
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (texts[i] && has_word(texts[i], word))
 			return true;
 	return false;
@@ -105,7 +106,7 @@ static bool is_name(struct span word)
 		if (isdigit((unsigned char)word.p[i]) || word.p[i] == '-' || word.p[i] == '_')
 			return true;
 	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (span_is(word, names[i]))
 			return true;
 	return capitals == word.n && !span_is(word, "ERROR") && !span_is(word, "FAILED") &&
