@@ -181,6 +181,8 @@ struct match {
 static bool match_message(struct log_scan *scan, int level, struct span message, struct match *m)
 {
 	*m = (struct match){ .message = { .text = message } };
+	if (kmsg_is_of_process(message))
+		return false;
 	m->pattern = kmsg_index_find(&scan->index, &m->message, &m->number);
 	/* A failure has at least the level of a warning, and most lines have not: the cheap test comes first. */
 	m->failed = (!scan->brief || level <= LEVEL_WARNING) &&
@@ -313,6 +315,8 @@ void log_scan_message(struct log_scan *scan, uint64_t time_us, int level, struct
 	struct span line;
 	struct match m;
 
+	if (kmsg_is_of_process(message))
+		return;
 	/* A message of several lines: each by itself, so that they are joined as those of a file are. */
 	if (log_join_may(&scan->join, message) || span_starts(message, "\\x0aNVRM:")) {
 		while (cut_line(&message, &line))

@@ -180,17 +180,28 @@ static int read_ring(struct host *host, struct log_scan *scan)
 	return count ? 0 : -ENODATA;
 }
 
-/* Texts of several lines, of which the first names the GPU: only records keep them together. */
+/* What every node has in its log, or what only makes an earlier message obsolete. */
+static bool is_usual(const struct log_line *line)
+{
+	static const char *const usual[] = { "driver-begins",	  "gpu-enumerated",
+					     "device-reset",	  "iommu-default-domain",
+					     "memory-encryption", "pcie-bandwidth-limited",
+					     "gdrdrv-built-for",  "suspend-entry" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
+		if (str_is(line->pattern, usual[i]))
+			return true;
+	return false;
+}
+
+/* Only records keep the lines of one message together: of texts in several lines, of which the first names the GPU, and of
+ * a path with a line break in it, by which any user could write lines of the kernel. */
 static bool wants_records(const struct log_facts *log)
 {
-	static const char *const patterns_of_many_lines[] = { "fallen-off-bus", "gpu-unsupported",
-							      "gpu-legacy", "bar-invalid" };
-
 	for_each(line, &log->lines)
-		for (size_t i = 0; i < 4; i++)
-			if (str_is(line->pattern, patterns_of_many_lines[i]))
-				return true;
-	return false;
+		if (!is_usual(line))
+			return true;
+	return log->failures.count > 0;
 }
 
 /* "<6>[   12.345678] ...": eight levels, all of facility 0, which is the kernel. */
