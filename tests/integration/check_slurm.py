@@ -3,7 +3,9 @@
 before the job starts, and comes back when it is well."""
 import os
 import shutil
+import stat
 import subprocess
+import sys
 import time
 
 import pytest
@@ -115,9 +117,9 @@ def test_reason_of_somebody_else_stays(cluster, machine):
 
 @pytest.fixture
 def gpu(machine):
+    """By its number a device of NVIDIA's, which no driver opens here."""
     path = machine.folder + "/gpu0"
-    with open(path, "w"):
-        pass
+    os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(0xc3, 7))
     os.chmod(path, 0o666)
     return path
 
@@ -129,8 +131,9 @@ def submit_as_user(cluster, command):
 
 
 def hold(path, **more):
-    """A process that has the GPU open."""
-    return subprocess.Popen(["/bin/sh", "-c", "exec sleep 1000 <%s" % path], **more)
+    """A process that has the GPU open, as far as that is possible without a driver."""
+    code = "import os; os.set_inheritable(os.open(%r, os.O_PATH), True); os.execvp('sleep', ['sleep', '1000'])" % path
+    return subprocess.Popen([sys.executable, "-c", code], **more)
 
 
 def test_process_left_on_a_gpu_drains_until_it_ends(cluster, machine, gpu):
