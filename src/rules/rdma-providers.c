@@ -135,7 +135,7 @@ static void check_missing(struct rule_context *ctx, const struct rdma_device *d,
 			     "no provider \"%s\" on the node: pods need it in their image, and "
 			     "programs outside of pods cannot use the device",
 			     provider),
-		     .evidence = { "rdma.providers", "kinds.kubernetes" });
+		     .evidence = { "rdma.providers", "kinds[kubernetes].is" });
 		return;
 	}
 	FAIL_AS(ctx, containers ? SEVERITY_WARN : SEVERITY_ERR, .subject = d->name.value,

@@ -523,7 +523,7 @@ const struct job *job_end(struct job_reader *r)
 static const struct job_event *first_cause(const struct job *job)
 {
 	for_each(e, &job->events)
-		if (e->message->weight == FAILURE_CAUSE)
+		if (e->message->weight == FAILURE_CAUSE && !e->survived)
 			return e;
 	return NULL;
 }
