@@ -41,12 +41,22 @@ static bool is_on(int fd, const char *type)
 	return false;
 }
 
+/* Since Linux 5.8 the kernel says where mounts begin, without asking their file systems. */
+static bool is_no_mount(int fd)
+{
+	struct statx stx;
+
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &stx) == 0 &&
+	       (stx.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) &&
+	       !(stx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
 /* A folder of a tree where the kernel's own is mounted; -1: it is another. */
 static int open_kernel_folder(const struct host *host, const char *name, const char *type)
 {
 	int fd = openat(host->root, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd < 0 || is_on(fd, type))
+	if (fd < 0 || (!is_no_mount(fd) && is_on(fd, type)))
 		return fd;
 	close(fd);
 	return -1;

@@ -210,23 +210,19 @@ static int open_same(struct host *host, const char *path, int there, int flags)
 	return -ESTALE;
 }
 
-static void close_own_descriptors(struct host *host)
+void files_leave_descriptors(struct host *host)
 {
-	if (host->owner && host->own >= 0)
+	if (host->knows_own && host->own >= 0)
 		close(host->own);
+	host->knows_own = false;
 }
 
-/* Opened once, since the way there is longer than most that follow: procfs asks who is on it. A child has
- * descriptors, and so a folder, of its own. */
+/* Opened once, since the way there is longer than most that follow: procfs asks who is on it. */
 static int own_descriptors(struct host *host)
 {
-	pid_t pid = getpid();
-
-	if (host->owner != pid) {
-		close_own_descriptors(host);
+	if (!host->knows_own)
 		host->own = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		host->owner = pid;
-	}
+	host->knows_own = true;
 	return host->own;
 }
 
@@ -493,7 +489,7 @@ static void close_files(struct host *host)
 {
 	if (host->root >= 0)
 		close(host->root);
-	close_own_descriptors(host);
+	files_leave_descriptors(host);
 }
 
 const struct host_ops host_files_ops = {

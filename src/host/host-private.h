@@ -34,13 +34,13 @@ struct area {
 struct host {
 	enum host_kind kind;
 	const struct host_ops *ops;
-	int root;		      /* tree: the folder; live: -1 */
-	const char *directory;	      /* tree: its name, borrowed */
-	uint64_t device, inode;	      /* tree: of that folder */
-	int own;		      /* /proc/self/fd of the process OWNER; -1: there is none */
-	pid_t owner;		      /* 0: not asked for yet */
+	int root;		/* tree: the folder; live: -1 */
+	const char *directory;	/* tree: its name, borrowed */
+	uint64_t device, inode; /* tree: of that folder */
+	int own; /* /proc/self/fd of this process, once KNOWS_OWN; -1: there is none */
 	struct area areas[AREAS_MAX]; /* tree: those asked about so far */
 	size_t areas_count;
+	bool knows_own;
 	bool has_proc, has_sys; /* live: those that were found mounted */
 	bool no_openat2;	/* the kernel or a seccomp filter does not have it */
 	bool distrust;		/* host_distrust_names() */
@@ -62,6 +62,7 @@ const char *host_own_path(const struct host *host, const char *path, char other[
 extern const struct host_ops host_files_ops;
 int files_open(struct host *host, const char *path, int flags);
 int files_open_kmsg(struct host *host);
+void files_leave_descriptors(struct host *host);
 int files_read_kernel_log(struct text *text, size_t *whole_bytes);
 
 /* host-log.c: what host_fetch_log() has fetched, else by the call itself. */

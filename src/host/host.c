@@ -84,8 +84,9 @@ void host_on_gap(struct host *host, host_gap *gap, void *user)
 	host->gap_user = user;
 }
 
-void host_leave_trace(struct host *host, char *where)
+void host_begin_child(struct host *host, char *where)
 {
+	files_leave_descriptors(host);
 	host->trace = where;
 }
 

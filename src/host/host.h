@@ -63,9 +63,9 @@ int host_record_error(const struct host *host);
 typedef void host_gap(void *user, const char *path, int error, const char *why);
 void host_on_gap(struct host *host, host_gap *gap, void *user);
 
-/* The path last asked for is kept in WHERE (PATH_MAX bytes, may be shared memory), so that another
- * process can name it when this one hangs. */
-void host_leave_trace(struct host *host, char *where);
+/* Called first in a child that goes on with its parent's host. The path last asked for is kept in WHERE (PATH_MAX
+ * bytes, may be shared memory), so that the parent can name it when the child hangs. */
+void host_begin_child(struct host *host, char *where);
 
 /* While DISTRUST is set, the paths come from an untrusted source, such as a job's environment. A
  * link in the last place of a path that belongs to neither root nor the caller is not followed

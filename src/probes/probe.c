@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #define PROBE(name) extern const struct probe probe_##name;
 #include "probes.inc"
@@ -222,7 +223,7 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 	fact_copy(&node_desc, &watch->node, run->window.arena, run->ctx.node, NULL);
 	run->ctx.node = &watch->node;
 	run->ctx.arena = run->window.arena;
-	host_leave_trace(run->ctx.host, watch->trace);
+	host_begin_child(run->ctx.host, watch->trace);
 	host_confine(run->ctx.host, reach_of(run, first), needs);
 	/* Each of its pages would be a fault of its own. */
 	if (!run->kept)
@@ -467,6 +468,7 @@ static void make_ready(struct run *run)
 		return;
 	window_make_ready(&run->window, WINDOW_BYTES);
 	arena_make_ready(run->ctx.arena, FOUND_BYTES);
+	memory_read_program();
 	if (run->how->meanwhile)
 		run->how->meanwhile();
 }
