@@ -324,12 +324,14 @@ static const struct rule dev_toolkit_rules[] = {
 		.reads = "/etc/cdi and /run/cdi, mode in the toolkit's config.toml, and "
 			 "nvidia-cdi-refresh.service.",
 		.why = "In the mode cdi NVIDIA's runtime only reads specifications. In the modes auto and "
-		       "jit-cdi it makes its own. nvidia-cdi-refresh.service writes /run/cdi/nvidia.yaml at "
+		       "jit-cdi it makes its own, except in auto for a container that asks for CDI devices alone. "
+		       "nvidia-cdi-refresh.service writes /run/cdi/nvidia.yaml at "
 		       "each boot, if the driver works then.",
 		.check = "nvidia-ctk cdi list; systemctl status nvidia-cdi-refresh",
-		.sources = "NVIDIA Container Toolkit 1.20.0: internal/modifier/cdi.go, "
-			   "deployments/systemd/nvidia-cdi-refresh.service\n"
-			   "container-device-interface v1.1.0: pkg/cdi/cache.go",
+		.sources =
+			"NVIDIA Container Toolkit 1.20.0: internal/info/auto.go, internal/modifier/cdi.go, "
+			"deployments/systemd/nvidia-cdi-refresh.service\n"
+			"container-device-interface v1.1.0: pkg/cdi/cache.go",
 	},
 };
 
