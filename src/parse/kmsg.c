@@ -177,26 +177,6 @@ bool kmsg_is_banner(struct span message)
 	return span_starts(message, "Linux version ");
 }
 
-#define PROCESS_NAME_MAX 15 /* include/linux/sched.h: TASK_COMM_LEN less its end */
-
-bool kmsg_is_of_process(struct span message)
-{
-	if (span_starts(message, "traps: "))
-		message = from(message, sizeof("traps: ") - 1);
-	for (size_t i = 0; i <= PROCESS_NAME_MAX && i < message.n; i++) {
-		size_t end = i + 1;
-
-		if (message.p[i] != '[')
-			continue;
-		while (end < message.n && isdigit((unsigned char)message.p[end]))
-			end++;
-		if (end > i + 1 && end + 1 < message.n && message.p[end] == ']' &&
-		    (message.p[end + 1] == ':' || message.p[end + 1] == ' '))
-			return true;
-	}
-	return false;
-}
-
 /* ---- patterns ---- */
 
 /* nvidia_peermem: disagrees about ...; also "gdrdrv:__gdrdrv_pin_buffer:..." */

@@ -205,8 +205,8 @@ static const struct rule bios_rules[] = {
 		.reads =
 			"The address of BAR1 of each GPU, and \"DMA Size\" in /proc/driver/nvidia/gpus/*/information.",
 		.why = "A device can only address as many bits as it has. A BAR beyond that is out of reach for its peers. "
-		       "Above 56 TB one report has failing transfers, and one has virtual machines that do not start. Most "
-		       "bare-metal nodes work there, so that alone is a note.",
+		       "At 56 TB Dell reports virtual machines that do not start, and a maintainer of perftest suspects it behind "
+		       "failing transfers. Most bare-metal nodes work there, so that alone is a note.",
 		.check =
 			"lspci -vd 10de: | grep 64-bit; grep -r 'DMA Size' /proc/driver/nvidia/gpus",
 		.sources =

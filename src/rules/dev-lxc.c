@@ -41,9 +41,11 @@ static const struct rule dev_lxc_rules[] = {
 		.why = "The kernel gives out the number of nvidia-uvm and of nvidia-caps when the module is loaded. After an "
 		       "update of the kernel or the driver it can differ. 195 of /dev/nvidia0 is fixed.",
 		.check = "grep nvidia /proc/devices; grep -r devices.allow /etc/pve/lxc",
-		.sources = "lxc 5.0: lxc.container.conf(5)\n"
-			   "github.com/jammsen/proxmox-setup-scripts issue 7\n"
-			   "github.com/NVIDIA/libnvidia-container issue 154",
+		.sources =
+			"lxc 5.0: lxc.container.conf(5)\n"
+			"github.com/jammsen/proxmox-setup-scripts issue 7\n"
+			"github.com/NVIDIA/libnvidia-container issue 154\n"
+			"github.com/jellyfin/jellyfin.org issue 982 (2024-05-09): dev0 of Proxmox VE 8.2",
 	},
 };
 

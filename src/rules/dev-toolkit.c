@@ -75,18 +75,26 @@ static bool docker_defaults_to_nvidia(const struct node *node)
 	return false;
 }
 
+#define DOCKER_CDI "29.2" /* its --gpus asks for a device of a CDI specification first */
+
 /* cmd/nvidia-container-runtime-hook/hook_config.go, assertModeIsLegacy() */
 static void check_hook(struct rule_context *ctx, const struct reference *mode)
 {
 	const struct node *node = ctx->node;
+	const struct software_item *docker = node_software(node, "docker");
+	bool has_version = docker && is_known(docker->version);
+	bool is_new = has_version && version_compare(docker->version.value, DOCKER_CDI) >= 0;
+	bool has_cdi = node->containers.cdi.count > 0;
 
 	if (str_is(mode->name, "auto") || str_is(mode->name, "legacy") ||
 	    is_on(value_in(node, mode->file.value, TOOLKIT_SKIP_MODE)) ||
-	    !runs_or_will(node, "docker.service") || docker_defaults_to_nvidia(node))
+	    !runs_or_will(node, "docker.service") || docker_defaults_to_nvidia(node) ||
+	    (is_new && has_cdi))
 		return;
 	fail_value(
-		ctx, SEVERITY_WARN, mode, "auto",
-		"docker run --gpus fails: \"invoking the NVIDIA Container Runtime Hook directly ... is "
+		ctx, !has_version && has_cdi ? SEVERITY_INFO : SEVERITY_WARN, mode, "auto",
+		"docker run --gpus fails (with Docker " DOCKER_CDI
+		" and later only without a CDI specification): \"invoking the NVIDIA Container Runtime Hook directly ... is "
 		"not supported\". Containers with --runtime=nvidia or a CDI device start.",
 		"Run nvidia-ctk config --set nvidia-container-runtime.mode=auto --in-place. Or start "
 		"containers with --runtime=nvidia or --device nvidia.com/gpu=all.");
@@ -288,13 +296,14 @@ static const struct rule dev_toolkit_rules[] = {
 			"accept-nvidia-visible-devices-... keys of the toolkit's config.toml; Docker's default "
 			"runtime; the version of the toolkit.",
 		.why = "The toolkit ends at a mode or a capability that it does not know. docker run --gpus "
-		       "starts the toolkit's hook, which refuses every mode but auto and legacy. From 1.18 "
-		       "on ldconfig must be the host's.",
+		       "starts the toolkit's hook, which refuses every mode but auto and legacy. Docker from 29.2 on "
+		       "first asks for a device of a CDI specification. From 1.18 on of the toolkit ldconfig must be the host's.",
 		.check = "nvidia-ctk config",
 		.sources =
 			"NVIDIA Container Toolkit 1.20.0: api/config/v1, internal/info/auto.go, "
 			"cmd/nvidia-container-runtime-hook/hook_config.go, internal/config/image, "
-			"CHANGELOG.md (1.18.0-rc.1)",
+			"CHANGELOG.md (1.18.0-rc.1)\n"
+			"moby 29.2.0: daemon/devices_nvidia_linux.go (getNVIDIADeviceDrivers)",
 	},
 	{
 		.id = "dev/cdi-missing",
@@ -315,12 +324,14 @@ static const struct rule dev_toolkit_rules[] = {
 		.reads = "/etc/cdi and /run/cdi, mode in the toolkit's config.toml, and "
 			 "nvidia-cdi-refresh.service.",
 		.why = "In the mode cdi NVIDIA's runtime only reads specifications. In the modes auto and "
-		       "jit-cdi it makes its own. nvidia-cdi-refresh.service writes /run/cdi/nvidia.yaml at "
+		       "jit-cdi it makes its own, except in auto for a container that asks for CDI devices alone. "
+		       "nvidia-cdi-refresh.service writes /run/cdi/nvidia.yaml at "
 		       "each boot, if the driver works then.",
 		.check = "nvidia-ctk cdi list; systemctl status nvidia-cdi-refresh",
-		.sources = "NVIDIA Container Toolkit 1.20.0: internal/modifier/cdi.go, "
-			   "deployments/systemd/nvidia-cdi-refresh.service\n"
-			   "container-device-interface v1.1.0: pkg/cdi/cache.go",
+		.sources =
+			"NVIDIA Container Toolkit 1.20.0: internal/info/auto.go, internal/modifier/cdi.go, "
+			"deployments/systemd/nvidia-cdi-refresh.service\n"
+			"container-device-interface v1.1.0: pkg/cdi/cache.go",
 	},
 };
 

@@ -195,7 +195,7 @@ static const struct rule driver_cuda_rules[] = {
 		.reads =
 			"version.json of CUDA toolkits, libcudart's file names and wheels, the compat folder,"
 			" the search path of the dynamic loader, and the loaded driver's version. The newest CUDA counts.",
-		.why = "Each CUDA release has an oldest driver; from 11.0 on it is the same for all releases"
+		.why = "Each CUDA release has an oldest driver; from 11.1 on it is the same for all releases"
 		       " of a major version. With a driver below the one that a release came with most "
 		       "programs run, and that is a note. On data-centre GPUs the package cuda-compat of the"
 		       " newer CUDA lifts the limit, where programs find it. On GeForce it fails with error 804. A runtime that is "

@@ -211,13 +211,45 @@ static void check_geforce(struct rule_context *ctx)
 
 /* ---- alignment ---- */
 
+/* False: the addresses that GPUs use are those of the BARs. */
+static bool may_be_translated(const struct node *node)
+{
+	if (!was_read(node->iommu.devices))
+		return true;
+	for_each(d, &node->pci.devices) {
+		const struct iommu_device *i = pci_is_gpu(d) ? topology_iommu(node, d) : NULL;
+
+		if (i && (!is_known(i->type) || str_starts(i->type, "DMA")))
+			return true;
+	}
+	return false;
+}
+
+/* src/nvidia/src/kernel/gpu/bus/arch/maxwell/kern_bus_gm107.c: the mapping begins after the console's. */
+static void fail_for_console(struct rule_context *ctx, const struct log_line *line)
+{
+	FAIL(ctx,
+	     .observed = text_printf(
+		     ctx,
+		     "%s; no IOMMU translates: this GPU keeps the console at the beginning of BAR1",
+		     line->last.value),
+	     .expected = "peer addresses at multiples of 512 MiB",
+	     .remedy =
+		     "Make other graphics the first display in the firmware setup. Or install driver 580.65.06 or "
+		     "later, with a patch that keeps its alignment.",
+	     .has_fix = true, .mender = MENDER_FIRMWARE, .has_mender = true,
+	     .evidence = { "log.lines[peer-dma-unaligned].last", "iommu.devices" });
+}
+
 static void check_alignment(struct rule_context *ctx)
 {
 	const struct log_line *line = node_log(ctx->node, "peer-dma-unaligned");
 
 	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;
-	if (line)
+	if (line && !may_be_translated(ctx->node))
+		fail_for_console(ctx, line);
+	else if (line)
 		FAIL(ctx, .observed = line->last.value,
 		     .expected = "peer addresses at multiples of 512 MiB",
 		     .evidence = { "log.lines[peer-dma-unaligned].last" });
@@ -314,14 +346,20 @@ static const struct rule driver_fork_rules[] = {
 			"Boot with iommu=pt: an IOMMU that translates gives out unaligned addresses.",
 		.fix = { "iommu-passthrough" },
 		.activation = ACTIVATION_REBOOT,
-		.reads = "\"The peer DMA address ... is not aligned at\" in the kernel log.",
+		.reads =
+			"\"The peer DMA address ... is not aligned at\" in the kernel log, and the type of the IOMMU group "
+			"of each GPU.",
 		.why = "Peer-to-peer through a static BAR1 maps the peer's memory with pages of 512 MiB. The"
-		       " DMA address must be a multiple of that. The address of a large BAR is; an address "
-		       "that the IOMMU assigns need not be.",
+		       " DMA address must be a multiple of that. An address that the IOMMU assigns need not be. Without "
+		       "translation it is the BAR's, and drivers before 580.65.06 begin the mapping right after the "
+		       "console of the GPU that the firmware used first.",
 		.check = "dmesg | grep 'is not aligned at'",
-		.sources = "open-gpu-kernel-modules 595.45.04: "
-			   "src/nvidia/src/kernel/gpu/bus/arch/hopper/kern_bus_gh100.c\n"
-			   "github.com/tinygrad/open-gpu-kernel-modules issue 44",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: "
+			"src/nvidia/src/kernel/gpu/bus/arch/hopper/kern_bus_gh100.c\n"
+			"open-gpu-kernel-modules 575.64.05 and 580.65.06: "
+			"src/nvidia/src/kernel/gpu/bus/arch/maxwell/kern_bus_gm107.c (kbusInitBar1_GM107)\n"
+			"github.com/tinygrad/open-gpu-kernel-modules issue 44, pulls 48 and 49 (2025-11)",
 	},
 };
 

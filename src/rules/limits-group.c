@@ -83,13 +83,14 @@ static const struct rule limits_group_rules[] = {
 		.reads =
 			"pids.max and memory.max of the control group of this process (or of --pid), and of the groups above "
 			"it.",
-		.why = "Container runtimes, batch systems and systemd set these limits; Podman's default is 2048 tasks from 4.4 on. They "
+		.why = "Container runtimes, batch systems and systemd set these limits; Podman's default is 2048 tasks. They "
 		       "count all processes of the group together. Run this in the job, or with --pid.",
 		.check =
 			"cd /sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup); grep . pids.max memory.max",
 		.sources =
 			"Linux 6.1.192: Documentation/admin-guide/cgroup-v2.rst, PID and Memory\n"
-			"Podman 4.4 documentation: markdown/options/pids-limit.md",
+			"Podman 4.4 documentation: markdown/options/pids-limit.md\n"
+			"containers/common 08c121d9a: pkg/config/default.go (DefaultPidsLimit)",
 	},
 };
 

@@ -377,7 +377,8 @@ static const char *needs_gdrdrv(struct rule_context *ctx)
 		return "NVSHMEM_IBGDA_NIC_HANDLER=cpu needs it";
 	if (nvshmem && is_known(nvshmem->version) && is_asked_for(ctx, PROFILE_DEEPEP) &&
 	    version_compare(nvshmem->version.value, "3.2.5") <= 0)
-		return text_printf(ctx, "NVSHMEM %s needs it", nvshmem->version.value);
+		return text_printf(ctx, "DeepEP's guide for NVSHMEM %s requires it",
+				   nvshmem->version.value);
 	return NULL;
 }
 
@@ -559,7 +560,7 @@ static const struct rule modules_rules[] = {
 		.needs_module = "gdrdrv",
 		.evaluate = check_gdrdrv,
 		.impact =
-			"GDRCopy does not work. NVSHMEM up to 3.2.5 does not start, nor does the CPU handler of IBGDA.",
+			"GDRCopy does not work, nor does the CPU handler of IBGDA. DeepEP's guide for NVSHMEM up to 3.2.5 requires it.",
 		.remedy = "Load gdrdrv, now and at boot.",
 		.fix = { "load-module", { "gdrdrv", "boot" } },
 		.activation = ACTIVATION_NOW,
@@ -572,7 +573,7 @@ static const struct rule modules_rules[] = {
 		.check = "lsmod | grep gdrdrv; ls -l /dev/gdrdrv",
 		.sources =
 			"DeepEP 2.1.0: docs/nvshmem.md\n"
-			"github.com/siderolabs/docs issue 566\n"
+			"github.com/deepseek-ai/DeepEP e995aa2 (NVSHMEM 3.2.5): third-party/README.md, Prerequisites\n"
 			"github.com/NVIDIA/gdrcopy 2.6 (2026-05-21): CHANGELOG.md, README.md (DMA-BUF mmap backend)",
 	},
 };

@@ -287,11 +287,12 @@ static const struct rule pci_ordering_rules[] = {
 		.reads =
 			"Enable Relaxed Ordering in the device control register of GPUs and NICs, and the PCI id of the root "
 			"port above; NCCL and its release, NCCL_IB_PCI_RELAXED_ORDERING, UCX_IB_PCI_RELAXED_ORDERING.",
-		.why = "The kernel's quirk names the root ports of Haswell and Broadwell servers. Linux from 4.14 on clears the "
-		       "bit there. Copies between devices below one switch do not pass the root port. NCCL registers its "
+		.why = "The kernel's quirk names the root ports of Haswell and Broadwell servers and of AMD's Opteron A1100. "
+		       "Linux from 4.14 on clears the bit there. Copies between devices below one switch do not pass the root port. NCCL registers its "
 		       "buffers with relaxed ordering on every processor. UCX does so by itself only on AMD EPYC and "
 		       "on Intel Emerald Rapids. Where neither uses it, this is a note.",
-		.check = "lspci -nn | grep -E '8086:(2f0|6f0)'; lspci -vv -s BDF | grep RlxdOrd",
+		.check =
+			"lspci -nn | grep -E '8086:(2f0|6f0)|1022:1a0[0-2]'; lspci -vv -s BDF | grep RlxdOrd",
 		.sources = SOURCES_ORDERING
 		"github.com/linux-rdma/perftest issue 116\n"
 		"NCCL 2.30.7: src/transport/net_ib/init.cc (IB_PCI_RELAXED_ORDERING, 2 is the default)\n"

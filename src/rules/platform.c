@@ -311,7 +311,8 @@ static const struct rule platform_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The type of the IOMMU group of each GPU, and the kernel's release.",
 		.why = "nvidia_uvm binds each process to the GPU by a PASID. Before 6.11 the SMMU driver cannot do so for a "
-		       "device in passthrough: arm_smmu_write_ctx_desc warns, and the bind fails with E2BIG. The "
+		       "device in passthrough: arm_smmu_write_ctx_desc warns, and the bind fails with E2BIG. The report is of ports "
+		       "with ACS on, which Linux asks for before it gives a device PASIDs. The "
 		       "argument is needed: passthrough can also be the default of the kernel's configuration. NVIDIA's "
 		       "and Red Hat's kernels can have the change earlier, and this is a warning there. From 6.11 on "
 		       "passthrough and translation both work; NVIDIA's kernels then use passthrough.",
@@ -322,7 +323,8 @@ static const struct rule platform_rules[] = {
 			"github.com/NVIDIA/nodewright-packages pull 122 (August 2026): Threshold\n"
 			"github.com/NVIDIA/NV-Kernels pull 22 (August 2024): 6.8.0-1010-nvidia-64k\n"
 			"github.com/NVIDIA/NV-Kernels pull 226 (October 2025): CONFIG_IOMMU_DEFAULT_PASSTHROUGH\n"
-			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm_ats_sva.c",
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm_ats_sva.c\n"
+			"Linux 6.12.117: drivers/pci/ats.c, pci_enable_pasid()",
 	},
 };
 

@@ -429,12 +429,15 @@ static const struct rule rdma_gid_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.reads = "GIDs and their interfaces; the interfaces' addresses.",
 		.why = "The kernel keeps GIDs and addresses equal. They differ after an error of the driver, or after "
-		       "an address was removed without notice. Link-local GIDs of hardware come from the MAC address "
+		       "an address was removed without notice. Before 7.0 it also missed changes while a device "
+		       "registered. Link-local GIDs of hardware come from the MAC address "
 		       "and need no such address on the interface; those of soft RoCE need it. If several interfaces "
 		       "share a subnet, only a live host shows which address is whose.",
 		.check = "show_gids; ip -br addr",
-		.sources = "Linux 6.1.192: drivers/infiniband/core/cache.c, roce_gid_mgmt.c\n"
-			   "github.com/SoftRoCE/rxe-dev issue 79",
+		.sources =
+			"Linux 6.1.192: drivers/infiniband/core/cache.c, roce_gid_mgmt.c\n"
+			"Linux 7.0: commit 9af0feae8016ba (as github.com/NVIDIA/NV-Kernels pull 358 quotes it)\n"
+			"github.com/SoftRoCE/rxe-dev issue 79",
 	},
 };
 

@@ -479,7 +479,7 @@ static const struct rule rdma_nics_rules[] = {
 		       "visible here: set nic-count in the section [expect].",
 		.check = "ls -l /sys/class/infiniband; lspci -d 15b3: -k",
 		.sources = "Linux 6.1.192: drivers/infiniband/hw/mlx5/main.c; "
-			   "Documentation/networking/devlink/mlx5.rst\n"
+			   "Documentation/networking/devlink/devlink-params.rst (enable_rdma)\n"
 			   "github.com/leptonai/gpud pull 752",
 	},
 	{

@@ -52,13 +52,14 @@ static const struct rule services_gridd_rules[] = {
 		.mender = MENDER_ADMIN,
 		.activation = ACTIVATION_NOW,
 		.reads = "The service nvidia-gridd, where the GPU is a vGPU.",
-		.why = "nvidia-gridd asks the licence server. The driver for data-centre GPUs, which lacks it, also drives "
-		       "some vGPUs, without a licence.",
+		.why = "nvidia-gridd asks the licence server. Some guest drivers install no unit for it, as Azure's package "
+		       "of the branch 550: the driver works, and the vGPU stays without a licence.",
 		.check = "systemctl status nvidia-gridd; nvidia-smi -q | grep -A2 -i licen",
 		.sources =
 			"NVIDIA vGPU software 12.0: Virtual GPU Client Licensing User Guide, How NVIDIA vGPU Software "
 			"Licensing Is Enforced\n"
-			"github.com/Azure/aks-gpu pull 90",
+			"github.com/Azure/aks-gpu pull 90\n"
+			"github.com/Azure/AKS issues 4870, 4880",
 	},
 };
 

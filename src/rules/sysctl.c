@@ -187,8 +187,8 @@ static const struct rule sysctl_rules[] = {
 		.severity = SEVERITY_INFO,
 		.evaluate = check_numa_balancing,
 		.impact =
-			"Threads that poll the GPU or the NIC can stop for tens of milliseconds. One report has DeepEP's internode "
-			"dispatch 16 to 31 ms slower.",
+			"Threads that poll the GPU or the NIC can stop for tens of milliseconds. One report measured stops of up "
+			"to 31 ms, and expects DeepEP's internode dispatch to be 16 ms and more slower.",
 		.remedy = "Set kernel.numa_balancing=0, and the same in a file of /etc/sysctl.d.",
 		.fix = { "set-sysctl", { "kernel.numa_balancing", "0" } },
 		.activation = ACTIVATION_NOW,

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmsg-process.c - messages of the kernel that begin with a name that a user chose.
+ *
+ * Found by reading all calls of printk() in arch/x86, arch/arm64, kernel, mm, fs, net, block, security and drivers/char of
+ * Linux 6.12.117 whose format begins with %s or %pD. Left out are those of root, of debugging kernels (lockdep) and of
+ * hardware that fails. A message that begins with a word of the kernel's own, such as "traps: ", is no driver's. */
+#include "parse/kmsg.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/array.h"
+
+#define PROCESS_NAME_MAX 15 /* include/linux/sched.h: TASK_COMM_LEN less its end */
+
+/* What comes after the name; # is a number. */
+static const char *const after_name[] = {
+	"[#]: ", /* arch/x86/mm/fault.c, show_signal_msg(); arch/arm64/kernel/traps.c, arm64_show_signal() */
+	"[#] ", /* arch/x86/kernel/traps.c, show_signal(), after "traps: "; signal.c, signal_fault() */
+	" invoked oom-killer: ",			 /* mm/oom_kill.c, dump_header() */
+	": page allocation failure: ",			 /* mm/page_alloc.c, warn_alloc() */
+	": vmalloc error: ",				 /* mm/vmalloc.c */
+	": attempt to access beyond end of device",	 /* block/blk-core.c, bio_check_eod() */
+	": calling unsupported SCSI_IOCTL_SEND_COMMAND", /* block/bsg.c */
+	"/#: reached RLIMIT_SIGPENDING", /* kernel/signal.c, print_dropped_signal() */
+	" calls setitimer() with new_value NULL pointer", /* kernel/time/itimer.c */
+	" (#): attempted to duplicate a private mapping", /* mm/mremap.c */
+	" (#): Using mlock ulimits for SHM_HUGETLB",	  /* fs/hugetlbfs/inode.c */
+	" (#): Using fanotify permission checks",	  /* fs/notify/fanotify/fanotify_user.c */
+	" (#): /proc/#/oom_adj is deprecated",		  /* fs/proc/base.c */
+	" (#): drop_caches: ",				  /* fs/drop_caches.c */
+	"(#): Attempt to set a LOCK_MAND lock",		  /* fs/locks.c */
+	" (pid #) is setting ",				  /* fs/crypto/policy.c */
+	" uses obsolete (PF_INET,SOCK_PACKET)",		  /* net/socket.c */
+};
+
+static struct span from(struct span s, size_t n)
+{
+	return (struct span){ s.p + n, s.n - n };
+}
+
+static bool is_digit_of(char c, int base)
+{
+	return base == 8 ? c >= '0' && c <= '7' : isxdigit((unsigned char)c) != 0;
+}
+
+/* The size of what stands for the first byte of S, which is not empty. Records have \x0a for a line break
+ * (Documentation/ABI/testing/dev-kmsg), rsyslog writes #012. */
+static size_t byte_size(struct span s)
+{
+	int base = s.p[0] == '#' ? 8 : 16;
+	size_t i = base == 8 ? 1 : 2;
+
+	if (s.n < 4 || (base == 16 && (s.p[0] != '\\' || s.p[1] != 'x')))
+		return 1;
+	for (; i < 4; i++)
+		if (!is_digit_of(s.p[i], base))
+			return 1;
+	return 4;
+}
+
+static bool follows(struct span s, const char *text)
+{
+	for (; *text; text++) {
+		size_t n = 0;
+
+		if (*text != '#') {
+			n = s.n && s.p[0] == *text ? 1 : 0;
+		} else {
+			while (n < s.n && isdigit((unsigned char)s.p[n]))
+				n++;
+		}
+		if (!n)
+			return false;
+		s = from(s, n);
+	}
+	return true;
+}
+
+bool kmsg_is_of_process(struct span message)
+{
+	struct span rest = message;
+
+	if (span_starts(rest, "traps: "))
+		rest = from(rest, sizeof("traps: ") - 1);
+	for (size_t i = 0; i <= PROCESS_NAME_MAX && rest.n; i++) {
+		for (size_t k = 0; strchr("[(/: ", rest.p[0]) && k < ARRAY_SIZE(after_name); k++)
+			if (follows(rest, after_name[k]))
+				return true;
+		rest = from(rest, byte_size(rest));
+	}
+	/* kernel/signal.c, print_fatal_signal(): the file's name, of up to 255 bytes, comes before that of the process. The
+	 * last byte is asked first, because this is done for each message. */
+	return message.n && message.p[message.n - 1] == '.' &&
+	       span_search(message, ": potentially unexpected fatal signal ") != NULL;
+}
