@@ -245,7 +245,7 @@ def test_last_boot_of_kern_log(tmp_path, iso):
     assert list(lines) == ["xid-48"]
     assert lines["xid-48"]["first"] == "[    3.000000] " + xid % 48
     assert lines["xid-48"]["last"] == xid % 48
-    assert log == {"source": "/var/log/kern.log", "complete": True, "lines": log["lines"],
+    assert log == {"source": "/var/log/kern.log", "complete": False, "lines": log["lines"],
                    "failures": []}
 
 
@@ -263,16 +263,16 @@ def test_file_of_each_distribution(tmp_path, name):
     other = "Nov 21 05:00:03 node7 systemd[1]: kernel: NVRM: Xid (PCI:0000:9a:00): 79, no\n"
     files = {"/var/log/" + name: syslog([BANNER.strip(), "NVRM: Xid (PCI:0000:9a:00): 48, x"]) + other}
     log, lines = log_of(make(tmp_path / "t", files))
-    # Any user writes to the others, as the kernel too: logger -t kernel.
-    assert log["source"] == "/var/log/" + name and log["complete"] is (name == "kern.log")
+    assert log["source"] == "/var/log/" + name and log["complete"] is False	# any user writes to them
     assert list(lines) == ["xid-48"] and "first_us" not in lines["xid-48"]
 
 
-@pytest.mark.parametrize("name,severity", [("messages", "warn"), ("syslog", "warn"), ("kern.log", "err")])
+@pytest.mark.parametrize("name,severity", [
+    ("messages", "warn"), ("syslog", "warn"), ("kern.log", "warn"), ("dmesg", "err")])
 def test_a_line_that_any_user_can_write(tmp_path, name, severity):
-    """logger -t kernel writes it to messages and syslog: it is shown for what it is, and no reason to drain a node."""
-    make(tmp_path / "t", {"/var/log/" + name: syslog([
-        BANNER.strip(), "NVRM: Xid (PCI:0000:9a:00): 79, GPU has fallen off the bus."])})
+    """A syslog daemon takes it from any process: it is shown for what it is, and no reason to drain a node."""
+    xid = "NVRM: Xid (PCI:0000:9a:00): 79, GPU has fallen off the bus."
+    make(tmp_path / "t", {"/var/log/" + name: dmesg([xid]) if name == "dmesg" else syslog([BANNER.strip(), xid])})
     done = run("doctor", "--json", "--only", "log/*", "--root", str(tmp_path / "t"))
     found = [f for f in json.loads(done.stdout)["findings"] if f["verdict"] == "fail"]
     assert found and {f["severity"] for f in found} == {severity}
@@ -289,6 +289,40 @@ def test_times_of_a_file(tmp_path):
     for proc, first in (({"/proc/stat": "btime %d\n" % boot}, 201500000), ({}, None)):
         log, lines = log_of(make(tmp_path / str(first), dict(proc, **{"/var/log/messages": text})))
         assert lines["xid-48"].get("first_us") == first and lines["xid-48"]["last_us"] == 7000002
+
+
+def test_a_banner_of_a_user_hides_nothing(tmp_path):
+    """The daemon writes the time at which it got a line; a boot's first lines have the boot's."""
+    def line(clock, text):
+        return "2026-11-21T%s+00:00 node7 kernel: %s\n" % (clock, text)
+
+    text = (line("05:00:01.1", BANNER.strip()) + line("05:10:00.1", "NVRM: Xid (PCI:0000:9a:00): 79, x")
+            + line("06:00:00.1", BANNER.strip()))
+    boot = {"/proc/stat": "btime 1795237180\n"}    # 2026-11-21T04:59:40Z
+    _, lines = log_of(make(tmp_path / "t", dict(boot, **{"/var/log/kern.log": text})))
+    assert list(lines) == ["xid-79"]
+    early = text.replace("T05:00", "T03:00").replace("T05:10", "T03:10").replace("T06:00:00", "T05:00:01")
+    _, lines = log_of(make(tmp_path / "u", dict(boot, **{"/var/log/kern.log": early})))
+    assert not lines    # it is of the boot before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts are root's")
+@pytest.mark.parametrize("verb", ["facts", "preflight"])
+def test_a_running_host_that_is_mounted_here_has_its_ring_buffer(tmp_path, verb):
+    """As a DaemonSet sees it: what users wrote to its files is not asked for."""
+    make(tmp_path / "t", {"/var/log/kern.log": syslog([BANNER.strip(), "NVRM: Xid (PCI:0000:9a:00): 79, x"])})
+    for name in ("proc", "sys", "dev"):
+        (tmp_path / "t" / name).mkdir(exist_ok=True)
+    script = "for d in proc sys dev; do mount --rbind /$d %s/$d || exit 77; done; exec \"$@\"" % (tmp_path / "t")
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", os.environ["NVNODECHECK"], verb, "--json"][
+        :-1 if verb == "facts" else None] + ["--root", str(tmp_path / "t")], capture_output=True, text=True)
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip(done.stderr)
+    if verb == "facts":
+        assert json.loads(done.stdout)["log"]["source"] == "/dev/kmsg"
+    else:
+        assert not [f for f in json.loads(done.stdout)["findings"]
+                    if f["rule"] == "log/xid" and f["verdict"] == "fail" and "0000:9a" in str(f)]
 
 
 def test_many_boots_in_a_file(tmp_path):
@@ -395,8 +429,8 @@ def test_a_file_reaches_back_further_than_the_journal(tmp_path):
     journal(tmp_path / "t", ENTRIES[3:])
     log, _ = log_of(make(tmp_path / "t", {"/var/log/messages": syslog([BANNER.strip()])}))
     assert log["source"] == "journal" and log["complete"] is False	# any user writes to messages
-    log, _ = log_of(make(tmp_path / "t", {"/var/log/kern.log": syslog([BANNER.strip()])}))
-    assert log["source"] == "/var/log/kern.log" and log["complete"] is True
+    log, _ = log_of(make(tmp_path / "t", {"/var/log/dmesg": BANNER}))
+    assert log["source"] == "/var/log/dmesg" and log["complete"] is True
 
 
 @needs_remote

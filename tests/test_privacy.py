@@ -373,6 +373,8 @@ def test_an_entry_that_is_fetched(stages, tmp_path):
 
 
 SERVICE_LINES = [
+    ("containerd", "containerd: config item «https://user:hunter2@fm.example/x» has an invalid value"),
+    ("docker", "dockerd: password «hunter2» has an invalid value"),
     ("containerd", "containerd: failed to load TOML from /etc/containerd/config.toml: (12, 15): was expecting token =, but got "
      '"«hunter2»" instead'),
     ("containerd", 'time="2026" level=fatal msg="failed to load TOML: failed to load TOML from /etc/x.toml: \\"«pw-of-x»\\": not a key"'),

@@ -25,7 +25,7 @@ void host_fetch_log(struct host *host)
 {
 	struct log_fetch *log;
 
-	if (host->kind != HOST_LIVE || host->log)
+	if (!host->is_running || host->log)
 		return;
 	log = calloc(1, sizeof(*log));
 	if (log && pthread_create(&log->thread, NULL, fetch, log) == 0)

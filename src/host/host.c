@@ -466,17 +466,21 @@ int host_open(struct host *host, const char *path)
 			host->kind == HOST_CAPTURE ? -ENOMSG : files_open(host, path, 0));
 }
 
+bool host_is_running(const struct host *host)
+{
+	return host->is_running;
+}
+
 int host_open_kmsg(struct host *host)
 {
 	trace(host, "/dev/kmsg");
-	return answered(host, "/dev/kmsg",
-			host->kind == HOST_LIVE ? files_open_kmsg(host) : -ENODATA);
+	return answered(host, "/dev/kmsg", host->is_running ? files_open_kmsg(host) : -ENODATA);
 }
 
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes)
 {
 	trace(host, "/dev/kmsg");
-	return host->kind == HOST_LIVE ? log_fetch_take(host, text, whole_bytes) : -ENODATA;
+	return host->is_running ? log_fetch_take(host, text, whole_bytes) : -ENODATA;
 }
 
 int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,

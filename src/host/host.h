@@ -175,11 +175,14 @@ int host_open(struct host *host, const char *path);
 /* Are these files of a system that does not run: neither /proc nor /sys, and an os-release? Asks without telling the
  * gap function or a recorder: probes ask the same again. */
 bool host_is_image(struct host *host);
-/* The kernel's log device for reading, without waiting: live only, -ENODATA elsewhere. Reading it
+/* Are these the files of the running kernel: a live host, or one that is mounted into this container? Known once
+ * host_stand_for() was called. */
+bool host_is_running(const struct host *host);
+/* The kernel's log device for reading, without waiting: of the running kernel only, -ENODATA elsewhere. Reading it
  * takes nothing out of the log. -ENXIO when the path is not that device, as in some containers. */
 int host_open_kmsg(struct host *host);
 /* Reads that log as one text, by one call, from the last dmesg --clear on. Each line is "<6>[   12.345678] MESSAGE".
- * WHOLE_BYTES is the size of the kernel's buffer. Live only, -ENODATA elsewhere. */
+ * WHOLE_BYTES is the size of the kernel's buffer. As host_open_kmsg(). */
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes);
 /* The kernel takes a millisecond to write out a full log. A thread does that from here on, while the rest of the node is
  * read; host_read_kernel_log() then waits for it. In the child that reads, after host_confine(): the thread has its

@@ -96,24 +96,44 @@ static bool is_serial_number(struct span word)
 	return digits >= 10 && digits == word.n;
 }
 
-/* SERIAL: the words before say that this is one. Whether they still do. */
-static bool put_word(struct keeping *k, struct span word, bool serial)
+/* "https://USER:PASSWORD@HOST/..." */
+static bool is_url_of_somebody(struct span word)
 {
-	if (serial || is_serial_number(word))
+	const char *at = span_search(word, "://");
+
+	return at &&
+	       span_find(from(word, (size_t)(at - word.p)), '@') < word.n - (size_t)(at - word.p);
+}
+
+/* "password hunter2 is wrong": names whose value stands behind a blank. */
+static bool announces_secret(struct span word)
+{
+	static const char *const names[] = { "password", "Password", "passwd", "passphrase",
+					     "token",	 "secret",   NULL };
+
+	while (word.n && strchr(":\"'`", word.p[word.n - 1]))
+		word.n--;
+	return keep_has(names, word);
+}
+
+/* SECRET: the words before say that this is one, or a serial number. Whether they still do. */
+static bool put_word(struct keeping *k, struct span word, bool secret)
+{
+	if (secret || is_serial_number(word) || is_url_of_somebody(word))
 		keep_instead(k, word);
 	else if (span_find(word, '=') < word.n)
 		put_assigned(k, word);
 	else
 		keep_free_text(k, word);
 	return span_starts(word, "serial") || span_starts(word, "Serial") ||
-	       span_starts(word, "S/N") ||
-	       (serial && (span_is(word, "number") || span_is(word, "Number:") ||
+	       span_starts(word, "S/N") || announces_secret(word) ||
+	       (secret && (span_is(word, "number") || span_is(word, "Number:") ||
 			   span_is(word, "number:") || span_is(word, "is")));
 }
 
 static void put_words(struct keeping *k, struct span rest)
 {
-	bool serial = false;
+	bool secret = false;
 
 	while (rest.n) {
 		size_t n = put_program(k, rest);
@@ -121,7 +141,7 @@ static void put_words(struct keeping *k, struct span rest)
 		for (rest = from(rest, n), n = 0; n < rest.n && !strchr(" \t,;()[]", rest.p[n]);)
 			n++;
 		if (n)
-			serial = put_word(k, (struct span){ rest.p, n }, serial);
+			secret = put_word(k, (struct span){ rest.p, n }, secret);
 		rest = from(rest, n);
 		if (rest.n) {
 			putc(*rest.p, k->out);

@@ -81,10 +81,13 @@ static bool set_device(struct kmsg_failure *out, struct span name)
 
 /* ---- "MODULE: ..." ---- */
 
+/* The detail stands between BEFORE and AFTER. Right after the module's name comes START, or else BEFORE: a text further
+ * on may be a user's, which the kernel quotes. */
 static const struct form {
 	enum failure_kind kind;
 	const char *before, *after;
 	const char *error;
+	const char *start;
 } forms[] = {
 	{ FAILURE_UNKNOWN_SYMBOL, ": Unknown symbol ", " (err ", " (err " },
 	{ FAILURE_SYMBOL_VERSION, ": disagrees about version of symbol ", NULL, NULL },
@@ -94,24 +97,27 @@ static const struct form {
 	  NULL },
 	{ FAILURE_DUPLICATE_SYMBOL, ": exports duplicate symbol ", " (owned by ", NULL },
 	{ FAILURE_VERSION_MAGIC, ": version magic '", "' should be '", NULL },
-	{ FAILURE_PARAMETER, "' invalid for parameter `", "'", NULL },
-	{ FAILURE_PARAMETER, "' too large for parameter `", "'", NULL },
+	{ FAILURE_PARAMETER, "' invalid for parameter `", "'", NULL, ": `" },
+	{ FAILURE_PARAMETER, "' too large for parameter `", "'", NULL, ": `" },
 };
 
 static bool parse_of_module(struct span message, struct kmsg_failure *out)
 {
 	struct span name = { message.p, span_find(message, ':') };
+	struct span rest = from(message, name.n);
 
-	if (name.n == message.n || !is_module_name(name))
+	if (!rest.n || !is_module_name(name))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
-		if (!between(message, forms[i].before, forms[i].after, &out->detail))
+		if (!span_starts(rest, forms[i].start ? forms[i].start : forms[i].before) ||
+		    !between(rest, forms[i].before, forms[i].after, &out->detail))
 			continue;
 		out->kind = forms[i].kind;
 		out->error = forms[i].error ? error_after(message, forms[i].error) : 0;
 		return set_module(out, name);
 	}
-	if (!between(message, ": probe of ", " failed with error ", &out->detail) ||
+	if (!span_starts(rest, ": probe of ") ||
+	    !between(rest, ": probe of ", " failed with error ", &out->detail) ||
 	    !set_device(out, out->detail))
 		return false;
 	out->kind = FAILURE_PROBE;
@@ -228,9 +234,12 @@ static bool begins_crash(struct span message)
 
 static bool parse_crash(struct kmsg_crash *crash, struct span message, struct kmsg_failure *out)
 {
-	struct span place;
+	/* arch/x86/kernel/traps.c of Linux 5.18 to 6.5 begins it with "traps: ". */
+	bool traps = span_starts(message, "traps: ");
+	struct span place = from(message, traps ? sizeof("traps: ") - 1 : 0);
 
-	if (between(message, "Missing ENDBR: ", NULL, &place)) {
+	if (span_starts(place, "Missing ENDBR: ") &&
+	    between(place, "Missing ENDBR: ", NULL, &place)) {
 		out->kind = FAILURE_CRASH;
 		out->detail = (struct span){ place.p, span_find(place, '+') };
 		return module_in_brackets(place, out);

@@ -223,6 +223,13 @@ static bool is_of_kind(enum kmsg_kind kind, struct kmsg_message *message)
 	return kind == KMSG_OF_MODULE ? message->module.n > 0 : message->of_device;
 }
 
+/* A text that begins with a colon stands right after the module's name: later ones may be a user's, in quotation marks. */
+static bool is_after_module(const struct kmsg_pattern *pattern, const struct kmsg_message *message)
+{
+	return pattern->kind != KMSG_OF_MODULE || pattern->has[0][0] != ':' ||
+	       span_starts(from(message->text, message->module.n), pattern->has[0]);
+}
+
 /* Most messages differ in the second byte: this is not worth a call of strlen(). */
 static bool begins_with(struct span message, const char *start)
 {
@@ -247,7 +254,7 @@ bool kmsg_matches(const struct kmsg_pattern *pattern, struct kmsg_message *messa
 			return false;
 		rest = from(rest, (size_t)(at - rest.p) + strlen(pattern->has[i]));
 	}
-	return is_of_kind(pattern->kind, message) &&
+	return is_of_kind(pattern->kind, message) && is_after_module(pattern, message) &&
 	       (pattern->kind != KMSG_NUMBERED || number_after_bracket(message->text, number));
 }
 

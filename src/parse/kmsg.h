@@ -46,8 +46,8 @@ bool kmsg_line_time(const struct kmsg_line *line, uint64_t *time_us);
 bool kmsg_is_banner(struct span message);
 
 /* Does MESSAGE begin with a name that any user can choose: of a process, as "NAME[PID]: segfault at 0 ... in FILE[...]"
- * does, or of a program? Such a message says nothing of a device. */
-bool kmsg_is_of_process(struct span message);
+ * does, of a program, or of a network interface? Such a message says nothing of a device. */
+bool kmsg_is_of_user(struct span message);
 
 /* A message, and what its beginning is: found out when the first pattern asks, because most messages have the text of
  * no pattern. */

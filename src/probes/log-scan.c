@@ -181,7 +181,7 @@ struct match {
 static bool match_message(struct log_scan *scan, int level, struct span message, struct match *m)
 {
 	*m = (struct match){ .message = { .text = message } };
-	if (kmsg_is_of_process(message))
+	if (kmsg_is_of_user(message))
 		return false;
 	m->pattern = kmsg_index_find(&scan->index, &m->message, &m->number);
 	/* A failure has at least the level of a warning, and most lines have not: the cheap test comes first. */
@@ -315,7 +315,7 @@ void log_scan_message(struct log_scan *scan, uint64_t time_us, int level, struct
 	struct span line;
 	struct match m;
 
-	if (kmsg_is_of_process(message))
+	if (kmsg_is_of_user(message))
 		return;
 	/* A message of several lines: each by itself, so that they are joined as those of a file are. */
 	if (log_join_may(&scan->join, message) || span_starts(message, "\\x0aNVRM:")) {

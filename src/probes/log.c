@@ -3,8 +3,8 @@
  * log.c - lines of the kernel's log that mean something.
  *
  * The ring buffer comes first: it costs a tenth of what a journal does and has no gaps. Where it
- * has lost the boot, or may not be read, the journal of this boot takes its place. A tree has a
- * journal, kern.log or the output of dmesg.
+ * has lost the boot, or may not be read, the journal of this boot takes its place. A tree has the
+ * ring buffer where it is the running host's, else a journal, kern.log or the output of dmesg.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -303,6 +303,20 @@ static uint64_t since_boot(const struct file_scan *f, const struct kmsg_line *li
 	return line->clock_us - f->file->boot_us;
 }
 
+#define BOOT_US \
+	(600 *  \
+	 1000000ull) /* from the boot to the start of a daemon that writes its first lines to a file */
+
+/* A banner in a file that users can write to: with the clock's time of another moment it is no boot, but would hide all
+ * that stands before it. */
+static bool is_of_boot(const struct file_scan *f, const struct kmsg_line *line)
+{
+	uint64_t boot = f->file->boot_us;
+
+	return !f->file->shared || !boot || !line->clock_us ||
+	       (line->clock_us + BOOT_US >= boot && line->clock_us <= boot + BOOT_US);
+}
+
 /* Lines that stand before the last boot's first are another boot's. */
 static bool file_line(void *user, struct span line)
 {
@@ -311,7 +325,7 @@ static bool file_line(void *user, struct span line)
 
 	if (!kmsg_line_parse(line, f->file->syslog, &parsed))
 		return true;
-	if (kmsg_is_banner(parsed.message)) {
+	if (kmsg_is_banner(parsed.message) && is_of_boot(f, &parsed)) {
 		log_scan_forget(&f->scan);
 		/* A log that was saved at boot has no later events. */
 		f->complete = !parsed.saved;
@@ -384,29 +398,25 @@ static int ask_log(struct host *host, void *facts, struct arena *arena, void *us
 {
 	struct log_facts *answer = facts;
 	struct log_scan ring, journal;
+	bool tree = host_kind(host) == HOST_TREE;
 	int rc, second;
 
 	log_scan_begin(&ring, patterns, PATTERNS, arena);
 	log_scan_begin(&journal, patterns, PATTERNS, arena);
-	if (host_kind(host) == HOST_TREE) {
-		if (read_tree_journal(host, &journal) == 0) {
-			*answer = journal.facts;
-			read_whole_file(host, answer, arena, user);
-		}
-		return 0;
-	}
 	rc = read_ring(host, &ring);
 	if (rc == 0 && known_is(ring.facts.complete, true)) {
 		*answer = ring.facts;
 		return 0;
 	}
-	second = read_journal(host, &journal, NULL);
+	second = tree ? read_tree_journal(host, &journal) : read_journal(host, &journal, NULL);
 	if (second == 0)
 		*answer = journal.facts;
 	else if (rc == 0)
 		*answer = ring.facts;
+	if (tree && is_known(answer->source))
+		read_whole_file(host, answer, arena, user);
 	/* A missing device is no answer; a permission error is the answer. */
-	return second == 0 || rc == -ENOENT || rc == -ENXIO ? 0 : rc;
+	return second == 0 || tree || rc == -ENOENT || rc == -ENXIO ? 0 : rc;
 }
 
 static void read_files(struct probe_context *ctx)
@@ -467,10 +477,10 @@ static void read_ring_in_brief(struct probe_context *ctx)
 
 static void run_brief(struct probe_context *ctx)
 {
-	if (host_kind(ctx->host) == HOST_TREE)
-		read_files(ctx);
-	else
+	if (host_is_running(ctx->host))
 		read_ring_in_brief(ctx);
+	if (host_kind(ctx->host) == HOST_TREE && is_unknown(ctx->node->log.source))
+		read_files(ctx);
 	/* A line of it asks whether HMM is off by now. */
 	if (node_log(ctx->node, "uvm-hmm-failed"))
 		probe_read_params(ctx, "nvidia_uvm");

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/nvidia.h"
 
 const struct pci_device *node_pci(const struct node *node, const char *bdf)
@@ -36,7 +37,13 @@ const struct log_line *node_log(const struct node *node, const char *pattern)
 
 bool log_is_of_users(const char *path)
 {
-	return strcmp(path, "/var/log/messages") == 0 || strcmp(path, "/var/log/syslog") == 0;
+	static const char *const paths[] = { "/var/log/kern.log", "/var/log/messages",
+					     "/var/log/syslog" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		if (strcmp(path, paths[i]) == 0)
+			return true;
+	return false;
 }
 
 const struct log_subject *log_of_device(const struct log_line *line, const char *bdf)

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmsg-process.c - messages of the kernel that begin with a name that a user chose.
+/* kmsg-user.c - messages of the kernel that begin with a name that a user chose.
  *
- * Found by reading all calls of printk() in arch/x86, arch/arm64, kernel, mm, fs, net, block, security and drivers/char of
- * Linux 6.12.117 whose format begins with %s or %pD. Left out are those of root, of debugging kernels (lockdep) and of
- * hardware that fails. A message that begins with a word of the kernel's own, such as "traps: ", is no driver's. */
+ * Processes: found by reading all calls of printk() in arch/x86, arch/arm64, kernel, mm, fs, net, block, security and
+ * drivers/char of Linux 6.12.117 whose format begins with %s or %pD. Left out are those of root, of debugging kernels
+ * (lockdep) and of hardware that fails. A message that begins with a word of the kernel's own, such as "traps: ", is no
+ * driver's.
+ *
+ * Network interfaces: in a user namespace any user makes interfaces, whose names begin their messages (netdev_err() and
+ * its like). Found by reading those calls in net and drivers/net of Linux 6.12.117, without the drivers of hardware, that
+ * print a text or a name of the user's choice. */
 #include "parse/kmsg.h"
 
 #include <ctype.h>
@@ -32,6 +37,24 @@ static const char *const after_name[] = {
 	"(#): Attempt to set a LOCK_MAND lock",		  /* fs/locks.c */
 	" (pid #) is setting ",				  /* fs/crypto/policy.c */
 	" uses obsolete (PF_INET,SOCK_PACKET)",		  /* net/socket.c */
+};
+
+#define INTERFACE_NAME_MAX \
+	15 /* include/uapi/linux/if.h: IFNAMSIZ less its end; has no blank, colon or slash */
+
+/* What comes after the name and ": "; * is a word. */
+static const char *const after_interface[] = {
+	"option ",	      /* drivers/net/bonding/bond_options.c, bond_opt_error_interpret() */
+	"(slave ",	      /* drivers/net/bonding, slave_err() and its like */
+	"Mode \"",	      /* drivers/net/team/team_core.c, team_change_mode() */
+	"Mode changed to \"", /* the same */
+	"Failed to change to mode \"", /* the same */
+	"Device * is ",		       /* team_core.c, team_port_add(); net_failover.c */
+	"Device * failed to ",	       /* the same */
+	"Device * does not ",	       /* the same */
+	"Port device ",		       /* team_core.c */
+	"Primary slave changed to ",   /* drivers/net/bonding/bond_options.c */
+	"renamed from ",	       /* net/core/dev.c, dev_change_name() */
 };
 
 static struct span from(struct span s, size_t n)
@@ -64,7 +87,9 @@ static bool follows(struct span s, const char *text)
 	for (; *text; text++) {
 		size_t n = 0;
 
-		if (*text != '#') {
+		if (*text == '*') {
+			n = span_find(s, ' ');
+		} else if (*text != '#') {
 			n = s.n && s.p[0] == *text ? 1 : 0;
 		} else {
 			while (n < s.n && isdigit((unsigned char)s.p[n]))
@@ -77,10 +102,30 @@ static bool follows(struct span s, const char *text)
 	return true;
 }
 
-bool kmsg_is_of_process(struct span message)
+static bool is_of_interface(struct span message)
+{
+	struct span head = { message.p, message.n < INTERFACE_NAME_MAX + 1
+						? message.n
+						: INTERFACE_NAME_MAX + 1 };
+	size_t colon = span_find(head, ':');
+	struct span rest;
+
+	if (colon == head.n || colon + 2 > message.n || message.p[colon + 1] != ' ' ||
+	    span_find(head, ' ') < colon)
+		return false;
+	rest = from(message, colon + 2);
+	for (size_t i = 0; i < ARRAY_SIZE(after_interface); i++)
+		if (follows(rest, after_interface[i]))
+			return true;
+	return false;
+}
+
+bool kmsg_is_of_user(struct span message)
 {
 	struct span rest = message;
 
+	if (is_of_interface(message))
+		return true;
 	if (span_starts(rest, "traps: "))
 		rest = from(rest, sizeof("traps: ") - 1);
 	for (size_t i = 0; i <= PROCESS_NAME_MAX && rest.n; i++) {
