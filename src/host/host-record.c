@@ -24,8 +24,8 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "host/host-private.h"
-#include "host/keep.h"
 #include "parse/base64.h"
+#include "redact/keep.h"
 
 struct recorder {
 	int fd;

@@ -46,6 +46,8 @@ enum exit_status render_failure(const struct render_options *options, enum exit_
 /* Shows the report as --format, --output, --journal and --quiet ask. LINES: text has one line for each finding. */
 enum exit_status render_report(const struct report *report, const struct render_options *options,
 			       enum exit_status status, bool lines);
+/* Prints a line for one of many nodes: NAME, the verdict and the first reason for it. */
+void render_report_line(const char *name, const struct report *report);
 enum exit_status render_report_lines(const struct report *report, enum exit_status status);
 enum exit_status render_proof_text(const struct report *report,
 				   const struct render_options *options, enum exit_status status);
@@ -67,6 +69,11 @@ void render_table(const struct table *table, const struct fleet *fleet,
 		  const struct render_options *options);
 enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
 			     const struct render_options *options, enum exit_status status);
+/* An [expect] section: of one node, or of most of the NODES nodes in TABLE. */
+enum exit_status render_expect(const struct node *node, struct arena *arena,
+			       const struct render_options *options);
+enum exit_status render_majority(struct diff *table, size_t nodes,
+				 const struct render_options *options);
 enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
 				  const struct render_options *options, enum exit_status status);
 enum exit_status render_plan_json(const struct plan *plan, const struct report *report,

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "host/keep-words.h"
+#include "redact/keep-private.h"
 
 /* GCC 12: the texts of gcc/c; make 4.3; Linux 6.1: scripts/mod/modpost.c; data/build-errors.tsv. */
 static const char *const words[] = {

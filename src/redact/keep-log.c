@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "host/keep-words.h"
 #include "parse/service-words.h"
 #include "query/bootargs.h"
+#include "redact/keep-private.h"
 
 /* include/linux/sched.h: TASK_COMM_LEN */
 #define COMM_MAX 15

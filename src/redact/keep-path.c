@@ -5,7 +5,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "host/keep-words.h"
+#include "redact/keep-private.h"
 
 enum place {
 	PLACE_ROOT,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/redact.h"
+#include "redact/redact.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

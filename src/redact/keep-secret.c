@@ -3,7 +3,7 @@
  * PIN or a key. */
 #include <fnmatch.h>
 
-#include "host/keep-words.h"
+#include "redact/keep-private.h"
 
 static bool fits(const char *const *list, const char *name)
 {
