@@ -42,13 +42,12 @@ struct fixing {
 	LIST(const char *) touched;
 	LIST(const char *) rebuild; /* images that must be, whatever changes */
 
-	const struct finding *finding; /* the one that is asked about */
+	const struct finding *finding; /* the one that is asked about; NULL in fix_images() */
+	const char *rule;	       /* its rule, for the comment above a new line */
 	bool named;		       /* the user named its rule */
 	bool reload;		       /* the user wants the driver loaded again */
 	struct plan_repair *repair;
-	bool waits;	    /* nothing is left to do for it but to wait */
-	bool effect;	    /* something has to change for it, though another may have asked too */
-	LIST(bool) effects; /* of each repair of the plan */
+	bool waits; /* nothing is left to do for it but to wait */
 };
 
 struct fix {

@@ -103,6 +103,8 @@ enum exit_status render_json(struct json_object *json, enum exit_status status);
 
 /* ---- sentences that several formats have ---- */
 
+extern const char *const text_tags[]; /* "CRIT", by enum severity */
+
 /* Returns the time of activation as text: "at the next boot"; NULL for none. */
 const char *activation_text(enum activation activation);
 

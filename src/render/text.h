@@ -31,7 +31,6 @@ int text_gravity(const struct problem *problem);
 const char *text_number(const struct view *v, const struct problem *problem);
 void text_heading(struct view *v, const char *text);
 enum style text_style(enum severity severity);
-extern const char *const text_tags[]; /* by enum severity */
 
 /* text-head.c: print the verdict, and which node it is. Both return the number of lines. */
 int text_verdict(struct view *v);
