@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* steps-later.c - what one step must know of the later ones: the reboot that comes once, the initramfs that is built once,
- * and the devices that only a repair brings back. */
+/* steps-later.c - what one step must know of the later ones: the reboot that comes once, the initramfs that is built
+ * once, and the devices that only a repair brings back. */
 #include "advice/steps.h"
 
 bool steps_needs_repair(const struct problem *p)

@@ -87,7 +87,8 @@ const char *steps_what(const struct steps *steps, const struct problem *problem)
 enum activation steps_activation(const struct steps *steps, const struct problem *problem);
 /* The same, but ACTIVATION_NONE if that is at once or a step says it. */
 enum activation steps_waits_for(const struct steps *steps, const struct problem *problem);
-/* Returns the restart of the node that PROBLEM needs. Restarts of services and containers are part of their remedies. */
+/* Returns the restart of the node that PROBLEM needs. Restarts of services and containers are part of their
+ * remedies. */
 enum activation steps_restart(const struct steps *steps, const struct problem *problem);
 
 /* Returns the gravest rule that only root can check, or NULL. */

@@ -70,7 +70,7 @@ enum exit_status cmd_doctor(const struct options *options)
 	if (!status)
 		status = source_open(&source, options);
 	if (!status)
-		status = source_look(&source, options, false, &settings);
+		status = source_read_node(&source, options, false, &settings);
 	if (status)
 		return render_failure(&options->render, status);
 	if (options->with && proof_read(source.node, source.arena, options->with, error)) {

@@ -50,7 +50,7 @@ static enum exit_status answer(struct source *source, const struct job *job,
 	enum exit_status status = source_open(source, options);
 
 	if (!status)
-		status = source_look(source, options, false, &read);
+		status = source_read_node(source, options, false, &read);
 	if (status)
 		return status;
 	settings = settings_for(read, source->arena);

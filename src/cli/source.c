@@ -374,8 +374,8 @@ static void prepare_rules(void)
 	rule_all(&count);
 }
 
-enum exit_status source_look(struct source *source, const struct options *options, bool brief,
-			     const struct settings **settings)
+enum exit_status source_read_node(struct source *source, const struct options *options, bool brief,
+				  const struct settings **settings)
 {
 	struct reading *r = arena_alloc(source->arena, sizeof(*r));
 	struct observation how = { .pid = options->pid,

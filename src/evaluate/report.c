@@ -133,8 +133,8 @@ static void apply_acknowledgements(struct report *report, size_t from)
 	}
 }
 
-/* Returns true if a probe tried to read the fact. A fact that the rule calls out of reach (in a virtual machine, on an old
- * kernel) stays so on this node. */
+/* Returns true if a probe tried to read the fact. A fact that the rule calls out of reach (in a virtual machine, on
+ * an old kernel) stays so on this node. */
 static bool was_tried(const struct report *report, struct finding *f)
 {
 	const char *fact = f->answer.evidence[0];
@@ -281,7 +281,7 @@ static enum verdict overall(const struct report *report)
 
 /* ---- the whole ---- */
 
-/* The order counts: a trial outranks the files, the configuration has the last word on a severity, and an
+/* The order counts: a trial outranks the files, the configuration decides the severity, and an
  * acknowledgement is of the finding that would be reported. */
 static void apply_all(struct report *report, const struct settings *settings, size_t from)
 {
@@ -297,7 +297,7 @@ static unsigned int hinted_profiles(const struct report *report, const struct se
 
 	if (settings->only || settings->only_wrong)
 		return 0;
-	for_each(hint, &report->not_judged)
+	for_each(hint, &report->not_evaluated)
 		if (hint->reason)
 			profiles |= hint->profile & (PROFILE_P2P | PROFILE_RDMA);
 	return profiles;
@@ -361,7 +361,7 @@ struct report *report_make(const struct node *node, const struct settings *setti
 	report->fail_on = settings->fail_on;
 	profiles_choose(report, settings);
 	if (!settings->preflight)
-		profiles_list_not_judged(report);
+		profiles_list_not_evaluated(report);
 	ctx.profiles = report->profiles;
 	/* A trial on the hardware may show that what passes does not work. */
 	ctx.only_wrong = settings->only_wrong && !is_known(node->proof);

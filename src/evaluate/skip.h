@@ -27,7 +27,8 @@ bool skip_without_own_gpu(struct rule_context *ctx);
 bool skip_without_pcie_peers(struct rule_context *ctx, const struct pci_device *gpu);
 bool skip_without_driver(
 	struct rule_context *ctx); /* the NVIDIA driver is not loaded; else its version is known */
-/* The driver was not asked by NVML, or did not answer. Where no user asked for that, the unknown is of severity info. */
+/* The driver was not asked by NVML, or did not answer. Where no user asked for that, the unknown is of severity
+ * info. */
 bool skip_without_nvml(struct rule_context *ctx);
 bool skip_without_params(struct rule_context *ctx); /* nor its parameters are known */
 /* Skips without an RDMA device. An absent list counts as empty, because the folder does not exist before ib_core is

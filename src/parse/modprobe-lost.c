@@ -58,8 +58,8 @@ static bool has_line(const struct lines *lines, struct span wanted)
 	return false;
 }
 
-void modprobe_find_lost(struct modprobe_file *file, struct arena *arena, struct span masked,
-			struct span counts)
+void modprobe_find_masked(struct modprobe_file *file, struct arena *arena, struct span masked,
+			  struct span counts)
 {
 	struct lines theirs = { 0 }, ours = { 0 };
 	size_t compared = 0;

@@ -110,7 +110,7 @@ static void note_file(struct modprobe_parser *p, const struct modprobe_input *in
 	file->masked_by = fact_str(p->arena, input->masked_by->path);
 	file->lost.state = FACT_UNKNOWN;
 	if (input->kind == MODPROBE_TEXT && input->masked_by->kind == MODPROBE_TEXT)
-		modprobe_find_lost(file, p->arena, input->text, input->masked_by->text);
+		modprobe_find_masked(file, p->arena, input->text, input->masked_by->text);
 }
 
 /* ---- assignments ---- */

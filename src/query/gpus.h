@@ -59,7 +59,7 @@ bool gpu_is_data_centre(const struct pci_device *device);
 
 /* The generation that is managed through ConnectX functions instead of PCI functions of its own. */
 #define NVSWITCH_BEHIND_NICS 4
-/* Are there GPUs on whose board such NVSwitches are? */
+/* Returns true if a GPU is of a board with such NVSwitches. */
 bool gpu_nvswitch_is_nic(const struct pci_facts *pci);
 
 #endif

@@ -13,9 +13,9 @@ const struct log_line *node_log(const struct node *node, const char *pattern);
  * be NULL. */
 const struct log_subject *log_of_device(const struct log_line *line, const char *bdf);
 const struct log_subject *log_of_module(const struct log_line *line, const char *name);
-/* Can any user write lines of the kernel to that file (logger -t kernel)? Into kern.log a daemon puts what has the
- * kernel's facility, which it gives to no user (rsyslog 8.2302, imuxsock: kern becomes user); a journal knows the
- * kernel's own lines (_TRANSPORT=kernel, systemd.journal-fields(7)). */
+/* Returns true if any user can write lines of the kernel to that file (logger -t kernel). Into kern.log a daemon
+ * puts what has the kernel's facility, which it gives to no user (rsyslog 8.2302, imuxsock: kern becomes user); a
+ * journal knows the kernel's own lines (_TRANSPORT=kernel, systemd.journal-fields(7)). */
 bool log_is_of_users(const char *path);
 /* The paths of what is the last of them, and of how many they are. */
 const char *log_device_fact(struct arena *arena, const struct log_line *line, const char *bdf,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-build.c - lines of the log of a build: what compilers and make say, and names of the sources. A path of a home, a
- * wrapper of a compiler, and the person who built a compiler are stand-ins. */
+/* keep-build.c - lines of the log of a build: what compilers and make say, and names of the sources. A path of a
+ * home, a wrapper of a compiler, and the person who built a compiler are stand-ins. */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-private.h - what each kind of text keeps; for the files of keep.h only. A keep_ function writes the text that it is
- * given, without what is private. */
+/* keep-private.h - what each kind of text keeps; for the files of keep.h only. A keep_ function writes the text that
+ * it is given, without what is private. */
 #ifndef KEEP_PRIVATE_H
 #define KEEP_PRIVATE_H
 
@@ -128,7 +128,7 @@ char *keep_string(struct keeping *k, void (*put)(struct keeping *k, struct span 
 		  struct span text);
 /* Leaves TEXT out, but for its newlines. */
 void keep_nothing(struct keeping *k, struct span text);
-/* Is WORD in the list, which ends with NULL and may have shell patterns? */
+/* Returns true if WORD is in the list, which ends with NULL and may have shell patterns. */
 bool keep_has(const char *const *list, struct span word);
 /* A number, a word such as yes or auto, or a list of them. */
 bool keep_is_plain(struct span value);

@@ -32,7 +32,7 @@ static void print_key(void *user, const struct expect_key *key, const char *name
 	struct expect_look look;
 	const char *reason, *value;
 
-	expect_look_at(key, argument, one->node, one->arena, &look);
+	expect_read_value(key, argument, one->node, one->arena, &look);
 	value = expect_line_value(key, name, &look, &reason);
 	if (value)
 		line("%s = %s\n", name, value);
@@ -76,7 +76,7 @@ static void put_key(void *user, const struct expect_key *key, const char *name,
 	const struct one_node *one = user;
 	struct expect_look look;
 
-	expect_look_at(key, argument, one->node, one->arena, &look);
+	expect_read_value(key, argument, one->node, one->arena, &look);
 	json_object_array_add(one->keys, key_object(key, name, expect_value(key, &look)));
 }
 
@@ -115,7 +115,7 @@ static void put_others(FILE *out, const struct fleet_view *view, const struct ma
 	size_t silent = view->nodes - m->nodes;
 
 	for (size_t i = 0; i < m->key->count; i++) {
-		struct said said = majority_said(m, i);
+		struct said said = majority_value(m, i);
 
 		if (m->value && said.is_value && majority_agrees(m, said.text))
 			continue;
@@ -194,7 +194,7 @@ static void put_majority(void *user, const struct majority *m)
 	struct json_object *all = json_object_new_array();
 
 	for (size_t i = 0; i < m->key->count; i++) {
-		struct said said = majority_said(m, i);
+		struct said said = majority_value(m, i);
 		struct json_object *one = json_object_new_object();
 
 		json_put_string(one, "value", said.is_value ? said.text : NULL);

@@ -117,11 +117,11 @@ static struct json_object *taken_json(const struct report *report)
 	return json;
 }
 
-static struct json_object *not_judged_json(const struct report *report)
+static struct json_object *not_evaluated_json(const struct report *report)
 {
 	struct json_object *array = json_object_new_array();
 
-	for_each(hint, &report->not_judged) {
+	for_each(hint, &report->not_evaluated) {
 		struct json_object *json = json_object_new_object();
 
 		json_put_string(json, "profile", profiles_text(report->arena, hint->profile));
@@ -331,7 +331,7 @@ static struct json_object *report_json(const struct report *report, const struct
 	json_put(json, "node", render_node(report->node));
 	json_put(json, "profiles", render_words(profile_words, report->profiles));
 	json_put_string(json, "profiles_reason", report->profiles_reason);
-	json_put(json, "not_judged", not_judged_json(report));
+	json_put(json, "not_evaluated", not_evaluated_json(report));
 	json_put(json, "summary", summary_json(report));
 	if (steps)
 		json_put(json, "steps", render_steps(steps));

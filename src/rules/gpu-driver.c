@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gpu-driver.c - what the driver answers about its GPUs (--nvml), where a site would drain the node or ask for a repair. */
+/* gpu-driver.c - what the driver answers about its GPUs (--nvml), where a site would drain the node or ask for a
+ * repair. */
 #include <inttypes.h>
 #include <string.h>
 

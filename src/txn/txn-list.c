@@ -50,7 +50,7 @@ int txn_list(const struct root *root, struct arena *arena, struct txn_entries *e
 	*entries = (struct txn_entries){ 0 };
 	rc = txn_open(&t, &options, arena, &outcome);
 	if (rc == 0)
-		rc = state_names(&t, &names);
+		rc = state_list_ids(&t, &names);
 	for (size_t i = names.count; rc == 0 && i-- > 0;) {
 		struct txn one = { .arena = arena,
 				   .options = &options,

@@ -70,7 +70,7 @@ static int list_names(struct txn *t, struct names *names, const char *suffix)
 	return rc == -ENOENT || rc == -ENODATA ? 0 : rc;
 }
 
-int state_names(struct txn *t, struct names *names)
+int state_list_ids(struct txn *t, struct names *names)
 {
 	return list_names(t, names, "");
 }
@@ -88,7 +88,7 @@ static const char *new_stamp(struct txn *t)
 	struct tm last = { 0 }, tm;
 	char text[32];
 
-	if (state_names(t, &names) == 0 && names.count &&
+	if (state_list_ids(t, &names) == 0 && names.count &&
 	    strptime(names.items[names.count - 1], STAMP_FORMAT, &last) && timegm(&last) >= stamp)
 		stamp = timegm(&last) + 1;
 	gmtime_r(&stamp, &tm);
@@ -254,8 +254,8 @@ int state_keep(struct txn *t, struct kept *kept, const char *path)
 	char name[32];
 	int rc;
 
-	if (form_of_path(path))
-		return txn_fail(t, -EINVAL, "%s: %s", path, form_of_path(path));
+	if (path_problem(path))
+		return txn_fail(t, -EINVAL, "%s: %s", path, path_problem(path));
 	kept->path = path;
 	kept->number = t->kept_count++;
 	snprintf(name, sizeof(name), "before.%u", kept->number);

@@ -62,7 +62,7 @@ static int run_reload(struct txn *t, struct txn_step *step, struct txn_item *ite
 
 static void redo_reload(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	txn_taken_back(t, item, run_reload(t, step, item));
+	txn_set_reverted(t, item, run_reload(t, step, item));
 }
 
 /* The links count from the next boot on without it. */
@@ -149,7 +149,8 @@ static void undo_start(struct txn *t, struct txn_step *step, struct txn_item *it
 
 static void undo_stop(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	txn_taken_back(t, item, was_active(step) ? systemctl(t, "start", step->subject, NULL) : 0);
+	txn_set_reverted(t, item,
+			 was_active(step) ? systemctl(t, "start", step->subject, NULL) : 0);
 }
 
 const struct step_kind step_daemon_reload = {

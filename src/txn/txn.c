@@ -54,7 +54,7 @@ static int check_plan_file(struct txn *t, const struct plan_file *from)
 {
 	struct file_seen seen;
 	int rc = write_see(&t->w, from->path, &seen);
-	const char *wrong = form_of_path(from->path);
+	const char *wrong = path_problem(from->path);
 
 	if (wrong)
 		return txn_fail(t, -EINVAL, "%s: refused: %s", from->path, wrong);
@@ -324,7 +324,7 @@ static void carry_out(struct txn *t)
 		t->outcome->result = TXN_APPLIED;
 	} else {
 		t->outcome->text = t->why;
-		t->outcome->result = txn_take_back(t);
+		t->outcome->result = txn_revert(t);
 	}
 	txn_under_way(t->again);
 	txn_audit(t, "end", txn_result_words[t->outcome->result]);

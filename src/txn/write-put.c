@@ -99,7 +99,7 @@ int write_put(struct writer *w, const struct write_request *r)
 	return rc;
 }
 
-int write_take(struct writer *w, const char *side, const struct write_request *r)
+int write_generated(struct writer *w, const char *side, const struct write_request *r)
 {
 	char name[NAME_MAX + 1];
 	_cleanup_close_ int folder = write_open_folder(w, r->path, name);

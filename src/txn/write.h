@@ -98,7 +98,7 @@ struct write_request {
 
 int write_put(struct writer *w, const struct write_request *request);
 /* SIDE, which a generator made in PATH's folder, becomes PATH. */
-int write_take(struct writer *w, const char *side, const struct write_request *request);
+int write_generated(struct writer *w, const char *side, const struct write_request *request);
 int write_remove(struct writer *w, const char *path, const struct file_seen *expected);
 
 /*

@@ -100,7 +100,7 @@ static void take_error(struct ending *ending, struct span line, uint64_t number)
 		ending->is_success &= !ending->is_zero_exit;
 }
 
-struct ending ending_of(const struct error_finder *errors, struct span tail, uint64_t lines)
+struct ending find_ending(const struct error_finder *errors, struct span tail, uint64_t lines)
 {
 	struct ending ending = { 0 };
 	int seen = 0;
