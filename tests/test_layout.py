@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The house: which folder of src/ may include which, and no circle anywhere."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -97,6 +98,27 @@ def test_rules_lie_in_the_file_of_their_area(path):
     assert len(areas) == 1
     area = areas.pop()
     assert path.stem == area or path.stem.startswith(area + "-")
+
+
+def first_block(path):
+    """The lines from the first include on that are includes or blank."""
+    lines = itertools.dropwhile(lambda line: not line.startswith("#include "), path.read_text().splitlines())
+    return list(itertools.takewhile(lambda line: not line or line.startswith("#include "), lines))
+
+
+def test_includes_are_in_one_order():
+    """The header of the file's name, system headers, the program's headers: blocks with a blank line between them, each sorted.
+    So no header leans on what another file includes before it. Generated lists and parts of facts.h may come later."""
+    wrong = []
+    for name in FILES:
+        lines = [line for line in first_block(SRC / name) if not line.endswith('.inc"')]
+        own = lines[:1] if name.endswith(".c") and lines and lines[0].endswith(f'/{name.split("/")[-1][:-1]}h"') else []
+        system = sorted(line for line in lines if line.startswith("#include <"))
+        others = sorted(line for line in lines if line.startswith('#include "') and line not in own)
+        wanted = "\n\n".join("\n".join(part) for part in (own, system, others) if part)
+        if "\n".join(lines).strip() != wanted:
+            wrong.append(name)
+    assert not wrong
 
 
 # ---- names ----

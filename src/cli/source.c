@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* source.c - opens and reads the node of --root, --from or this machine. */
+#include "cli/source.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -12,7 +14,6 @@
 #include "base/memory.h"
 #include "base/open-file.h"
 #include "cli/settings-read.h"
-#include "cli/source.h"
 #include "cli/unpack.h"
 #include "probes/probe.h"
 

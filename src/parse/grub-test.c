@@ -4,12 +4,12 @@
  * to right: "-a" says nothing, since one test after another means both, and "-o" starts a new
  * group.
  */
-#include "base/array.h"
-#include "parse/grub-private.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
+
+#include "base/array.h"
+#include "parse/grub-private.h"
 
 #define NESTING_MAX 100 /* of parentheses, as GRUB has it */
 

@@ -2,11 +2,10 @@
 /* modprobe-lost.c - the settings of a file that is masked by a file of the same name. A site's
  * nvidia.conf often takes NVIDIA's own blacklist of nouveau out of effect without anybody wanting
  * it. */
-#include "parse/modprobe-private.h"
-
 #include <string.h>
 
 #include "parse/modname.h"
+#include "parse/modprobe-private.h"
 
 #define LOST_MAX 32	  /* lines listed */
 #define COMPARED_MAX 1024 /* lines looked for in the other file */

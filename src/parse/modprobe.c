@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* modprobe.c - selects the files that count, and computes the options of each module. */
-#include "parse/modprobe-private.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "parse/kparam.h"
+#include "parse/modprobe-private.h"
 
 /* libkmod.c default_config_paths[] */
 const char *const modprobe_folders[] = { "/etc/modprobe.d",	      "/run/modprobe.d",

@@ -3,8 +3,6 @@
  * txn-form.c - the valid values of each field of a step. A plan is held against it before anything is prepared, and
  * a record before anything of it is believed: it may be damaged, or forged by the creator of the tree.
  */
-#include "txn/txn-private.h"
-
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 #include "base/array.h"
 #include "base/utf8.h"
 #include "txn/driver-holders.h"
+#include "txn/txn-private.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"

@@ -5,8 +5,6 @@
  * made under another name in the same folder, looked at, and exchanged with the old one only then.
  * So whatever is found at its own name, unless the journal knows it, belongs to another program.
  */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "txn/txn-private.h"
 #include "txn/write-private.h"
 
 /* ---- where it belongs ---- */

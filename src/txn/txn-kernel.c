@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-kernel.c - steps on the running kernel: modules, settings, device nodes. */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <libkmod.h>
 #include <stdio.h>
@@ -11,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/library.h"
+#include "txn/txn-private.h"
 #include "txn/write-private.h"
 
 /* ---- modules ---- */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-list.c - the list of transactions of this node, from the state folder. */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 
 #include "base/cleanup.h"
+#include "txn/txn-private.h"
 
 static enum txn_status status_of(const struct txn *t, int rc)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-record.c - a transaction as plan.json has it: what was, what is to be, who wanted it. */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "parse/base64.h"
+#include "txn/txn-private.h"
 
 #define NS_PER_S 1000000000
 

@@ -5,8 +5,6 @@
  * left, what the transaction made is replaced by what was, and a file that is neither belongs to
  * another program.
  */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "txn/txn-private.h"
 #include "txn/write-private.h"
 
 /* ---- one file ---- */

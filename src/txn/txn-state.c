@@ -10,8 +10,6 @@
  * Until all of it is on the disk the folder is called ID.new, and nothing was changed. So a folder
  * called ID that lacks something was damaged, and is no transaction that never began.
  */
-#include "txn/txn-private.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +23,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/open-file.h"
+#include "txn/txn-private.h"
 #include "txn/write-private.h"
 
 #define JOURNAL_MAX (1u << 20)

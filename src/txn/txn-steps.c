@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-steps.c - which step is done how, and what all of them share. */
-#include "base/command.h"
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "base/command.h"
+#include "txn/txn-private.h"
 
 static int prepare_depmod(struct txn *t, struct txn_step *step);
 static int run_depmod(struct txn *t, struct txn_step *step, struct txn_item *item);

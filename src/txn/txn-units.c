@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-units.c - systemd's units: enabled and disabled by links, which are files of the transaction;
  * all else asks the running manager through systemctl(1). */
-#include "base/command.h"
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "base/command.h"
+#include "txn/txn-private.h"
 
 /* sd_booted(3) */
 #define SYSTEMD_RUNS "/run/systemd/system"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "txn/txn-private.h"
 #include "txn/write-private.h"
 
 const char *const txn_result_words[] = { "applied", "refused", "rolled-back", "undone",

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* write-put.c - a file written beside its place, and then put there. */
-#include "txn/write-private.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "txn/write-private.h"
 
 static int random_name(char temp[NAME_MAX + 1])
 {

@@ -3,8 +3,6 @@
  * write-swap.c - gives a name in a folder another file, and checks the displaced file before it is removed: between
  * a check and a rename the file may have changed, and reading a large image takes long.
  */
-#include "txn/write-private.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/open-file.h"
+#include "txn/write-private.h"
 
 struct swap {
 	struct writer *w;

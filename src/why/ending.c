@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "why/ending.h"
-#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/array.h"
 
 #define LAST_LINES 12 /* in which a job that went well says so */
 
