@@ -49,7 +49,7 @@ bool skip_without_module_files(
 	struct rule_context *ctx);		       /* the module files on disk are not known */
 bool skip_without_variables(struct rule_context *ctx); /* the job's environment is not known */
 bool skip_without_nccl_variables(struct rule_context *ctx); /* nor nccl.conf */
-/* nor nvshmem.conf, or whether the release that runs reads it */
+/* The same for nvshmem.conf, and for whether the release that runs reads it. */
 bool skip_without_nvshmem_variables(struct rule_context *ctx);
 bool skip_in_container(struct rule_context *ctx); /* what the host has, a container does not show */
 /* A virtual machine shows the topology that its hypervisor made up: unknown, with that reason. */

@@ -21,7 +21,7 @@ bool module_depends_on(const struct module_file *file, const char *name);
 
 /* A module of GPUs or RDMA, but none that takes a GPU away from its driver. NAME with underscores. */
 bool module_is_ours(const char *name);
-/* What is lost while it is not loaded, as a sentence; NULL: nothing that has a name of its own. */
+/* Returns a sentence: what does not work while the module is not loaded; NULL: nothing that has a name. */
 const char *module_purpose(const char *name);
 /* Returns true if the GPUs or NICs of this host do not work without the module. */
 bool module_is_needed(const struct node *node, const char *name);

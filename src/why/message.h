@@ -25,7 +25,7 @@ enum message_kind {
 };
 extern const char *const message_kind_words[];
 
-/* What a message that is a failure is beside others. */
+/* Which of several failures counts. */
 enum message_weight {
 	FAILURE_PLAIN,
 	FAILURE_SYMPTOM,  /* it does not name its reason: a cause counts before it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modprobe-lost.c - the settings of a file that is masked by a file of the same name. A site's
+/* modprobe-masked.c - the settings of a file that is masked by a file of the same name. A site's
  * nvidia.conf often takes NVIDIA's own blacklist of nouveau out of effect without anybody wanting
  * it. */
 #include <string.h>
