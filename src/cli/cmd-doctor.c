@@ -1,47 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd-doctor.c - doctor: the problems of a node, and the instructions. */
-#include "advice/steps.h"
 #include "cli/cmd.h"
+#include "cli/find-steps.h"
 #include "cli/proof-read.h"
 #include "cli/source.h"
 #include "evaluate/report.h"
 #include "evaluate/rule.h"
-#include "fixes/plan-make.h"
 #include "fleet/fleet.h"
 #include "fleet/since.h"
 #include "render/render.h"
-
-/* Returns the plan that 'fix' would make; NULL if the source has no files to read, or nothing to repair. */
-static const struct plan *outline_plan(const struct source *source, const struct settings *settings,
-				       const struct report *report)
-{
-	static const char *every[] = { "*", NULL };
-	struct settings whole = *settings;
-	struct plan_request request = {
-		.host = source->host, .report = report, .all = true, .outline = true
-	};
-	bool any = false;
-
-	for_each(f, &report->findings)
-		any |= !f->off && finding_is_problem(f) && finding_fix(f);
-	if (!any || !source->host)
-		return NULL;
-	whole.only = every;
-	whole.skip = NULL;
-	request.context = report_make(source->node, &whole, source->arena);
-	return plan_make(&request);
-}
-
-const struct steps *find_steps(const struct source *source, const struct settings *settings,
-			       const struct report *report, const struct options *options)
-{
-	struct steps_request request = { .plan = outline_plan(source, settings, report),
-					 .root = options->root,
-					 .from = options->from,
-					 .profiles = options->profiles };
-
-	return steps_find(report, &request);
-}
 
 /* Formats for a monitor have no steps. */
 static bool has_steps(const struct options *options)

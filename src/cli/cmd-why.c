@@ -4,10 +4,10 @@
 
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "cli/find-steps.h"
 #include "cli/log-read.h"
 #include "cli/source.h"
 #include "evaluate/report.h"
-#include "fixes/plan-make.h"
 #include "render/render.h"
 #include "why/why.h"
 

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "cli/find-steps.h"
 #include "cli/source.h"
 #include "evaluate/report.h"
 #include "fleet/fleet.h"
