@@ -35,8 +35,8 @@ void json_set_error(struct json_error *error, const char *text, const char *at, 
 
 const char *json_type_word(enum json_type type);
 
-/* Is it one strict document: UTF-8, no trailing text, no duplicate key, no comment? False with ERROR
- * filled. */
+/* Returns true for one strict document: UTF-8, no trailing text, no duplicate key, no comment. Otherwise fills
+ * ERROR. */
 bool json_check(const char *text, size_t n, struct json_error *error);
 
 static inline bool json_is_blank(char c)

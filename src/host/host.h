@@ -172,8 +172,8 @@ bool host_exists(struct host *host, const char *path);
 
 /* A regular file of any size, open for reading: live and tree only, -ENODATA from a capture. */
 int host_open(struct host *host, const char *path);
-/* Are these files of a system that does not run: neither /proc nor /sys, and an os-release? Asks without telling the
- * gap function or a recorder: probes ask the same again. */
+/* Returns true for files of a system that does not run: neither /proc nor /sys, and an os-release. Asks without
+ * telling the gap function or a recorder: probes ask the same again. */
 bool host_is_image(struct host *host);
 /* The kernel's log device for reading, without waiting: live only, -ENODATA elsewhere. Reading it
  * takes nothing out of the log. -ENXIO when the path is not that device, as in some containers. */

@@ -45,9 +45,9 @@ bool kmsg_line_time(const struct kmsg_line *line, uint64_t *time_us);
 /* The first thing that every kernel says. */
 bool kmsg_is_banner(struct span message);
 
-/* Does MESSAGE begin with the name of a process, as "NAME[PID]: segfault at 0 ... in FILE[...]" does? Any user can
- * choose both names, so such a message says nothing of a device. Linux 6.1.192: arch/x86/mm/fault.c
- * (show_signal_msg()), arch/x86/kernel/traps.c (show_signal()), which puts "traps: " before it. */
+/* Does MESSAGE begin with the name of a process, as "NAME[PID]: segfault at 0 ... in FILE[...]" does? Any user can choose
+ * both names, so such a message says nothing of a device. Linux 6.1.192: arch/x86/mm/fault.c (show_signal_msg()),
+ * arch/x86/kernel/traps.c (show_signal()), which puts "traps: " before it. */
 bool kmsg_is_of_process(struct span message);
 
 /* A message, and what its beginning is: found out when the first pattern asks, because most messages have the text of

@@ -20,7 +20,8 @@ bool bootargs_find(const char *text, const char *name, const char *value);
 
 /* Returns true for an argument that GPU or RDMA work depends on. */
 bool bootargs_is_ours(const struct kparam *arg);
-/* Does ARGUMENT, which the kernel may not know, begin as those of GPU, NIC and IOMMU do? It can be misspelt. */
+/* Returns true if ARGUMENT, which the kernel may not know, begins as those of GPU, NIC and IOMMU do. It can be
+ * misspelt. */
 bool bootargs_begins_as_ours(struct span argument);
 /* Returns true if TEXT has this very argument. */
 bool bootargs_holds(const char *text, const struct kparam *arg);

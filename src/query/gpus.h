@@ -42,8 +42,8 @@ bool gpu_is_vgpu(const struct node *node, const struct pci_device *device);
 /* Without a GPU System Processor, which the open kernel modules need; false for a model that is not in the
  * table. */
 bool gpu_is_before_turing(const struct pci_device *device);
-/* Is a driver of that version of a branch for the GPU's architecture? BRANCH is the first or the last that is.
- * An architecture that is not known fits. */
+/* Returns true if the branch of that version supports the GPU's architecture. BRANCH is the first or the last that
+ * does. True if the architecture is not known. */
 enum gpu_fit { GPU_FIT, GPU_DRIVER_TOO_OLD, GPU_DRIVER_TOO_NEW };
 enum gpu_fit gpu_driver_fit(const struct pci_device *device, const char *version,
 			    unsigned int *branch);

@@ -31,7 +31,7 @@ const struct module_symbol *module_symbol_find(const void *list, const char *nam
 
 enum symbol_fit { SYMBOL_FITS, SYMBOL_OTHER_VERSION, SYMBOL_UNKNOWN };
 
-/* Has the symbol that a module WANTs the version that the modules of the running kernel offer? FROM
+/* Returns whether the symbol that a module WANTs has the version that the modules of the running kernel offer. FROM
  * is the file that offers it, or NULL. */
 enum symbol_fit module_symbol_fit(const struct node *node, const struct module_symbol *want,
 				  const struct module_file **from);

@@ -225,8 +225,7 @@ int links_change(struct txn *t, const struct txn_step *step);
 typedef int generate_check(struct txn *t, struct txn_step *step, int side);
 int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
 	     generate_check *check);
-/* Does the step's program write this file in its place, so that an interruption leaves it in any
- * state? */
+/* Returns true if the step's program writes this file in place, so that an interruption leaves it in any state. */
 bool generate_in_place(const struct txn_step *step, const struct kept *kept);
 /* Returns true if the file system of PATH is mounted. */
 int generate_check_place(struct txn *t, const char *path);

@@ -88,8 +88,8 @@ struct message_match {
 	struct span values[MESSAGE_PARTS_MAX]; /* by part */
 };
 
-/* Is MESSAGE in LINE, at or behind FROM? The last variable of a pattern that ends with one reaches to the end of the
- * line. */
+/* Returns true if MESSAGE is in LINE, at or behind FROM. If a pattern ends with a variable, that variable reaches to
+ * the end of the line. */
 bool message_match(const struct message *message, struct span line, const char *from,
 		   struct message_match *match);
 
