@@ -3,6 +3,7 @@
 #   make                       build/nvnodecheck
 #   make check                 the tests, without what takes long; TESTS='FILE...' runs these alone
 #   make check-long            the tests with all that they repeat, fuzz targets, sanitizers over everything; an hour
+#   make check-package         the tests that a package runs while it is built
 #   make format                src/ and tests/ as clang-format 14 has them, which make check looks at
 #   make check-sanitize        nodes, cases and bad input with ASan and UBSan
 #   make check-generators      fixes with the real generators of initramfs images, as root
@@ -67,15 +68,13 @@ WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing
 	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wconversion -Wno-sign-conversion \
 	    -Wno-missing-field-initializers
 
-# What distributions build with, as far as this compiler has it for its machine: all but what one of a list of
-# guesses refuses is asked for at once. FORTIFY_SOURCE needs optimization, and a distribution may name its own.
+# What distributions build with, as far as the compiler accepts it for its machine. FORTIFY_SOURCE needs
+# optimization, and a distribution may set its own level.
 HARDENING ?= $(if $(SANITIZE_FLAGS),,yes)
-accepts = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo '$(1)')
+accepted = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo '$(1)')
 ifneq ($(HARDENING),)
-  GUESSES := -fstack-protector-strong -fstack-clash-protection
-  MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-  GUESSES += $(if $(filter x86_64,$(MACHINE)),-fcf-protection) $(if $(filter aarch64,$(MACHINE)),-mbranch-protection=standard)
-  HARDENING_CFLAGS := -fPIE $(or $(call accepts,$(GUESSES)),$(foreach flag,$(GUESSES),$(call accepts,$(flag))))
+  HARDENING_CFLAGS := -fPIE $(foreach flag,-fstack-protector-strong -fstack-clash-protection -fcf-protection \
+		      -mbranch-protection=standard,$(call accepted,$(flag)))
   ifeq ($(findstring _FORTIFY_SOURCE,$(CFLAGS) $(CPPFLAGS)),)
     HARDENING_CFLAGS += $(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
   endif
@@ -99,7 +98,7 @@ LISTS := $(patsubst %,$(B)/%.inc,$(REGISTRIES) $(TABLES) known-bad-summary nvshm
 # Unit tests: one program for each file, with what it needs of everything but main.c.
 UNITS := $(patsubst tests/unit/test-%.c,$(B)/tests/unit-%,$(wildcard tests/unit/test-*.c))
 
-.PHONY: all help pictures check check-long format check-sanitize check-sanitize-quick check-texts check-generators \
+.PHONY: all help pictures check check-package check-long format check-sanitize check-sanitize-quick check-texts check-generators \
 	check-vm check-loads check-mutants check-oracles check-reboot check-cycle check-power check-units \
 	check-integration check-image check-faults check-valgrind bench check-fuzz build-fuzz unit install uninstall \
 	dist clean distclean FORCE
@@ -137,12 +136,9 @@ $(B)/rules-page: $(PAGE_SOURCES) $(wildcard src/*/*.h) | $(LISTS)
 	$(Q)$(BUILD_CC) -std=gnu17 -D_GNU_SOURCE -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(LIBS)) \
 		-ffunction-sections -fdata-sections -Wl,--gc-sections -o $@ $(PAGE_SOURCES)
 
-FACTS_PAGE := src/facts/facts.h src/facts/facts-pci.h src/facts/facts-kinds.h src/facts/facts-env.h \
-	      src/facts/facts-failures.h src/facts/facts-dkms.h src/facts/facts-libraries.h src/facts/facts-loads.h \
-	      src/facts/facts-acknowledged.h src/facts/facts-nvml.h src/facts/facts-references.h \
-	      src/facts/facts-repairs.h src/facts/facts-services.h src/facts/facts-software.h src/facts/proof.h \
-	      src/facts/own-files.h src/facts/facts.c src/facts/facts-os.c src/facts/facts-pci.c src/facts/facts-loads.c src/facts/facts-dkms.c src/facts/facts-libraries.c src/facts/facts-services.c src/facts/facts-nvml.c \
-	      src/facts/proof.c man/nvnodecheck-facts.5.in
+# The headers of the data model, then its descriptions, then the frame of the page.
+FACTS_PAGE := $(sort $(wildcard src/facts/facts*.h)) src/facts/proof.h src/facts/own-files.h \
+	      $(sort $(wildcard src/facts/facts*.c)) src/facts/proof.c man/nvnodecheck-facts.5.in
 $(B)/nvnodecheck-facts.5: man/facts.awk Makefile $(FACTS_PAGE)
 	@echo "  MAN     $@"
 	@mkdir -p $(@D)
@@ -226,6 +222,10 @@ $(B)/tests/generator-standin: tests/generator-standin.c
 PYTHON ?= /usr/bin/python3
 check: all unit
 	$(Q)$(PYTHON) tests/check $(B) $(TESTS)
+
+# What a package runs while it is built. The rest of the suite needs root or much time.
+check-package: all unit
+	$(Q)$(PYTHON) tests/check $(B) tests/test_nodes.py tests/test_cases.py tests/test_cli.py
 
 # CI runs the shorter part of these. The time limit of a test is ten times the usual one.
 check-long check-sanitize check-faults check-valgrind check-generators: export NVNODECHECK_TEST_LIMIT ?= 3000
@@ -356,6 +356,11 @@ $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(B)/tests/all.a
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -fsanitize=fuzzer $(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a \
 		$(ALL_LDLIBS)
 
+# contrib/ calls the program by its usual path. An installed file calls it where it is installed; a container has it at the
+# usual path.
+CONTRIB := $(sort $(patsubst ./%,%,$(shell find contrib -type f ! -path '*/__pycache__/*' ! -name '*~')))
+install_contrib = install -D -m $(if $(shell test -x $(1) && echo yes),755,644) $(1) $(DESTDIR)$(DOCDIR)/$(1) \
+	$(if $(filter contrib/kubernetes/%,$(1)),,&& sed -i 's|/usr/sbin/nvnodecheck|$(INSTALLED)|g' $(DESTDIR)$(DOCDIR)/$(1))
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
 		$(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) \
@@ -369,9 +374,7 @@ install: all
 	install -m 644 completions/nvnodecheck.fish $(DESTDIR)$(FISHDIR)/
 	install -m 644 nvnodecheck.conf.example README.md NEWS SECURITY.md COPYING data/known-bad.tsv \
 		$(DESTDIR)$(DOCDIR)/
-	cp -r contrib $(DESTDIR)$(DOCDIR)/
-	find $(DESTDIR)$(DOCDIR)/contrib -type f ! -path '*/contrib/kubernetes/*' -exec \
-		sed -i 's|/usr/sbin/nvnodecheck|$(INSTALLED)|g' {} +
+	@$(foreach file,$(CONTRIB),$(call install_contrib,$(file)) &&) :
 	install -m 644 nodes/*.capture $(DESTDIR)$(DATADIR)/nvnodecheck/nodes/
 
 # What install put there; configuration, and what was kept for undo, stay.

@@ -162,7 +162,7 @@ def news(text):
     yield from re.split(r"\n\s*\n|\n \* ", text)
 
 
-KINDS = ((markdown, ("*.md", "docs/*.md", "contrib/*.md", "data/*.md", "tests/*.md", "tests/vm/*.md")),
+KINDS = ((markdown, ("*.md", "docs/*.md", "contrib/*.md", "data/*.md", "tests/*.md", "tests/*/*.md")),
          (page, ("man/*.8", "man/*.5", "man/*.5.in")),
          (hashes, ("*.example", "contrib/*/*")), (notes, ("tests/nodes/*.node", "tests/nodes/*/*.node")),
          (news, ("NEWS",)))

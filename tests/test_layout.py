@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The house: which folder of src/ may include which, and no circle anywhere."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -14,17 +15,19 @@ MAY_INCLUDE = {
     "facts": "base",
     "parse": "base facts",
     "query": "base facts parse",
-    "host": "base facts parse query",
+    "redact": "base facts parse query",
+    "host": "base facts parse redact",
     "evaluate": "base facts parse query",
     "rules": "base facts parse query evaluate",
     "why": "base facts query evaluate",
     "probes": "base facts parse query host",
     "txn": "base facts parse host probes evaluate",
     "fixes": "base facts parse query host probes evaluate txn",
+    "advice": "base query evaluate txn",
     "provers": "base facts query probes",
     "fleet": "base facts evaluate",
-    "render": "base facts query evaluate why fleet fixes txn",
-    "cli": "base facts query host evaluate why probes fixes txn provers fleet render",
+    "render": "base facts query evaluate why advice fleet fixes txn",
+    "cli": "base facts query host evaluate why probes fixes txn advice provers fleet render",
     "main.c": "base cli render",
 }
 
@@ -95,6 +98,27 @@ def test_rules_lie_in_the_file_of_their_area(path):
     assert len(areas) == 1
     area = areas.pop()
     assert path.stem == area or path.stem.startswith(area + "-")
+
+
+def first_block(path):
+    """The lines from the first include on that are includes or blank."""
+    lines = itertools.dropwhile(lambda line: not line.startswith("#include "), path.read_text().splitlines())
+    return list(itertools.takewhile(lambda line: not line or line.startswith("#include "), lines))
+
+
+def test_includes_are_in_one_order():
+    """The header of the file's name, system headers, the program's headers: blocks with a blank line between them, each sorted.
+    So no header leans on what another file includes before it. Generated lists and parts of facts.h may come later."""
+    wrong = []
+    for name in FILES:
+        lines = [line for line in first_block(SRC / name) if not line.endswith('.inc"')]
+        own = lines[:1] if name.endswith(".c") and lines and lines[0].endswith(f'/{name.split("/")[-1][:-1]}h"') else []
+        system = sorted(line for line in lines if line.startswith("#include <"))
+        others = sorted(line for line in lines if line.startswith('#include "') and line not in own)
+        wanted = "\n\n".join("\n".join(part) for part in (own, system, others) if part)
+        if "\n".join(lines).strip() != wanted:
+            wrong.append(name)
+    assert not wrong
 
 
 # ---- names ----

@@ -501,7 +501,7 @@ def test_of_each_file_that_is_read_something_stays(name, stages):
     whole, kept = texts_read(stage.directory, "--no-redact"), texts_read(stage.directory)
     assert len(whole) > 100
     assert not [path for path, text in whole.items() if text and not kept.get(path) and
-                not any(fnmatch.fnmatch(path, pattern) for pattern in LEFT_OUT)], "add it to kept[] in src/host/keep.c"
+                not any(fnmatch.fnmatch(path, pattern) for pattern in LEFT_OUT)], "add it to kept[] in src/redact/keep.c"
 
 
 def test_sysctls_stay(stages, tmp_path):
@@ -524,7 +524,7 @@ def test_commands_of_grub_stay():
     def listed(file, start, form):
         text = open(os.path.join(program.TOP, "src", file), encoding="utf-8").read()
         return re.findall(form, text[text.index(start):].partition("\n};")[0])
-    kept = [name.replace("\\\\", "\\") for name in listed("host/keep-boot.c", "identifiers[] = {", '\t"(.*)"')]
+    kept = [name.replace("\\\\", "\\") for name in listed("redact/keep-boot.c", "identifiers[] = {", '\t"(.*)"')]
     for name in listed("parse/grub-commands.c", "commands[] = {", '{ "([^"]*)"') + ["function", "for", "linux"]:
         assert any(re.fullmatch(fnmatch.translate(form.replace("\\[", "[[]")), name) for form in kept), name
 

@@ -33,6 +33,14 @@ def answers(binary, directory):
     return status, without_texts(json.loads(out)["findings"])
 
 
+def steps(binary, directory):
+    """Problems with the same text of what to do are side by side, so the order inside a step differs."""
+    _, out = run(binary, "doctor", "--json", "--profile", PROFILES, "--root", directory)
+    return [(step["kind"], step["who"], step["restart"],
+             sorted((p["rule"], p["activation"], bool(p["refused"])) for p in step["problems"]))
+            for step in json.loads(out)["steps"]]
+
+
 def plan(binary, directory):
     status, out = run(binary, "fix", "--json", "--all", "--profile", PROFILES, "--root", directory)
     document = json.loads(out)
@@ -54,6 +62,7 @@ def test_texts_decide_nothing(name, stages):
     stage.put(node.tree_of(name, []))
     first = answers(program.binary(), stage.directory)
     assert answers(REPLACED, stage.directory) == first
+    assert steps(REPLACED, stage.directory) == steps(program.binary(), stage.directory)
     assert plan(REPLACED, stage.directory) == plan(program.binary(), stage.directory)
     assert table(REPLACED, stage.directory) == table(program.binary(), stage.directory)
 

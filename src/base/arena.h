@@ -24,7 +24,7 @@ struct arena *arena_new_shared(size_t bytes);
 struct arena *arena_part(struct arena *arena, size_t bytes);
 void arena_free(struct arena *arena);
 void arena_reset(struct arena *arena);
-/* memory_make_ready() for the next BYTES. */
+/* Calls memory_make_ready() for the next BYTES. */
 void arena_make_ready(struct arena *arena, size_t bytes);
 size_t arena_used(const struct arena *arena); /* bytes */
 /* Gives back what was taken since arena_used() was USED. */
@@ -50,7 +50,7 @@ struct arena_text {
 };
 
 void arena_add(struct arena_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What it has become; "" where nothing was added. */
+/* Returns the text; "" if nothing was added. */
 const char *arena_added(const struct arena_text *t);
 
 #endif

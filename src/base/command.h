@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 
-/* Does every shell, GRUB, modprobe.d and printf(1) take TEXT as it is, wherever it stands? Letters, digits and
+/* Returns true if every shell, GRUB, modprobe.d and printf(1) take TEXT as it is, in any place. Letters, digits and
  * _+=:,./@- only, no dash in front, which would make it an option, and no "..", which leads to another file. */
 bool command_is_plain(const char *text);
 
@@ -26,8 +26,8 @@ const char *command_join(struct arena *arena, const char *first, const char *the
  * a shell would interpret. */
 const char *command_name(const char *text, const char *placeholder);
 
-/* Can TEXT stand between single quotes of a shell, and there between double quotes of a file that a shell or
- * modprobe reads? */
+/* Returns true if TEXT can stand between single quotes of a shell, and there between double quotes of a file that a
+ * shell or modprobe reads. */
 bool command_can_quote(const char *text);
 
 /* Returns TEXT as one word of a shell, in single quotes where needed. It is for arguments of this program, which

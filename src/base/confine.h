@@ -15,7 +15,8 @@
 /* Private memory of one process that looks: several times what the largest module of a driver unpacks to. */
 #define CONFINE_MEMORY (256u << 20)
 
-/* Whom this process asks, besides the kernel's files. One alone: what a library of one does must not reach the others. */
+/* Whom this process asks, besides the kernel's files. One alone: what a library of one does must not reach the
+ * others. */
 enum confine_asks {
 	ASKS_NOBODY,
 	ASKS_SYSTEMD, /* over its socket */

@@ -46,7 +46,7 @@ const char *escape_string(struct arena *arena, enum sink sink, const char *text)
 int escape_printf(FILE *out, enum sink sink, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Is TEXT, by its address, one of this program's own that is written as it is? */
+/* Returns true if TEXT, by its address, is a text of this program that is written as it is. */
 typedef bool escape_is_own(const char *text);
 /* OWN may be NULL. */
 int escape_vprintf(FILE *out, enum sink sink, escape_is_own *own, const char *format, va_list ap)

@@ -35,8 +35,8 @@ void json_set_error(struct json_error *error, const char *text, const char *at, 
 
 const char *json_type_word(enum json_type type);
 
-/* Is it one strict document: UTF-8, no trailing text, no duplicate key, no comment? False with ERROR
- * filled. */
+/* Returns true for one strict document: UTF-8, no trailing text, no duplicate key, no comment. Otherwise fills
+ * ERROR. */
 bool json_check(const char *text, size_t n, struct json_error *error);
 
 static inline bool json_is_blank(char c)
@@ -60,7 +60,7 @@ void json_scan_begin(struct json_scan *s, const char *text, size_t n, struct jso
 void json_scan_end(struct json_scan *s);
 #define _cleanup_scan_ _cleanup_(json_scan_end)
 
-/* Is nothing but blanks left? */
+/* Returns true if only blanks are left. */
 bool json_scan_finish(struct json_scan *s);
 
 static inline void json_scan_blank(struct json_scan *s)
@@ -69,14 +69,14 @@ static inline void json_scan_blank(struct json_scan *s)
 		s->at++;
 }
 
-/* Is MARK here, followed by one blank and something else? That is the usual form. */
+/* Returns true if MARK is here, followed by one blank and something else. That is the usual form. */
 static inline bool json_scan_is_near(const struct json_scan *s, char mark)
 {
 	return s->end - s->at > 2 && s->at[0] == mark && s->at[1] == ' ' &&
 	       !json_is_blank(s->at[2]);
 }
 
-/* Is this directly after the opening bracket of an object or list? */
+/* Returns true directly after the opening bracket of an object or list. */
 static inline bool json_scan_is_first(const struct json_scan *s)
 {
 	return s->at[-1] == '{' || s->at[-1] == '[';

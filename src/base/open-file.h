@@ -21,8 +21,8 @@ int open_checked(const char *file, int flags, bool nofollow, open_check *check);
 /* Returns true if another file is mounted onto NAME in FOLDER, or onto FOLDER if NAME is "". Known since Linux 5.8. */
 bool open_is_mounted(int folder, const char *name);
 
-/* NAME in FOLDER, if it is a regular file with that name alone (-EBADF: it is not, -ENOENT). The owner of the folder may
- * have put a device there, a FIFO, a link, a mount, or a second name of a file elsewhere: none is opened. */
+/* NAME in FOLDER, if it is a regular file with that name alone (-EBADF: it is not, -ENOENT). The owner of the folder
+ * may have put a device there, a FIFO, a link, a mount, or a second name of a file elsewhere: none is opened. */
 int open_own_file(int folder, const char *name, int flags);
 
 /* Opens FILE for reading. Only a regular file with storage is accepted, or a pipe of the caller or root; anything

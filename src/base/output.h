@@ -6,7 +6,6 @@
 #define OUTPUT_H
 
 #include <limits.h>
-
 #include <sys/types.h>
 
 #include "base/exit-status.h"

@@ -21,7 +21,7 @@ struct window {
 
 /* 0 or -ENOMEM. */
 int window_open(struct window *window, size_t bytes);
-/* memory_make_ready() for the first BYTES; what the child says of its arena plays no part. */
+/* Calls memory_make_ready() for the first BYTES, whatever the child writes about its arena. */
 void window_make_ready(const struct window *window, size_t bytes);
 void window_close(struct window *window);
 

@@ -181,7 +181,7 @@ enum exit_status cmd_ack(const struct options *options)
 		return EXIT_CANNOT;
 	}
 	if (!status)
-		status = source_look(&source, options, false, &settings);
+		status = source_read_node(&source, options, false, &settings);
 	if (status)
 		return status;
 	g.form.reason = text_or_none(g.arena, options->reason);

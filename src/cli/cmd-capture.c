@@ -34,7 +34,7 @@ static enum exit_status record(struct source *source, const struct options *opti
 			 strerror(-rc));
 		return EXIT_CANNOT;
 	}
-	status = source_look(source, options, false, &settings);
+	status = source_read_node(source, options, false, &settings);
 	return status ? status : check_recorded(source->host, options->output);
 }
 

@@ -1,38 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd-doctor.c - doctor: the problems of a node, and the instructions. */
 #include "cli/cmd.h"
+#include "cli/find-steps.h"
 #include "cli/proof-read.h"
 #include "cli/source.h"
 #include "evaluate/report.h"
 #include "evaluate/rule.h"
-#include "fixes/plan-make.h"
 #include "fleet/fleet.h"
 #include "fleet/since.h"
 #include "render/render.h"
 
-const struct plan *outline_plan(const struct source *source, const struct settings *settings,
-				const struct report *report)
+/* Formats for a monitor have no steps. */
+static bool has_steps(const struct options *options)
 {
-	static const char *every[] = { "*", NULL };
-	struct settings whole = *settings;
-	struct plan_request request = {
-		.host = source->host, .report = report, .all = true, .outline = true
-	};
-	bool any = false;
-
-	for_each(f, &report->findings)
-		any |= !f->off && finding_is_problem(f) && finding_fix(f);
-	if (!any || !source->host)
-		return NULL;
-	whole.only = every;
-	whole.skip = NULL;
-	request.context = report_make(source->node, &whole, source->arena);
-	return plan_make(&request);
-}
-
-static bool is_for_people(const struct options *options)
-{
-	return options->format == FORMAT_TEXT || options->format == FORMAT_HTML;
+	return options->format == FORMAT_TEXT || options->format == FORMAT_HTML ||
+	       options->format == FORMAT_JSON || options->format == FORMAT_JSONL;
 }
 
 enum exit_status cmd_doctor(const struct options *options)
@@ -55,7 +37,7 @@ enum exit_status cmd_doctor(const struct options *options)
 	if (!status)
 		status = source_open(&source, options);
 	if (!status)
-		status = source_look(&source, options, false, &settings);
+		status = source_read_node(&source, options, false, &settings);
 	if (status)
 		return render_failure(&options->render, status);
 	if (options->with && proof_read(source.node, source.arena, options->with, error)) {
@@ -71,7 +53,7 @@ enum exit_status cmd_doctor(const struct options *options)
 		report->changes = &changes;
 	}
 	status = report_status(report, settings->strict);
-	if (is_for_people(options) && !options->quiet)
-		how.plan = outline_plan(&source, settings, report);
+	if (has_steps(options) && !options->quiet)
+		how.steps = find_steps(&source, settings, report, options);
 	return render_report(report, &how, status, false);
 }

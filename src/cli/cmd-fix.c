@@ -88,7 +88,7 @@ enum exit_status cmd_fix(const struct options *options)
 	if (!status && options->apply)
 		status = fix_prepare(&source, options, &changed);
 	if (!status)
-		status = source_look(&source, options, false, &settings);
+		status = source_read_node(&source, options, false, &settings);
 	if (!status)
 		status = need_settings(&source, options);
 	if (!status)

@@ -37,7 +37,7 @@ enum exit_status cmd_preflight(const struct options *given)
 	if (!status)
 		status = source_open(&source, &options);
 	if (!status)
-		status = source_look(&source, &options, true, &read);
+		status = source_read_node(&source, &options, true, &read);
 	if (status)
 		return render_failure(&options.render, status);
 	if (!source.host)

@@ -84,7 +84,7 @@ enum exit_status cmd_prove(const struct options *options)
 	enum exit_status status = source_open(&source, options);
 
 	if (!status)
-		status = source_look(&source, options, false, &settings);
+		status = source_read_node(&source, options, false, &settings);
 	if (!status)
 		status = prove(&source, options);
 	if (status)

@@ -4,10 +4,10 @@
 
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "cli/find-steps.h"
 #include "cli/log-read.h"
 #include "cli/source.h"
 #include "evaluate/report.h"
-#include "fixes/plan-make.h"
 #include "render/render.h"
 #include "why/why.h"
 
@@ -50,13 +50,13 @@ static enum exit_status answer(struct source *source, const struct job *job,
 	enum exit_status status = source_open(source, options);
 
 	if (!status)
-		status = source_look(source, options, false, &read);
+		status = source_read_node(source, options, false, &read);
 	if (status)
 		return status;
 	settings = settings_for(read, source->arena);
 	report = report_make(source->node, settings, source->arena);
 	if (options->format != FORMAT_JSON)
-		how.plan = outline_plan(source, settings, report);
+		how.steps = find_steps(source, settings, report, options);
 	return print(why_make(job, report, options->host), &how, options);
 }
 

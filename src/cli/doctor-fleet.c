@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/cmd.h"
+#include "cli/find-steps.h"
 #include "cli/source.h"
 #include "evaluate/report.h"
 #include "fleet/fleet.h"
@@ -26,36 +27,6 @@ struct head {
 	enum exit_status status;
 	enum verdict verdict;
 };
-
-/* The worst finding of those that make the verdict what it is, information left out; NULL for none. */
-static const struct finding *worst(const struct report *r)
-{
-	const struct finding *f = render_next(r, NULL);
-
-	while (f && f->answer.verdict != r->verdict)
-		f = render_next(r, f);
-	return f;
-}
-
-/* A file's name is its sender's. */
-#define line(...) escape_printf(stdout, SINK_TERMINAL, __VA_ARGS__)
-
-static void put_name(const char *name, const struct report *r)
-{
-	const struct finding *first = worst(r);
-	size_t failed = r->count[VERDICT_FAIL];
-
-	/* The reason of what is unknown begins with that word itself. */
-	if (r->verdict == VERDICT_UNKNOWN && first)
-		line("%s: %s", name, render_reason(r, first));
-	else if (first)
-		line("%s: %s: %s", name, verdict_words[r->verdict], render_reason(r, first));
-	else
-		line("%s: %s", name, verdict_words[r->verdict]);
-	if (failed > 1)
-		printf(" (of %zu that failed)", failed);
-	putchar('\n');
-}
 
 static bool is_table(const struct options *options)
 {
@@ -83,9 +54,10 @@ static struct head evaluate_node(struct source *source, const char *file, const 
 	head.verdict = report->verdict;
 	*items = table_items(report, &head.items);
 	if (!is_table(options))
-		render_report_jsonl(report, head.status);
+		render_report_jsonl(report, find_steps(source, &settings, report, &one),
+				    head.status);
 	else if (options->verbose)
-		put_name(name, report);
+		render_report_line(name, report);
 	return head;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/rule-search.h"
-#include "base/array.h"
 
 #include <fnmatch.h>
 #include <string.h>
+
+#include "base/array.h"
 
 typedef bool is_meant(const struct rule *rule, char *const *words, size_t count);
 

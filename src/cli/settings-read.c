@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* settings-read.c - the configuration files of a node. */
+#include "cli/settings-read.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "cli/settings-read.h"
 
 static int read_one(struct settings *settings, struct host *host, const char *file, bool wanted,
 		    struct arena *arena, char error[512])

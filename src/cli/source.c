@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* source.c - opens and reads the node of --root, --from or this machine. */
+#include "cli/source.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -12,7 +14,6 @@
 #include "base/memory.h"
 #include "base/open-file.h"
 #include "cli/settings-read.h"
-#include "cli/source.h"
 #include "cli/unpack.h"
 #include "probes/probe.h"
 
@@ -374,8 +375,8 @@ static void prepare_rules(void)
 	rule_all(&count);
 }
 
-enum exit_status source_look(struct source *source, const struct options *options, bool brief,
-			     const struct settings **settings)
+enum exit_status source_read_node(struct source *source, const struct options *options, bool brief,
+				  const struct settings **settings)
 {
 	struct reading *r = arena_alloc(source->arena, sizeof(*r));
 	struct observation how = { .pid = options->pid,

@@ -5,7 +5,7 @@
 
 #include "evaluate/rule.h"
 
-/* Does it still hold on this node? What says so and was not read ends it. */
+/* Returns true if it still holds on this node. If the facts for that were not read, it does not hold. */
 bool acknowledgement_holds(const struct node *node, const struct acknowledgement *a);
 /* The one that is about FINDING and holds, or NULL. */
 const struct acknowledgement *acknowledgement_of(const struct node *node,

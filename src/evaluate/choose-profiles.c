@@ -143,14 +143,14 @@ static const char *why_profile(const struct report *report, unsigned int profile
 					   : NULL;
 }
 
-void profiles_list_not_judged(struct report *report)
+void profiles_list_not_evaluated(struct report *report)
 {
 	for (unsigned int bit = 0; profile_words[bit]; bit++) {
 		struct profile_hint *hint;
 
 		if (report->profiles & 1u << bit)
 			continue;
-		hint = LIST_ADD(report->arena, &report->not_judged);
+		hint = LIST_ADD(report->arena, &report->not_evaluated);
 		hint->profile = 1u << bit;
 		hint->reason = why_profile(report, hint->profile);
 	}

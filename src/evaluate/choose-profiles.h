@@ -8,7 +8,7 @@
 /* Sets report->profiles and the reason. */
 void profiles_choose(struct report *report, const struct settings *settings);
 
-/* Fills report->not_judged with the other profiles, and with what on this node asks for each. */
-void profiles_list_not_judged(struct report *report);
+/* Fills report->not_evaluated with the other profiles, and with what on this node asks for each. */
+void profiles_list_not_evaluated(struct report *report);
 
 #endif

@@ -503,8 +503,8 @@ const struct expect_key *expect_find(const char *key, const char **argument)
 	return NULL;
 }
 
-void expect_look_at(const struct expect_key *key, const char *argument, const struct node *node,
-		    struct arena *arena, struct expect_look *look)
+void expect_read_value(const struct expect_key *key, const char *argument, const struct node *node,
+		       struct arena *arena, struct expect_look *look)
 {
 	*look = (struct expect_look){ .node = node, .arena = arena, .argument = argument };
 	key->look(look);

@@ -62,14 +62,14 @@ extern const struct expect_key expect_keys[]; /* ends with a NULL key */
 const struct expect_key *expect_find(const char *key, const char **argument);
 /* NULL, or the kind of value that is expected instead of VALUE. */
 const char *expect_refuse(const struct expect_key *key, const char *value);
-void expect_look_at(const struct expect_key *key, const char *argument, const struct node *node,
-		    struct arena *arena, struct expect_look *look);
+void expect_read_value(const struct expect_key *key, const char *argument, const struct node *node,
+		       struct arena *arena, struct expect_look *look);
 /* Calls CALL for every key that a configuration could set for NODE, in the order of the table. NAME is the key as a
  * configuration writes it. */
 typedef void expect_each(void *user, const struct expect_key *key, const char *name,
 			 const char *argument);
 void expect_each_key(const struct node *node, struct arena *arena, expect_each *call, void *user);
-/* Does one value fit an alternative of WANTED? WHICH, unless it is NULL, gets its number. */
+/* Returns true if one value matches an alternative of WANTED. WHICH, unless it is NULL, gets its number. */
 bool expect_fits(const struct expect_key *key, const char *value, const char *wanted,
 		 size_t *which);
 /* Gets the number of values that alternative WHICH must match. Returns false when any number will do, or when there

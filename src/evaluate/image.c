@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "evaluate/image.h"
-#include "base/array.h"
 
 #include <string.h>
+
+#include "base/array.h"
 
 /* Facts that a machine or a running kernel has, as paths or the beginnings of paths. */
 static const char *const machine_facts[] = {

@@ -7,7 +7,7 @@
 #include "evaluate/rule.h"
 #include "query/known-bad.h"
 
-/* Does it hit work of a profile that is asked for? */
+/* Returns true if the defect concerns a profile that is asked for. */
 bool known_is_asked_for(const struct rule_context *ctx, const struct known_bad *row);
 
 /* The text of a finding, and the known defect that can be its cause. Without a defect only OBSERVED is set, and the

@@ -71,7 +71,7 @@ static void say_of_device(struct rule_context *ctx, struct answer *answer)
 		set_remedy(answer, cure);
 }
 
-void refused_say(struct rule_context *ctx, struct answer *answer)
+void refused_explain(struct rule_context *ctx, struct answer *answer)
 {
 	const char *module = answer->needs_module ? answer->needs_module : ctx->rule->needs_module;
 

@@ -9,6 +9,6 @@
 #include "evaluate/rule.h"
 
 /* Puts that into ANSWER, a failure of the rule that is being asked. */
-void refused_say(struct rule_context *ctx, struct answer *answer);
+void refused_explain(struct rule_context *ctx, struct answer *answer);
 
 #endif

@@ -15,7 +15,7 @@
 #include "query/peer-support.h"
 #include "query/topology.h"
 
-/* ---- evaluating ---- */
+/* ---- which rules ---- */
 
 static bool matches(const char *const *patterns, const char *id)
 {
@@ -32,84 +32,6 @@ static bool is_selected(const struct report *report, const struct settings *sett
 			   : !(rule->profiles & (report->profiles | PROFILE_BASE)))
 		return false;
 	return !matches(settings->skip, rule->id);
-}
-
-/* A trial on the hardware outranks a conclusion from files. */
-static void weigh(struct report *report, size_t from)
-{
-	for (size_t i = from; i < report->findings.count; i++) {
-		struct finding *f = &report->findings.items[i];
-		enum proof_word word = proof_of_trial(report->node, f->rule->trial,
-						      f->answer.subject, report->arena, &f->proved);
-
-		if (word == PROOF_SILENT || f->answer.verdict == VERDICT_NOT_APPLICABLE) {
-			f->proved = NULL;
-			continue;
-		}
-		f->configured = f->answer.verdict;
-		f->answer.verdict = word == PROOF_GOOD ? VERDICT_PASS : VERDICT_FAIL;
-		finding_set_severity(f, f->severity);
-	}
-}
-
-/* Does a finding stand on the kernel's log? */
-static bool is_of_log(const struct finding *f)
-{
-	const char *fact = f->answer.evidence[0];
-
-	return fact && strncmp(fact, "log.", strlen("log.")) == 0;
-}
-
-/* A line that any user can write is shown, and is no reason to drain a node. */
-static void doubt(struct report *report, size_t from)
-{
-	const struct fact_str *source = &report->node->log.source;
-
-	if (!is_known(*source) || !log_is_of_users(source->value))
-		return;
-	for (size_t i = from; i < report->findings.count; i++) {
-		struct finding *f = &report->findings.items[i];
-
-		if (f->answer.verdict != VERDICT_FAIL || f->proved || !is_of_log(f))
-			continue;
-		if (f->severity > SEVERITY_WARN)
-			finding_set_severity(f, SEVERITY_WARN);
-		f->answer.observed =
-			arena_printf(report->arena,
-				     "%s (not proven to be the kernel's: any user can write to %s)",
-				     f->answer.observed ? f->answer.observed : "", source->value);
-	}
-}
-
-/* Applies the configuration, which overrides the rule: off, or another severity. */
-static void grade(struct report *report, const struct settings *settings, size_t from)
-{
-	for (size_t i = from; i < report->findings.count; i++) {
-		struct finding *f = &report->findings.items[i];
-		const struct rule_setting *setting = settings_rule(settings, f->rule->id);
-
-		if (!setting)
-			continue;
-		f->off = setting->off;
-		f->why_graded = setting->reason;
-		if (setting->graded)
-			finding_set_severity(f, setting->severity);
-	}
-}
-
-/* Problems that an administrator has seen stand apart, as what is switched off. */
-static void set_acknowledged(struct report *report, size_t from)
-{
-	if (!report->node->acknowledged.findings.count)
-		return;
-	for (size_t i = from; i < report->findings.count; i++) {
-		struct finding *f = &report->findings.items[i];
-
-		if (f->off)
-			continue;
-		f->acknowledged = acknowledgement_of(report->node, f);
-		f->off = f->acknowledged;
-	}
 }
 
 /* The lowest severity that stops a job. */
@@ -131,8 +53,88 @@ static bool may_stop_job(const struct settings *settings, const struct rule *rul
 	return most >= preflight_floor(settings);
 }
 
-/* Is this a fact that a probe tried to read? One that a rule itself calls out of reach (in a
- * virtual machine, on an old kernel) stays so on this node. */
+/* ---- passes over the answers of one rule: those from FROM on ---- */
+
+/* A trial on the hardware outranks a conclusion from files. */
+static void apply_trials(struct report *report, size_t from)
+{
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding *f = &report->findings.items[i];
+		enum proof_word word = proof_of_trial(report->node, f->rule->trial,
+						      f->answer.subject, report->arena, &f->proved);
+
+		if (word == PROOF_SILENT || f->answer.verdict == VERDICT_NOT_APPLICABLE) {
+			f->proved = NULL;
+			continue;
+		}
+		f->configured = f->answer.verdict;
+		f->answer.verdict = word == PROOF_GOOD ? VERDICT_PASS : VERDICT_FAIL;
+		finding_set_severity(f, f->severity);
+	}
+}
+
+/* Returns true if the evidence of F is the kernel's log. */
+static bool is_of_log(const struct finding *f)
+{
+	const char *fact = f->answer.evidence[0];
+
+	return fact && strncmp(fact, "log.", strlen("log.")) == 0;
+}
+
+/* A line that any user can write is shown, and is no reason to drain a node. */
+static void lower_doubtful(struct report *report, size_t from)
+{
+	const struct fact_str *source = &report->node->log.source;
+
+	if (!is_known(*source) || !log_is_of_users(source->value))
+		return;
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding *f = &report->findings.items[i];
+
+		if (f->answer.verdict != VERDICT_FAIL || f->proved || !is_of_log(f))
+			continue;
+		if (f->severity > SEVERITY_WARN)
+			finding_set_severity(f, SEVERITY_WARN);
+		f->answer.observed =
+			arena_printf(report->arena,
+				     "%s (not proven to be the kernel's: any user can write to %s)",
+				     f->answer.observed ? f->answer.observed : "", source->value);
+	}
+}
+
+/* Applies the configuration, which overrides the rule: off, or another severity. */
+static void apply_settings(struct report *report, const struct settings *settings, size_t from)
+{
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding *f = &report->findings.items[i];
+		const struct rule_setting *setting = settings_rule(settings, f->rule->id);
+
+		if (!setting)
+			continue;
+		f->off = setting->off;
+		f->why_graded = setting->reason;
+		if (setting->graded)
+			finding_set_severity(f, setting->severity);
+	}
+}
+
+/* A problem that an administrator has seen is shown apart, like one that is switched off. */
+static void apply_acknowledgements(struct report *report, size_t from)
+{
+	if (!report->node->acknowledged.findings.count)
+		return;
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding *f = &report->findings.items[i];
+
+		if (f->off)
+			continue;
+		f->acknowledged = acknowledgement_of(report->node, f);
+		f->off = f->acknowledged;
+	}
+}
+
+/* Returns true if a probe tried to read the fact. A fact that the rule calls out of reach (in a virtual machine, on
+ * an old kernel) stays so on this node. */
 static bool was_tried(const struct report *report, struct finding *f)
 {
 	const char *fact = f->answer.evidence[0];
@@ -161,21 +163,49 @@ static bool is_kept(const struct report *report, const struct settings *settings
 					(verdict != VERDICT_UNKNOWN || was_tried(report, f)));
 }
 
-/* Leaves out of the findings from FROM on what is not asked for. */
-static void keep(struct report *report, const struct settings *settings, bool only_wrong,
-		 size_t from)
+static void cut_findings(struct report *report, size_t count)
+{
+	memset(&report->findings.items[count], 0,
+	       (report->findings.count - count) * sizeof(report->findings.items[0]));
+	report->findings.count = (uint32_t)count;
+}
+
+static void drop_unwanted(struct report *report, const struct settings *settings, bool only_wrong,
+			  size_t from)
 {
 	size_t kept = from;
 
 	for (size_t i = from; i < report->findings.count; i++)
 		if (is_kept(report, settings, only_wrong, &report->findings.items[i]))
 			report->findings.items[kept++] = report->findings.items[i];
-	memset(&report->findings.items[kept], 0,
-	       (report->findings.count - kept) * sizeof(report->findings.items[0]));
-	report->findings.count = (uint32_t)kept;
+	cut_findings(report, kept);
 }
 
-/* ---- causes ---- */
+/* A failure that a job of a suggested profile would meet is worth knowing, and is none of this node's profiles. */
+static void turn_into_notes(struct report *report, size_t from)
+{
+	size_t kept = from;
+
+	for (size_t i = from; i < report->findings.count; i++) {
+		struct finding f = report->findings.items[i];
+		bool note = f.answer.verdict == VERDICT_NOTE && f.rule->severity >= SEVERITY_WARN;
+
+		if (!note && (!finding_is_problem(&f) || f.severity < SEVERITY_WARN))
+			continue;
+		f.answer.observed = arena_printf(
+			report->arena, "%s%s(%s for profile %s)",
+			f.answer.observed ? f.answer.observed : "", f.answer.observed ? " " : "",
+			note ? "a note" : severity_words[f.severity],
+			profiles_text(report->arena,
+				      f.rule->profiles & (PROFILE_P2P | PROFILE_RDMA)));
+		f.answer.verdict = VERDICT_NOTE;
+		finding_set_severity(&f, SEVERITY_INFO);
+		report->findings.items[kept++] = f;
+	}
+	cut_findings(report, kept);
+}
+
+/* ---- passes over all findings ---- */
 
 /* Returns true if CAUSE can cause F on SUBJECT: both are about SUBJECT, or one of them is about the whole node. */
 static bool can_cause(const struct finding *cause, const struct finding *f, const char *subject)
@@ -208,20 +238,23 @@ static void set_cause(const struct report *report, struct finding *f)
 		f->follows_from = find_cause(report, f, f->rule->follows[i], f->answer.subject);
 }
 
-static void count_finding(struct report *report, struct finding *f)
+/* An unknown finding has the reason why its facts are not known. */
+static void explain_unknown(const struct report *report, struct finding *f)
 {
-	enum verdict verdict = f->answer.verdict;
+	if (f->answer.verdict != VERDICT_UNKNOWN)
+		return;
+	if (!f->gap)
+		f->gap = gap_behind(report, f);
+	image_mark(report->node, f);
+}
 
-	if (verdict == VERDICT_UNKNOWN) {
-		if (!f->gap)
-			f->gap = gap_behind(report, f);
-		image_mark(report->node, f);
-	}
+static void count_finding(struct report *report, const struct finding *f)
+{
 	if (f->off) {
 		report->off++;
 		return;
 	}
-	report->count[verdict]++;
+	report->count[f->answer.verdict]++;
 	if (!finding_is_problem(f))
 		return;
 	if (!report->any_worst || f->severity > report->worst)
@@ -246,7 +279,17 @@ static enum verdict overall(const struct report *report)
 	return any_finding(report, VERDICT_UNKNOWN, SEVERITY_WARN) ? VERDICT_UNKNOWN : VERDICT_PASS;
 }
 
-/* ---- what profiles would say that the hardware suggests, and that were not asked for ---- */
+/* ---- the whole ---- */
+
+/* The order counts: a trial outranks the files, the configuration decides the severity, and an
+ * acknowledgement is of the finding that would be reported. */
+static void apply_all(struct report *report, const struct settings *settings, size_t from)
+{
+	apply_trials(report, from);
+	lower_doubtful(report, from);
+	apply_settings(report, settings, from);
+	apply_acknowledgements(report, from);
+}
 
 static unsigned int hinted_profiles(const struct report *report, const struct settings *settings)
 {
@@ -254,54 +297,54 @@ static unsigned int hinted_profiles(const struct report *report, const struct se
 
 	if (settings->only || settings->only_wrong)
 		return 0;
-	for_each(hint, &report->not_judged)
+	for_each(hint, &report->not_evaluated)
 		if (hint->reason)
 			profiles |= hint->profile & (PROFILE_P2P | PROFILE_RDMA);
 	return profiles;
 }
 
-/* A failure that a job of a suggested profile would meet is worth knowing, and is none of this node's profiles. */
-static void set_apart(struct report *report, size_t from)
-{
-	size_t kept = from;
-
-	for (size_t i = from; i < report->findings.count; i++) {
-		struct finding f = report->findings.items[i];
-		bool note = f.answer.verdict == VERDICT_NOTE && f.rule->severity >= SEVERITY_WARN;
-
-		if (!note && (!finding_is_problem(&f) || f.severity < SEVERITY_WARN))
-			continue;
-		f.answer.observed = arena_printf(
-			report->arena, "%s%s(%s for profile %s)",
-			f.answer.observed ? f.answer.observed : "", f.answer.observed ? " " : "",
-			note ? "a note" : severity_words[f.severity],
-			profiles_text(report->arena,
-				      f.rule->profiles & (PROFILE_P2P | PROFILE_RDMA)));
-		f.answer.verdict = VERDICT_NOTE;
-		finding_set_severity(&f, SEVERITY_INFO);
-		report->findings.items[kept++] = f;
-	}
-	memset(&report->findings.items[kept], 0,
-	       (report->findings.count - kept) * sizeof(report->findings.items[0]));
-	report->findings.count = (uint32_t)kept;
-}
-
-/* A rule of none of the node's profiles. */
-static void evaluate_hinted(struct report *report, const struct settings *settings,
-			    struct rule_context *ctx, unsigned int hinted)
+/* Evaluates a rule of a profile that the hardware suggests and that was not asked for. */
+static void evaluate_hinted(struct report *report, struct rule_context *ctx, unsigned int hinted)
 {
 	size_t from = report->findings.count;
 
-	if (!(ctx->rule->profiles & hinted) || matches(settings->skip, ctx->rule->id))
+	if (!(ctx->rule->profiles & hinted) || matches(ctx->settings->skip, ctx->rule->id))
 		return;
 	ctx->profiles = report->profiles | hinted;
 	ctx->rule->evaluate(ctx);
 	ctx->profiles = report->profiles;
-	weigh(report, from);
-	doubt(report, from);
-	grade(report, settings, from);
-	set_acknowledged(report, from);
-	set_apart(report, from);
+	apply_all(report, ctx->settings, from);
+	turn_into_notes(report, from);
+}
+
+static void evaluate_selected(struct report *report, struct rule_context *ctx)
+{
+	const struct settings *settings = ctx->settings;
+	size_t from = report->findings.count;
+
+	report->rules++;
+	if (settings->preflight && !may_stop_job(settings, ctx->rule))
+		return;
+	ctx->rule->evaluate(ctx);
+	if (report->findings.count == from)
+		UNKNOWN(ctx, .observed = "the rule gave no answer");
+	apply_all(report, settings, from);
+	drop_unwanted(report, settings, ctx->only_wrong, from);
+}
+
+static void evaluate_rules(struct report *report, struct rule_context *ctx)
+{
+	unsigned int hinted = hinted_profiles(report, ctx->settings);
+	size_t count;
+	const struct rule *const *rules = rule_all(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		ctx->rule = rules[i];
+		if (is_selected(report, ctx->settings, rules[i]))
+			evaluate_selected(report, ctx);
+		else
+			evaluate_hinted(report, ctx, hinted);
+	}
 }
 
 struct report *report_make(const struct node *node, const struct settings *settings,
@@ -312,44 +355,22 @@ struct report *report_make(const struct node *node, const struct settings *setti
 				    .endpoints = endpoints_find(node, arena),
 				    .settings = settings,
 				    .arena = arena };
-	size_t count;
-	const struct rule *const *rules = rule_all(&count);
-	/* A trial on the hardware may say of what passes that it does not work. */
-	bool only_wrong = settings->only_wrong && !is_known(node->proof);
-	unsigned int hinted;
 
 	report->node = node;
 	report->arena = arena;
 	report->fail_on = settings->fail_on;
 	profiles_choose(report, settings);
 	if (!settings->preflight)
-		profiles_list_not_judged(report);
-	hinted = hinted_profiles(report, settings);
+		profiles_list_not_evaluated(report);
 	ctx.profiles = report->profiles;
-	ctx.only_wrong = only_wrong;
+	/* A trial on the hardware may show that what passes does not work. */
+	ctx.only_wrong = settings->only_wrong && !is_known(node->proof);
 	ctx.findings = (struct fact_list *)&report->findings;
-	for (size_t i = 0; i < count; i++) {
-		size_t from = report->findings.count;
-
-		ctx.rule = rules[i];
-		if (!is_selected(report, settings, rules[i])) {
-			evaluate_hinted(report, settings, &ctx, hinted);
-			continue;
-		}
-		report->rules++;
-		if (settings->preflight && !may_stop_job(settings, rules[i]))
-			continue;
-		rules[i]->evaluate(&ctx);
-		if (report->findings.count == from)
-			UNKNOWN(&ctx, .observed = "the rule gave no answer");
-		weigh(report, from);
-		doubt(report, from);
-		grade(report, settings, from);
-		set_acknowledged(report, from);
-		keep(report, settings, only_wrong, from);
-	}
+	evaluate_rules(report, &ctx);
+	/* A cause can be a finding of a later rule, so all rules are evaluated first. */
 	for_each_mut(f, &report->findings) {
 		set_cause(report, f);
+		explain_unknown(report, f);
 		count_finding(report, f);
 	}
 	report->verdict = overall(report);

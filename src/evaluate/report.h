@@ -18,9 +18,9 @@ struct report {
 	const struct node *node;
 	struct arena *arena;
 	unsigned int profiles;
-	const char *profiles_reason;	      /* why these */
-	LIST(struct profile_hint) not_judged; /* not for preflight */
-	LIST(struct finding) findings;	      /* by rule id, then in the rule's own order */
+	const char *profiles_reason;		 /* why these */
+	LIST(struct profile_hint) not_evaluated; /* not for preflight */
+	LIST(struct finding) findings;		 /* by rule id, then in the rule's own order */
 	enum severity fail_on;
 	size_t rules; /* that were asked */
 	size_t count[VERDICT_NOT_APPLICABLE + 1];

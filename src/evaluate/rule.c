@@ -140,7 +140,7 @@ void rule_answer(struct rule_context *ctx, const struct answer *given)
 					     heard.observed ? heard.observed : ctx->rule->title);
 	finding = fact_list_add(ctx->arena, ctx->findings, sizeof(*finding));
 	if (heard.verdict == VERDICT_FAIL) {
-		refused_say(ctx, &heard);
+		refused_explain(ctx, &heard);
 		move_to_host(ctx, &heard);
 	}
 	finding->rule = ctx->rule;

@@ -258,7 +258,7 @@ extern const struct answer answer_bare[]; /* by verdict */
 	rule_answer(ctx, &(struct answer){ .verdict = VERDICT_UNKNOWN, __VA_ARGS__ })
 
 void rule_answer(struct rule_context *ctx, const struct answer *answer);
-/* Has the rule that is being asked answered for SUBJECT? */
+/* Returns true if the rule that is evaluated has an answer for SUBJECT. */
 bool rule_has_answered(const struct rule_context *ctx, const char *subject);
 /* Values of a finding: its answer's own, else its rule's. */
 const char *finding_impact(const struct finding *finding);
@@ -289,7 +289,7 @@ const char *text_printf(struct rule_context *ctx, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* 256 GiB, 32 MiB, 100 B */
 const char *format_bytes(struct arena *arena, uint64_t bytes);
-/* Is any of these profiles asked for? */
+/* Returns true if any of these profiles is asked for. */
 static inline bool is_asked_for(const struct rule_context *ctx, unsigned int profiles)
 {
 	return (ctx->profiles & profiles) != 0;

@@ -56,7 +56,7 @@ bool skip_unless_modules_count(struct rule_context *ctx)
 
 bool skip_unless_kind(struct rule_context *ctx, enum kind kind)
 {
-	struct kind_answer answer = kind_of(ctx->node, kind, ctx->arena);
+	struct kind_answer answer = kind_find(ctx->node, kind, ctx->arena);
 
 	if (!is_known(answer.is))
 		UNKNOWN(ctx, .observed = answer.reason, .evidence = { answer.fact });

@@ -27,7 +27,8 @@ bool skip_without_own_gpu(struct rule_context *ctx);
 bool skip_without_pcie_peers(struct rule_context *ctx, const struct pci_device *gpu);
 bool skip_without_driver(
 	struct rule_context *ctx); /* the NVIDIA driver is not loaded; else its version is known */
-/* The driver was not asked by NVML, or did not answer. Where no user asked for that, the unknown is of severity info. */
+/* The driver was not asked by NVML, or did not answer. Where no user asked for that, the unknown is of severity
+ * info. */
 bool skip_without_nvml(struct rule_context *ctx);
 bool skip_without_params(struct rule_context *ctx); /* nor its parameters are known */
 /* Skips without an RDMA device. An absent list counts as empty, because the folder does not exist before ib_core is
@@ -48,7 +49,7 @@ bool skip_without_module_files(
 	struct rule_context *ctx);		       /* the module files on disk are not known */
 bool skip_without_variables(struct rule_context *ctx); /* the job's environment is not known */
 bool skip_without_nccl_variables(struct rule_context *ctx); /* nor nccl.conf */
-/* nor nvshmem.conf, or whether the release that runs reads it */
+/* The same for nvshmem.conf, and for whether the release that runs reads it. */
 bool skip_without_nvshmem_variables(struct rule_context *ctx);
 bool skip_in_container(struct rule_context *ctx); /* what the host has, a container does not show */
 /* A virtual machine shows the topology that its hypervisor made up: unknown, with that reason. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-nvml.c - the descriptions of the structs in facts-nvml.h, innermost first. A fact comes from the function that its row
- * names. */
+/* facts-nvml.c - the descriptions of the structs in facts-nvml.h, innermost first. A fact comes from the function
+ * that its row names. */
 #include "facts/facts.h"
 
 const char *const nvml_p2p_words[] = { "ok",

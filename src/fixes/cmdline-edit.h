@@ -19,8 +19,8 @@ enum cmdline_form {
 const char *cmdline_edit(struct arena *arena, struct span line, enum cmdline_form form,
 			 const char *old, const char *new);
 
-/* Has TEXT the argument KEY with VALUE, or with VALUE among several separated by commas? VALUE
- * NULL: with any. */
+/* Returns true if TEXT has the argument KEY with VALUE, or with VALUE among several separated by commas. VALUE NULL:
+ * with any. */
 bool cmdline_has(struct span text, const char *key, const char *value);
 
 #endif

@@ -124,7 +124,7 @@ struct plan_step *fix_step(struct fixing *f, enum plan_step_kind kind, const cha
 {
 	struct plan_step *step;
 
-	f->effect = true;
+	f->repair->changes = true;
 	for_each_mut(s, &f->plan->steps)
 		if (s->kind == kind && same_text(s->subject, subject))
 			return s;

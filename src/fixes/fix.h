@@ -42,13 +42,12 @@ struct fixing {
 	LIST(const char *) touched;
 	LIST(const char *) rebuild; /* images that must be, whatever changes */
 
-	const struct finding *finding; /* the one that is asked about */
+	const struct finding *finding; /* the one that is asked about; NULL in fix_images() */
+	const char *rule;	       /* its rule, for the comment above a new line */
 	bool named;		       /* the user named its rule */
 	bool reload;		       /* the user wants the driver loaded again */
 	struct plan_repair *repair;
-	bool waits;	    /* nothing is left to do for it but to wait */
-	bool effect;	    /* something has to change for it, though another may have asked too */
-	LIST(bool) effects; /* of each repair of the plan */
+	bool waits; /* nothing is left to do for it but to wait */
 };
 
 struct fix {
@@ -125,7 +124,7 @@ const char *const *fix_argv(struct fixing *f, const char *program, const char *a
 /* Returns what modprobe.d and the next boot's command line will contain with the drafts in place. The plan must copy
  * what it keeps of it. */
 const struct modprobe_facts *fix_modprobe(struct fixing *f);
-/* Is there memory for one more change? A file of ten thousand lines does not have as many changes. */
+/* Returns true if there is memory for one more change. A file of ten thousand lines does not have as many changes. */
 bool fix_has_room(struct fixing *f);
 /* MODULE's PARAM=VALUE in our drop-in, under the name that counts here, shown to win. */
 bool fix_option(struct fixing *f, const char *module, const char *param, const char *value);
@@ -159,7 +158,7 @@ bool fix_argument_remove(struct fixing *f, const char *key, const char *value);
 const struct module_file *fix_module_file(const struct fixing *f, const char *module);
 bool fix_load_now(struct fixing *f, const char *module);
 bool fix_load_at_boot(struct fixing *f, const char *module);
-/* Does dracut make this host's images? */
+/* Returns true if dracut makes this host's images. */
 bool fix_has_dracut(const struct fixing *f);
 
 /* ---- the driver loaded again (plan-reload.c) ---- */

@@ -11,7 +11,7 @@ static void build(struct fixing *f, const struct initramfs_image *image)
 	if (!fix_image_allows(f, "nvidia"))
 		return;
 	*LIST_ADD(f->arena, &f->rebuild) = image->path.value;
-	f->effect = true;
+	f->repair->changes = true;
 	fix_does(f, ACTIVATION_REBOOT, "rebuild %s from the files on disk", image->path.value);
 	fix_costs(f, "The old image is kept until the new one has been read back.");
 }

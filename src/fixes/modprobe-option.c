@@ -241,7 +241,7 @@ static void keep_registry(struct fixing *f, const char *live)
 		    !fix_registry(f, key, arena_strndup(f->arena, entry.value.p, entry.value.n)))
 			return;
 	}
-	if (!f->effect)
+	if (!f->repair->changes)
 		fix_waits(f, ACTIVATION_REBOOT,
 			  "the active keys that are not configured are wrong ones; they are gone "
 			  "after the next boot");

@@ -365,7 +365,7 @@ static bool check_length(struct fixing *f, const char *word)
 
 void fix_shares_arguments(struct fixing *f)
 {
-	f->effect |= strcmp(f->staged, f->node->cmdline.staged.text.value) != 0;
+	f->repair->changes |= strcmp(f->staged, f->node->cmdline.staged.text.value) != 0;
 }
 
 bool fix_argument(struct fixing *f, const char *key, const char *value)

@@ -84,14 +84,14 @@ bool draft_differs(const struct draft *draft)
 
 void draft_set(struct fixing *f, struct draft *draft, struct span text)
 {
-	f->effect = true;
+	f->repair->changes = true;
 	f->modprobe = NULL;
 	draft->after = (struct span){ arena_strndup(f->arena, text.p, text.n), text.n };
 }
 
 void draft_remove(struct fixing *f, struct draft *draft)
 {
-	f->effect = true;
+	f->repair->changes = true;
 	f->modprobe = NULL;
 	draft->after = (struct span){ NULL, 0 };
 }
@@ -107,7 +107,7 @@ void draft_splice(struct fixing *f, struct draft *draft, size_t at, size_t n, co
 	size_t more = strlen(with), rest = draft->after.n - at - n;
 	char *text = arena_alloc(f->arena, at + more + rest + 1);
 
-	f->effect = true;
+	f->repair->changes = true;
 	f->modprobe = NULL;
 	memcpy(text, draft->after.p, at);
 	memcpy(text + at, with, more);
@@ -144,7 +144,7 @@ static bool is_last_comment(const struct draft *draft, const char *comment)
 
 void draft_line(struct fixing *f, struct draft *draft, const char *prefix, const char *line)
 {
-	const char *comment = arena_printf(f->arena, "# %s", f->finding->rule->id);
+	const char *comment = arena_printf(f->arena, "# %s", f->rule);
 	struct span rest, one;
 
 	draft_begin(f, draft, "");
@@ -154,7 +154,7 @@ void draft_line(struct fixing *f, struct draft *draft, const char *prefix, const
 			continue;
 		if (!span_is(one, line))
 			draft_splice(f, draft, (size_t)(one.p - draft->after.p), one.n, line);
-		f->effect |= draft_differs(draft);
+		f->repair->changes |= draft_differs(draft);
 		return;
 	}
 	if (!is_last_comment(draft, comment))

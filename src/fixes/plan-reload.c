@@ -28,7 +28,7 @@ void fix_reload(struct fixing *f)
 		return;
 	if (r->refused && !f->waits)
 		return;
-	if (f->waits || !f->effect) {
+	if (f->waits || !f->repair->changes) {
 		r->refused = r->what = NULL;
 		f->waits = false;
 		fix_does(f, ACTIVATION_NOW,

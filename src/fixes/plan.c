@@ -121,7 +121,8 @@ static void repair(struct fixing *f, const struct finding *finding)
 	f->finding = finding;
 	f->repair = LIST_ADD(f->arena, &f->plan->repairs);
 	f->repair->finding = finding;
-	f->effect = f->waits = false;
+	f->rule = finding->rule->id;
+	f->waits = false;
 	if (finding->answer.verdict == VERDICT_PENDING) {
 		fix_waits(f, finding_activation(finding), "configured already. %s",
 			  finding->answer.remedy ? finding->answer.remedy : "");
@@ -201,7 +202,7 @@ static void finish_repairs(struct fixing *f)
 	for (uint32_t i = 0; i < f->plan->repairs.count && !builds_images(f->plan); i++) {
 		struct plan_repair *r = &f->plan->repairs.items[i];
 
-		if (!r->refused && !f->effects.items[i])
+		if (!r->refused && !r->changes)
 			finish_repair(f, r);
 	}
 }
@@ -286,16 +287,16 @@ static const char *next_command_line(const struct node *node)
 /* Images belong to the whole plan: a refusal there refuses the whole plan. */
 static void finish_images(struct fixing *f)
 {
-	struct plan_repair repair = { 0 };
-	struct finding finding = { .rule = rule_find("boot/initramfs-stale") };
+	struct plan_repair images = { 0 };
 
 	if (f->plan->refused)
 		return;
-	f->repair = &repair;
-	f->finding = &finding;
+	f->finding = NULL;
+	f->rule = "boot/initramfs-stale";
+	f->repair = &images;
 	fix_images(f);
-	if (repair.refused)
-		f->plan->refused = repair.refused;
+	f->repair = NULL;
+	f->plan->refused = images.refused;
 }
 
 struct plan *plan_make(const struct plan_request *r)
@@ -317,10 +318,8 @@ struct plan *plan_make(const struct plan_request *r)
 	f.scratch = arena_new(SCRATCH_BYTES);
 	plan->refused = f.scratch ? plan_refuse_node(f.node, arena) : "out of memory";
 	for_each(finding, &r->report->findings)
-		if (is_wanted(r, finding) && !plan->refused) {
+		if (is_wanted(r, finding) && !plan->refused)
 			repair(&f, finding);
-			*LIST_ADD(arena, &f.effects) = f.effect;
-		}
 	finish_images(&f);
 	fix_check_reload(&f);
 	finish_repairs(&f);

@@ -56,10 +56,10 @@ int workers_again(struct workers *workers, size_t worker, size_t begin);
 /* Takes them in; false when one of them did not end well. */
 bool workers_end(struct workers *workers);
 
-/* Does this fact change by itself (a counter, a date), or with what stands above it in a file (the number
- * of a line)? */
+/* Returns true for a fact that changes by itself (a counter, a date), or with what is above it in a file (the number
+ * of a line). */
 bool fleet_is_volatile(const char *path);
-/* Does it, or is it each node's own (a name, a serial number, an address)? Such a fact is not compared
+/* Returns true for such a fact, and for each node's own (a name, a serial number, an address): they are not compared
  * between nodes. */
 bool fleet_is_own(const char *path);
 

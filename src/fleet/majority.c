@@ -27,7 +27,7 @@ static void add_key(void *user, const struct expect_key *row, const char *name,
 	key->own = false; /* that is said of paths */
 	if (key->various)
 		return;
-	expect_look_at(row, argument, a->facts, a->arena, &look);
+	expect_read_value(row, argument, a->facts, a->arena, &look);
 	value = expect_line_value(row, name, &look, &reason);
 	said = diff_value(key, arena_printf(a->arena, "%c%s", value ? VALUE : REASON,
 					    value ? value : reason));
@@ -45,7 +45,7 @@ void majority_add(struct diff *table, size_t node, const struct node *facts, str
 	expect_each_key(facts, arena, add_key, &adding);
 }
 
-struct said majority_said(const struct majority *majority, size_t i)
+struct said majority_value(const struct majority *majority, size_t i)
 {
 	const struct diff_value *value = &majority->key->values[i];
 
@@ -70,7 +70,7 @@ static size_t count_same(const struct majority *majority, const char *wanted)
 	size_t nodes = 0;
 
 	for (size_t i = 0; i < majority->key->count; i++) {
-		struct said said = majority_said(majority, i);
+		struct said said = majority_value(majority, i);
 
 		if (said.is_value && is_same(majority->row, wanted, said.text))
 			nodes += said.nodes;
@@ -82,7 +82,7 @@ static size_t count_same(const struct majority *majority, const char *wanted)
 static void find_value(struct majority *majority, size_t nodes)
 {
 	for (size_t i = 0; i < majority->key->count; i++) {
-		struct said said = majority_said(majority, i);
+		struct said said = majority_value(majority, i);
 		size_t same = said.is_value ? count_same(majority, said.text) : 0;
 
 		if (same * 2 <= nodes || same <= majority->nodes)

@@ -32,7 +32,7 @@ typedef void majority_each(void *user, const struct majority *majority);
 void majority_find(struct diff *table, size_t nodes, majority_each *call, void *user);
 
 /* Number I of what was said. */
-struct said majority_said(const struct majority *majority, size_t i);
+struct said majority_value(const struct majority *majority, size_t i);
 /* Would a node with this value have what the line says? */
 bool majority_agrees(const struct majority *majority, const char *value);
 

@@ -63,7 +63,7 @@ static int open_kernel_folder(const struct host *host, const char *name, const c
 }
 
 /* A host that is mounted into a container has the running kernel's own files, and is asked as a live one. */
-void host_stand_for(struct host *host)
+void host_set_process(struct host *host)
 {
 	bool live = host->kind == HOST_LIVE;
 	_cleanup_close_ int proc = live ? open("/proc", O_PATH | O_CLOEXEC)

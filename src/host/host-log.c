@@ -34,7 +34,7 @@ void host_fetch_log(struct host *host)
 		free(log);
 }
 
-int log_fetch_take(struct host *host, struct text *text, size_t *whole_bytes)
+int log_fetch_result(struct host *host, struct text *text, size_t *whole_bytes)
 {
 	struct log_fetch *log = host->log;
 	int rc;

@@ -44,8 +44,8 @@ struct host {
 	bool has_proc, has_sys; /* live: those that were found mounted */
 	bool no_openat2;	/* the kernel or a seccomp filter does not have it */
 	bool distrust;		/* host_distrust_names() */
-	bool is_running;	/* host_stand_for(): these are files of the running kernel */
-	char self[24]; /* host_stand_for(): the process, as this host counts them; "": none */
+	bool is_running;	/* host_set_process(): these are files of the running kernel */
+	char self[24]; /* host_set_process(): the process, as this host counts them; "": none */
 	struct capture *capture;
 	struct recorder *recorder;
 	struct log_fetch *log; /* NULL: host_fetch_log() has begun none */
@@ -55,7 +55,7 @@ struct host {
 	bool asking; /* inside a query's ask function */
 };
 
-/* host-confine.c: PATH, or in OTHER what is meant by it after host_stand_for(). */
+/* host-confine.c: PATH, or in OTHER what is meant by it after host_set_process(). */
 const char *host_own_path(const struct host *host, const char *path, char other[64]);
 
 /* host-files.c: files through a file descriptor, wherever it comes from. */
@@ -66,7 +66,7 @@ void files_leave_descriptors(struct host *host);
 int files_read_kernel_log(struct text *text, size_t *whole_bytes);
 
 /* host-log.c: what host_fetch_log() has fetched, else by the call itself. */
-int log_fetch_take(struct host *host, struct text *text, size_t *whole_bytes);
+int log_fetch_result(struct host *host, struct text *text, size_t *whole_bytes);
 
 /* host-resolve.c: PATH inside the folder ROOT, which nothing in it can leave. A file descriptor or
  * negative errno. */

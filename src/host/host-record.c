@@ -24,8 +24,8 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "host/host-private.h"
-#include "host/keep.h"
 #include "parse/base64.h"
+#include "redact/keep.h"
 
 struct recorder {
 	int fd;
@@ -143,7 +143,7 @@ struct recorder *recorder_new(int fd, bool redact, int told)
 		return NULL;
 	}
 	if (redact)
-		redact_on_told(r->redact, replaced, r);
+		redact_on_replaced(r->redact, replaced, r);
 	head = json_document("nvnodecheck-capture");
 	json_put(head, "redacted", json_object_new_boolean(redact));
 	write_line(r, head);

@@ -480,7 +480,7 @@ int host_open_kmsg(struct host *host)
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes)
 {
 	trace(host, "/dev/kmsg");
-	return host->is_running ? log_fetch_take(host, text, whole_bytes) : -ENODATA;
+	return host->is_running ? log_fetch_result(host, text, whole_bytes) : -ENODATA;
 }
 
 int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,

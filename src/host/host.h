@@ -75,7 +75,7 @@ void host_distrust_names(struct host *host, bool distrust);
 /*
  * A child that only looks has no more rights than that takes (base/confine.h).
  *
- * host_stand_for(), before it is made: what the node says of the process that looks (/proc/self/status and limits) is
+ * host_set_process(), before it is made: what the node says of the process that looks (/proc/self/status and limits) is
  * said of the caller from now on. host_confine(), in the child.
  */
 enum host_reach {
@@ -85,7 +85,7 @@ enum host_reach {
 	HOST_ASKS_RDMA, /* it asks RDMA devices */
 	HOST_ASKS_GPUS, /* it asks NVIDIA's driver */
 };
-void host_stand_for(struct host *host);
+void host_set_process(struct host *host);
 /* NEEDS: enum confine_needs of all its probes. */
 void host_confine(struct host *host, enum host_reach reach, unsigned int needs);
 /* Drops all capabilities but NEEDS (enum confine_needs) for the rest of the process. */
@@ -105,9 +105,9 @@ static inline void text_free(struct text *text)
 }
 #define _cleanup_text_ _cleanup_(text_free)
 
-/* Reads FD to its end into TEXT, which is empty, from FIRST bytes on with more room each time. What is longer than LIMIT
- * is -EFBIG. AT_ONCE: a read that does not fill the room is the last one. 0, or negative errno: TEXT is to be freed
- * then too. */
+/* Reads FD to its end into TEXT, which is empty, from FIRST bytes on with more room each time. What is longer than
+ * LIMIT is -EFBIG. AT_ONCE: a read that does not fill the room is the last one. 0, or negative errno: TEXT is to be
+ * freed then too. */
 int text_read(int fd, size_t first, size_t limit, bool at_once, struct text *text);
 
 static inline struct span text_span(const struct text *text)
@@ -172,8 +172,8 @@ bool host_exists(struct host *host, const char *path);
 
 /* A regular file of any size, open for reading: live and tree only, -ENODATA from a capture. */
 int host_open(struct host *host, const char *path);
-/* Are these files of a system that does not run: neither /proc nor /sys, and an os-release? Asks without telling the
- * gap function or a recorder: probes ask the same again. */
+/* Returns true for files of a system that does not run: neither /proc nor /sys, and an os-release. Asks without
+ * telling the gap function or a recorder: probes ask the same again. */
 bool host_is_image(struct host *host);
 /* Are these the files of the running kernel: a live host, or one that is mounted into this container? Known once
  * host_stand_for() was called. */
@@ -184,9 +184,9 @@ int host_open_kmsg(struct host *host);
 /* Reads that log as one text, by one call, from the last dmesg --clear on. Each line is "<6>[   12.345678] MESSAGE".
  * WHOLE_BYTES is the size of the kernel's buffer. As host_open_kmsg(). */
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes);
-/* The kernel takes a millisecond to write out a full log. A thread does that from here on, while the rest of the node is
- * read; host_read_kernel_log() then waits for it. In the child that reads, after host_confine(): the thread has its
- * rights and ends with it. */
+/* The kernel takes a millisecond to write out a full log. A thread does that from here on, while the rest of the
+ * node is read; host_read_kernel_log() then waits for it. In the child that reads, after host_confine(): the thread
+ * has its rights and ends with it. */
 void host_fetch_log(struct host *host);
 /* A folder for a library that insists on a path of its own. Refused (-EXDEV) when anything that the
  * library would open below it leaves the root: NAMES are the files that it opens in each
@@ -201,7 +201,7 @@ int host_folder(struct host *host, const char *path, const char *const *names,
 typedef int host_ask(struct host *host, void *facts, struct arena *arena, void *user);
 int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,
 	       struct arena *arena, host_ask *ask, void *user);
-/* Does a capture have an answer, or an error, under KEY? False for the other kinds. */
+/* Returns true if a capture has an answer, or an error, under KEY. False for the other kinds. */
 bool host_has_recorded(struct host *host, const char *key);
 
 /* Notes a gap that a probe has found itself: "only 64 of 4096 bytes". */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/build-log.h"
-#include "base/array.h"
 
 #include <string.h>
+
+#include "base/array.h"
 
 static const struct build_error {
 	const char *text;

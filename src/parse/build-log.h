@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* build-log.h - make.log, which DKMS leaves of a build that failed: for which kernel, and why (data/build-errors.tsv). */
+/* build-log.h - make.log, which DKMS leaves of a build that failed: for which kernel, and why
+ * (data/build-errors.tsv). */
 #ifndef PARSE_BUILD_LOG_H
 #define PARSE_BUILD_LOG_H
 

@@ -15,7 +15,7 @@ struct cpulist {
 /* An empty list has no processors. 0, or -EINVAL. */
 int cpulist_parse(struct span text, struct cpulist *list);
 
-/* Does a processor belong to both lists? False if one of them is not understood. */
+/* Returns true if a processor belongs to both lists. False if one of them is not understood. */
 bool cpulist_overlap(struct span a, struct span b);
 
 #endif

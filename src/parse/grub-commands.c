@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* grub-commands.c - the commands of grub.cfg that a menu or a kernel's arguments can depend on. What
  * the others do is none of these; whether they succeed is not known. */
-#include "base/array.h"
-#include "parse/grub-private.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+
+#include "base/array.h"
+#include "parse/grub-private.h"
 
 typedef enum grub_truth grub_action(struct grub_run *run, const struct grub_args *args);
 

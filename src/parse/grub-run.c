@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* grub-run.c - grub.cfg carried out: conditions, loops, functions: script/execute.c. */
-#include "parse/grub-private.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "parse/grub-private.h"
 
 void grub_lose(struct grub_run *run, const char *why)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* grub-script.c - the words and commands of grub.cfg, taken apart: script/yylex.l, script/parser.y. */
-#include "base/array.h"
-#include "parse/grub-private.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
+
+#include "base/array.h"
+#include "parse/grub-private.h"
 
 /* ---- words ---- */
 

@@ -4,12 +4,12 @@
  * to right: "-a" says nothing, since one test after another means both, and "-o" starts a new
  * group.
  */
-#include "base/array.h"
-#include "parse/grub-private.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
+
+#include "base/array.h"
+#include "parse/grub-private.h"
 
 #define NESTING_MAX 100 /* of parentheses, as GRUB has it */
 
@@ -53,7 +53,7 @@ int64_t grub_number(const char *s, bool *none, const char **end)
 	return minus ? -(int64_t)number : (int64_t)number;
 }
 
-static enum grub_truth truth_of(bool yes)
+static enum grub_truth truth_from_bool(bool yes)
 {
 	return yes ? GRUB_YES : GRUB_NO;
 }
@@ -67,7 +67,7 @@ static enum grub_truth both(enum grub_truth a, enum grub_truth b)
 
 static enum grub_truth negated(enum grub_truth a)
 {
-	return a == GRUB_MAYBE ? a : truth_of(a == GRUB_NO);
+	return a == GRUB_MAYBE ? a : truth_from_bool(a == GRUB_NO);
 }
 
 static enum grub_truth either(enum grub_truth a, enum grub_truth b)
@@ -87,7 +87,8 @@ struct testing {
 
 static enum grub_truth has_text(const char *s)
 {
-	return *s == GRUB_UNKNOWN && !s[strspn(s, GRUB_UNKNOWN_TEXT)] ? GRUB_MAYBE : truth_of(*s);
+	return *s == GRUB_UNKNOWN && !s[strspn(s, GRUB_UNKNOWN_TEXT)] ? GRUB_MAYBE
+								      : truth_from_bool(*s);
 }
 
 static int64_t value_of(const char *s)
@@ -163,7 +164,7 @@ static bool test_two(struct testing *t, enum grub_truth *truth)
 	else if (!compare(w[0], w[1], w[2], &result))
 		return false;
 	else if (grub_is_sure(w[0]) && grub_is_sure(w[2]))
-		*truth = truth_of(result);
+		*truth = truth_from_bool(result);
 	else
 		*truth = GRUB_MAYBE;
 	t->at += 3;
@@ -181,11 +182,11 @@ static enum grub_truth test_file(struct testing *t, char kind, const char *path)
 		return rc == -ENOENT ? GRUB_NO : GRUB_MAYBE;
 	switch (kind) {
 	case 'd':
-		return truth_of(folder);
+		return truth_from_bool(folder);
 	case 'f':
-		return truth_of(!folder);
+		return truth_from_bool(!folder);
 	case 's':
-		return truth_of(!folder && size);
+		return truth_from_bool(!folder && size);
 	default:
 		return GRUB_YES;
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* grub-words.c - variables of grub.cfg, and the expansion of its words: script/execute.c,
  * script/argv.c. */
-#include "base/array.h"
-#include "parse/grub-private.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/array.h"
+#include "parse/grub-private.h"
 
 /* ---- variables ---- */
 

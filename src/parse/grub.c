@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* grub.c - the menu that grub.cfg makes, what its entries start, and which one is started. */
-#include "parse/grub-private.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "parse/bls.h"
+#include "parse/grub-private.h"
 
 #define LEVELS_MAX 8 /* of submenus */
 

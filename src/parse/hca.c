@@ -69,7 +69,7 @@ bool hca_entry_fits(const struct hca_list *list, const struct hca_entry *entry, 
 	return port == HCA_ANY_PORT || entry->port == HCA_ANY_PORT || port == entry->port;
 }
 
-bool hca_list_takes(const struct hca_list *list, const char *name, int port)
+bool hca_list_allows(const struct hca_list *list, const char *name, int port)
 {
 	struct span rest = list->entries;
 	struct hca_entry entry;

@@ -28,10 +28,10 @@ struct hca_list hca_list_nccl(const char *value);
 struct hca_list hca_list_nvshmem(const char *value);
 /* The next entry of ENTRIES; empty ones are passed over. */
 bool hca_entry_next(struct span *entries, struct hca_entry *entry);
-/* Does one entry fit? Blanks count: neither library takes them away. */
+/* Returns true if one entry matches. Blanks count: neither library takes them away. */
 bool hca_entry_fits(const struct hca_list *list, const struct hca_entry *entry, const char *name,
 		    int port);
-/* Does the list leave NAME and PORT to be used? An empty one leaves everything. */
-bool hca_list_takes(const struct hca_list *list, const char *name, int port);
+/* Returns true if the list allows NAME and PORT. An empty list allows all. */
+bool hca_list_allows(const struct hca_list *list, const char *name, int port);
 
 #endif

@@ -55,7 +55,7 @@ bool inet6_address_next(struct span *rest, struct inet6_address *address, size_t
 
 /* A line of /etc/hosts: an address and the names for it. */
 bool hosts_next(struct span *rest, struct span *address, struct span *names);
-/* Is NAME among NAMES? Host names are compared without regard to case (RFC 4343). */
+/* Returns true if NAME is among NAMES. Host names are compared without regard to case (RFC 4343). */
 bool hosts_has(struct span names, struct span name);
 
 /* The words after "DATABASE:" in nsswitch.conf, without a comment; the last such line counts, as in

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/kmsg-driver.h"
-#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
+
+#include "base/array.h"
 
 #define DRM_HEAD_MAX 128 /* the function's name, and those of the modules */
 

@@ -12,8 +12,8 @@
 /* NVRM, nvidia_drm, mlx5_core, pci, DMAR, ...: false for all others. */
 bool kmsg_driver(struct span message, char driver[KMSG_DRIVER_MAX]);
 
-/* Is it an error? The NVIDIA driver's resource manager writes at the default level, which is warning (os-interface.c
- * of open-gpu-kernel-modules, nv_printf()), and errors only, unless debugging is on. */
+/* Returns true for an error. The NVIDIA driver's resource manager writes at the default level, which is warning
+ * (os-interface.c of open-gpu-kernel-modules, nv_printf()), and errors only, unless debugging is on. */
 bool kmsg_is_error(const char *driver, int level);
 
 /* For a log without levels: returns true if the message reads like a failure. */

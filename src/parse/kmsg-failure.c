@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/kmsg-failure.h"
-#include "base/array.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/array.h"
 
 /* A trace of registers and calls stands between the first line of a crash and the end. */
 #define CRASH_LINES 40

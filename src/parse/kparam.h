@@ -26,7 +26,7 @@ struct kparam_iter {
 bool kparam_next(struct kparam_iter *iter, struct kparam *param);
 bool kparam_is_end(const struct kparam *param);
 
-/* Is S the parameter or the module NAME? Case counts, dash and underscore are the same. */
+/* Returns true if S is the parameter or the module NAME. Case counts, dash and underscore are the same. */
 bool kparam_name_is(struct span s, const char *name);
 
 #endif

@@ -3,9 +3,8 @@
  * modprobe-cmdline.c - the words of the kernel command line for modprobe, to the kernel's own module loader and to
  * dracut about modules.
  */
-#include "parse/modprobe-private.h"
-
 #include "parse/kparam.h"
+#include "parse/modprobe-private.h"
 
 /* kmod reads /proc/cmdline into a buffer of KCMD_LINE_SIZE, its NUL included (libkmod-internal.h).
  */

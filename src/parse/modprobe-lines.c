@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* modprobe-lines.c - the lines of one modprobe.d file, and the commands in them. */
-#include "parse/modprobe-private.h"
-
 #include <string.h>
 #include <strings.h>
 
 #include "base/array.h"
 #include "parse/modname.h"
+#include "parse/modprobe-private.h"
 
 /* ---- lines ---- */
 

@@ -43,12 +43,12 @@ struct modprobe_line {
 };
 
 bool modprobe_next_line(struct modprobe_reader *reader, struct modprobe_line *line);
-/* strtok_r(NULL, "\t "): without p at the end of the line. */
+/* Returns the next token, as strtok_r(NULL, "\t ") does; without p at the end of the line. */
 struct span modprobe_cut_token(struct span *rest);
 
-/* modprobe-lost.c: what a masked file says and the one that counts does not. */
-void modprobe_find_lost(struct modprobe_file *file, struct arena *arena, struct span masked,
-			struct span counts);
+/* modprobe-masked.c: finds the lines of a masked file that the file in effect lacks. */
+void modprobe_find_masked(struct modprobe_file *file, struct arena *arena, struct span masked,
+			  struct span counts);
 
 /* modprobe-lines.c: one file. False when there is more in it than room for it. */
 bool modprobe_read_file(struct modprobe_parser *parser, struct span text);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* modprobe.c - selects the files that count, and computes the options of each module. */
-#include "parse/modprobe-private.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "parse/kparam.h"
+#include "parse/modprobe-private.h"
 
 /* libkmod.c default_config_paths[] */
 const char *const modprobe_folders[] = { "/etc/modprobe.d",	      "/run/modprobe.d",
@@ -110,7 +109,7 @@ static void note_file(struct modprobe_parser *p, const struct modprobe_input *in
 	file->masked_by = fact_str(p->arena, input->masked_by->path);
 	file->lost.state = FACT_UNKNOWN;
 	if (input->kind == MODPROBE_TEXT && input->masked_by->kind == MODPROBE_TEXT)
-		modprobe_find_lost(file, p->arena, input->text, input->masked_by->text);
+		modprobe_find_masked(file, p->arena, input->text, input->masked_by->text);
 }
 
 /* ---- assignments ---- */

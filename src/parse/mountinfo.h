@@ -20,7 +20,7 @@ bool mountinfo_unescape(struct span text, char *out, size_t size);
 /* Options of the mount and of its file system in one list. It is read-only if either is. */
 bool mountinfo_options(const struct mountinfo *line, char *out, size_t size);
 
-/* Is OPTION one of the comma-separated OPTIONS? */
+/* Returns true if OPTION is one of the comma-separated OPTIONS. */
 bool mount_has_option(struct span options, struct span option);
 
 #endif

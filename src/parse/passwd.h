@@ -7,7 +7,7 @@
 
 /* The home of the first line for UID, as getpwuid() has it. False when there is none, or it has no home. */
 bool passwd_home(struct span text, uint64_t uid, struct span *home);
-/* Is there a line for NAME? */
+/* Returns true if there is a line for NAME. */
 bool passwd_has(struct span text, const char *name);
 
 #endif

@@ -32,7 +32,7 @@ bool process_environ_next(struct span *rest, struct span *name, struct span *val
 /* The first variable of that name in one. */
 bool process_environ_find(struct span block, const char *name, struct span *value);
 
-/* Is NAME a variable that decides how GPU communication works? Names that hold a secret by their
+/* Returns true for a variable that decides how GPU communication works. Names that hold a secret by their
  * words (NVIDIA_API_KEY) are none, whatever their beginning. */
 bool process_variable_matters(struct span name);
 

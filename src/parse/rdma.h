@@ -32,8 +32,8 @@ bool rdma_gid_is_set(struct span gid);
 /* The next "driver NAME" line of a file in libibverbs.d. NAME can be the beginning of a path. */
 bool verbs_driver_next(struct span *rest, struct span *name);
 
-/* Is FILE a build of the provider: lib<provider>-rdmav<number>.so? The number is that of the
- * private interface between library and providers and differs between releases. */
+/* Returns true if FILE is a build of the provider: lib<provider>-rdmav<number>.so. The number is that of the private
+ * interface between library and providers and differs between releases. */
 bool verbs_is_library(struct span file, struct span provider);
 /* The provider's name and that number. False for another file. */
 bool verbs_library_parse(struct span file, struct span *provider, uint64_t *number);

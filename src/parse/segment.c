@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/segment.h"
-#include "base/array.h"
 
 #include <errno.h>
 #include <string.h>
+
+#include "base/array.h"
 
 #define READ_SIZE 4096
 #define ZEROS_MAX (64u << 20) /* before a segment; padding is a page, or the sector of a disk */

@@ -52,7 +52,7 @@ static void take_result(struct unit_outcome *outcome, struct span text)
 		snprintf(outcome->result, sizeof(outcome->result), "%.*s", SPAN_FMT(word));
 }
 
-bool unit_outcome_take(struct unit_outcome *outcome, const char *unit, struct span message)
+bool unit_outcome_update(struct unit_outcome *outcome, const char *unit, struct span message)
 {
 	size_t n = strlen(unit);
 	struct span text;

@@ -26,6 +26,6 @@ struct unit_outcome {
 
 /* Takes what MESSAGE, one of systemd's, says of UNIT (src/core/unit.c and service.c of systemd 255): a start
  * forgets what was before. True when it is about UNIT. */
-bool unit_outcome_take(struct unit_outcome *outcome, const char *unit, struct span message);
+bool unit_outcome_update(struct unit_outcome *outcome, const char *unit, struct span message);
 
 #endif

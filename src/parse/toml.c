@@ -37,7 +37,7 @@ bool toml_bool(struct span value, bool *out)
 	return *out || span_is(word, "false");
 }
 
-bool toml_goes_on(struct span value)
+bool toml_is_continued(struct span value)
 {
 	struct span string, rest = value;
 

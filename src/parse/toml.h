@@ -10,10 +10,10 @@
 
 /* The next string of a value: "one", 'one', ["one", "two"]. False at the end, and where one has escapes. */
 bool toml_string_next(struct span *value, struct span *string);
-/* Is the value true or false? */
+/* Returns true if the value is true or false. */
 bool toml_bool(struct span value, bool *out);
-/* Does a list that begins on this line end on a later line? */
-bool toml_goes_on(struct span value);
+/* Returns true if a list that begins on this line ends on a later line. */
+bool toml_is_continued(struct span value);
 /* The last part of a table's name or key: nvidia of plugins."io.containerd.grpc.v1.cri".runtimes.nvidia, and
  * what is before it. */
 struct span toml_last(struct span name, struct span *before);

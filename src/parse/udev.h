@@ -26,7 +26,7 @@ struct udev_token {
 
 /* The next part of RULE. False at its end, and where it is not of that form. */
 bool udev_token_next(struct span *rule, struct udev_token *token);
-/* Is it compared with something, and that is asked to be equal? */
+/* Returns true if it is compared with a value, for equality. */
 bool udev_is_match(const struct udev_token *token);
 
 #endif

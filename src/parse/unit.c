@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/unit.h"
-#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
+
+#include "base/array.h"
 
 static struct span after(struct span s, size_t n)
 {

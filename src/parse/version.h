@@ -8,7 +8,7 @@
 /* libnccl.so.2.28.9 with STEM libnccl.so: "2.28.9". False for another library. A bare libnccl.so
  * has an empty version. */
 bool version_of_library(struct span name, const char *stem, struct span *version);
-/* Does a suffix tell more than the ABI? "2" is a SONAME, "2.28" a version. */
+/* Returns true if a suffix says more than the ABI. "2" is a SONAME, "2.28" a version. */
 bool version_is_whole(struct span version);
 
 /* What an installed Python project leaves beside its files: name and version.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/virt.h"
-#include "base/array.h"
 
 #include <string.h>
+
+#include "base/array.h"
 
 /* systemd src/basic/virt.c, detect_vm_dmi_vendor, and the vendors that are missing there. */
 static const struct {

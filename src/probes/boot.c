@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* boot.c - the boot loader, its menu, and what it starts next time: kernel, initramfs and command
  * line. Also whether the distribution asks for a reboot. */
+#include <string.h>
+
 #include "base/array.h"
 #include "probes/boot-find.h"
-
-#include <string.h>
 
 /* The loader that started this system may have said its name (GRUB does since 2.12). Without that,
  * a grub.cfg decides: where GRUB is installed, an EFI partition often has the other's folders too.

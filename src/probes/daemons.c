@@ -212,8 +212,8 @@ static void take_outcome(struct messages *m, struct service *answer)
 
 	for (size_t i = m->count - there; i < m->count; i++)
 		if (m->kept[i % MESSAGES_MAX].systemd)
-			unit_outcome_take(&m->outcome, m->unit,
-					  span_of(m->kept[i % MESSAGES_MAX].text));
+			unit_outcome_update(&m->outcome, m->unit,
+					    span_of(m->kept[i % MESSAGES_MAX].text));
 	if (m->outcome.result[0])
 		answer->result = fact_str(m->arena, m->outcome.result);
 	if (m->outcome.has_status)

@@ -51,7 +51,7 @@ static bool matches(const char *name, const char *pattern)
 	       strspn(name + n, "0123456789") == strlen(name + n);
 }
 
-static int kind_of(mode_t mode)
+static int kind_find(mode_t mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFCHR:
@@ -81,7 +81,7 @@ static void add_node(struct probe_context *ctx, const char *folder, const char *
 		node->kind = fact_enum(NODE_LINK);
 	if (rc)
 		return;
-	node->kind = fact_enum(kind_of(stat.mode));
+	node->kind = fact_enum(kind_find(stat.mode));
 	node->mode = fact_u64(stat.mode & 07777);
 	if (S_ISCHR(stat.mode) || S_ISBLK(stat.mode)) {
 		node->major = fact_u64(major(stat.rdev));

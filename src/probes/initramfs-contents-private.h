@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* initramfs-contents-private.h - what initramfs-contents.c, which keeps parts of an image, and initramfs-finish.c, which
- * makes facts of them, share. */
+/* initramfs-contents-private.h - what initramfs-contents.c, which keeps parts of an image, and initramfs-finish.c,
+ * which makes facts of them, share. */
 #ifndef INITRAMFS_CONTENTS_PRIVATE_H
 #define INITRAMFS_CONTENTS_PRIVATE_H
 

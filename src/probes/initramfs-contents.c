@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "probes/initramfs-contents-private.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +7,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "parse/modname.h"
+#include "probes/initramfs-contents-private.h"
 #include "probes/initramfs-decompress.h"
 
 /* Memory for each piece in the arena and the table, besides its own bytes. */

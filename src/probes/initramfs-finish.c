@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* initramfs-finish.c - facts from what was kept of an image. Only now are all its links known, so only
  * now can two spellings of a path be compared. */
-#include "probes/initramfs-contents-private.h"
-
 #include <errno.h>
 #include <string.h>
 
 #include "parse/links.h"
 #include "parse/modprobe.h"
+#include "probes/initramfs-contents-private.h"
 
 /* ---- paths ---- */
 

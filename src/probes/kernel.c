@@ -221,7 +221,7 @@ static void run(struct probe_context *ctx)
 
 static void run_brief(struct probe_context *ctx)
 {
-	if (probe_wants(ctx, "os.sysctls"))
+	if (probe_is_wanted(ctx, "os.sysctls"))
 		read_sysctls(ctx);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kinds.c - the kinds of the node, derived from the other sections; it reads nothing. */
-#include "query/kind.h"
-
 #include "probes/probe.h"
+#include "query/kind.h"
 
 static void run(struct probe_context *ctx)
 {

@@ -6,7 +6,7 @@
 #include "facts/facts.h"
 #include "host/host.h"
 
-/* Is the module NAME, with underscores, to be looked at? What it needs is looked at with it. */
+/* Returns true if the module NAME, with underscores, is to be read. The modules that it needs are read with it. */
 typedef bool loads_wanted(const struct node *node, const char *name);
 
 /* Reads for the kernel of NODE, whose sections os and pci are filled. Returns 0, or a negative errno if modules.dep

@@ -18,7 +18,7 @@ struct log_failures {
 	struct kept_failure *kept; /* LOG_FAILURES_MAX, made for the first one */
 };
 
-/* Does MESSAGE tell of one? */
+/* Returns true if MESSAGE reports one. */
 bool log_failures_parse(struct log_failures *failures, struct span message,
 			struct kmsg_failure *out);
 /* Keeps it with TEXT, the line for people. */

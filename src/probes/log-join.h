@@ -23,7 +23,7 @@ struct log_join {
 	bool advice;	    /* what follows is where to read more, and is dropped */
 };
 
-/* Does the line begin such a message? The first byte of most lines is another. */
+/* Returns true if the line begins such a message. The first byte of most lines is another. */
 static inline bool log_join_may(const struct log_join *join, struct span message)
 {
 	return join->lines || (message.n && message.p[0] == 'N');

@@ -150,7 +150,8 @@ static int has_folders(struct host *host, const char *path)
 	return rc;
 }
 
-/* The journal that lies below PARENT in a folder named by the machine's id; a tree that was made from several has the id in /etc. */
+/* The journal that lies below PARENT in a folder named by the machine's id; a tree that was made from several has
+ * the id in /etc. */
 static int find_journal(struct host *host, const char *parent, char native[PATH_MAX])
 {
 	static const char *const none[] = { NULL };

@@ -187,9 +187,8 @@ static bool match_message(struct log_scan *scan, int level, struct span message,
 	/* A failure has at least the level of a warning, and most lines have not: the cheap test comes first. */
 	m->failed = (!scan->brief || level <= LEVEL_WARNING) &&
 		    log_failures_parse(&scan->failures, message, &m->failure);
-	m->unexplained = !scan->brief &&
-			 log_unexplained_takes(&scan->unexplained, level, message) && !m->pattern &&
-			 !m->failed;
+	m->unexplained = !scan->brief && log_unexplained_add(&scan->unexplained, level, message) &&
+			 !m->pattern && !m->failed;
 	return m->pattern || m->failed || m->unexplained;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* log-scan.h - counts the lines of a kernel log that match a pattern: all of them, those about each device, and those of
- * each module. */
+/* log-scan.h - counts the lines of a kernel log that match a pattern: all of them, those about each device, and
+ * those of each module. */
 #ifndef LOG_SCAN_H
 #define LOG_SCAN_H
 

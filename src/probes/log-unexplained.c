@@ -14,7 +14,7 @@ struct kept_message {
 	uint64_t count, first_us, last_us;
 };
 
-bool log_unexplained_takes(struct log_unexplained *unexplained, int level, struct span message)
+bool log_unexplained_add(struct log_unexplained *unexplained, int level, struct span message)
 {
 	char driver[KMSG_DRIVER_MAX];
 

@@ -17,8 +17,8 @@ struct log_unexplained {
 	struct kept_message *kept; /* LOG_UNEXPLAINED_MAX, made for the first one */
 };
 
-/* Is MESSAGE such an error? LEVEL as syslog has it, or KMSG_LEVEL_NONE. */
-bool log_unexplained_takes(struct log_unexplained *unexplained, int level, struct span message);
+/* Returns true if MESSAGE is such an error. LEVEL as syslog has it, or KMSG_LEVEL_NONE. */
+bool log_unexplained_add(struct log_unexplained *unexplained, int level, struct span message);
 /* Keeps it with TEXT, the line for people. */
 void log_unexplained_keep(struct log_unexplained *unexplained, int level, uint64_t time_us,
 			  struct span message, struct span text);

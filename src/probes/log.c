@@ -194,8 +194,8 @@ static bool is_usual(const struct log_line *line)
 	return false;
 }
 
-/* Only records keep the lines of one message together: of texts in several lines, of which the first names the GPU, and of
- * a path with a line break in it, by which any user could write lines of the kernel. */
+/* Only records keep the lines of one message together: of texts in several lines, of which the first names the GPU,
+ * and of a path with a line break in it, by which any user could write lines of the kernel. */
 static bool wants_records(const struct log_facts *log)
 {
 	for_each(line, &log->lines)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* modprobe.c - the modprobe.d files of the root file system and their combined result. The copies
  * inside an initramfs are in probes/initramfs.c. */
-#include "parse/modprobe.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "parse/links.h"
+#include "parse/modprobe.h"
 #include "probes/probe.h"
 
 struct reading {

@@ -151,9 +151,9 @@ static void read_hugepages(struct probe_context *ctx)
 
 static void run(struct probe_context *ctx)
 {
-	if (probe_wants(ctx, "os.mounts"))
+	if (probe_is_wanted(ctx, "os.mounts"))
 		read_mounts(ctx);
-	if (probe_wants(ctx, "os.hugepages"))
+	if (probe_is_wanted(ctx, "os.hugepages"))
 		read_hugepages(ctx);
 }
 

@@ -92,7 +92,7 @@ static void run(struct probe_context *ctx)
 
 static void run_brief(struct probe_context *ctx)
 {
-	if (probe_wants(ctx, "numa.nodes"))
+	if (probe_is_wanted(ctx, "numa.nodes"))
 		run(ctx);
 }
 

@@ -20,14 +20,14 @@ struct asking {
 };
 
 /* The state of a fact that FUNCTION answered with ERROR, which is written down. */
-enum fact_state asking_take(struct asking *a, const char *function, int error);
+enum fact_state asking_result(struct asking *a, const char *function, int error);
 
 /* Why FUNCTION's answer is none, once for each function. */
 void asking_note(struct asking *a, const char *function, const char *why);
 
 /* The bare error; and the state of the fact that is asked for. */
 #define TRY(a, f, ...) ((a)->lib->f ? (a)->lib->f(__VA_ARGS__) : NVML_NO_FUNCTION)
-#define ASK(a, f, ...) asking_take(a, #f, TRY(a, f, (a)->handle, __VA_ARGS__))
+#define ASK(a, f, ...) asking_result(a, #f, TRY(a, f, (a)->handle, __VA_ARGS__))
 
 /* Facts of a state, and of a value if that is known. A value that no word is for is unknown. */
 struct fact_u64 asking_number(enum fact_state state, uint64_t value);

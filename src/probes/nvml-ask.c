@@ -50,7 +50,7 @@ static void add_failure(struct asking *a, const char *function, int error)
 			    : arena_printf(a->arena, "%s (%d)", nvml_error_word(error), error));
 }
 
-enum fact_state asking_take(struct asking *a, const char *function, int error)
+enum fact_state asking_result(struct asking *a, const char *function, int error)
 {
 	if (error == NVML_DONE)
 		return FACT_KNOWN;
@@ -134,7 +134,7 @@ static void open_gpu(void *gpu)
 	unsigned int index = (unsigned int)a->gpu.index.value;
 	int error = TRY(a, nvmlDeviceGetHandleByIndex_v2, index, &a->handle);
 
-	if (asking_take(a, "nvmlDeviceGetHandleByIndex_v2", error) == FACT_KNOWN &&
+	if (asking_result(a, "nvmlDeviceGetHandleByIndex_v2", error) == FACT_KNOWN &&
 	    ASK(a, nvmlDeviceGetPciInfo_v3, &pci) == FACT_KNOWN)
 		a->gpu.bdf = asking_address(a->arena, &pci);
 }
@@ -217,7 +217,7 @@ static struct fact_str node_list(struct arena *arena, const struct place *place)
 /* The levels are those of nvmlGpuTopologyLevel_t: 0, 10 ... 50. */
 static struct fact_enum level_of(struct asking *a, int error, int level)
 {
-	enum fact_state state = asking_take(a, "nvmlDeviceGetTopologyCommonAncestor", error);
+	enum fact_state state = asking_result(a, "nvmlDeviceGetTopologyCommonAncestor", error);
 
 	return asking_word(state, level % 10 ? -1 : level / 10, nvml_level_words);
 }
@@ -227,13 +227,13 @@ static void set_places(struct asking *gpus, const struct places *places)
 	for (size_t i = 0; i < places->count; i++) {
 		struct asking *a = &gpus[i];
 		const struct place *place = &places->of[i];
-		enum fact_state state = asking_take(a, "nvmlDeviceGetMemoryAffinity",
-						    place->affinity_error);
+		enum fact_state state = asking_result(a, "nvmlDeviceGetMemoryAffinity",
+						      place->affinity_error);
 
 		a->gpu.numa_affinity.state = state;
 		if (state == FACT_KNOWN)
 			a->gpu.numa_affinity = node_list(a->arena, place);
-		state = asking_take(a, "nvmlDeviceGetNumaNodeId", place->node_error);
+		state = asking_result(a, "nvmlDeviceGetNumaNodeId", place->node_error);
 		a->gpu.numa_node = asking_number(state, place->node);
 		/* The peers of a GPU are in the order of the GPUs, without itself. */
 		for (size_t k = 0; k < i; k++) {
@@ -263,12 +263,12 @@ static void ask_confidential(struct asking *a, struct nvml_cc *cc)
 {
 	struct nvml_cc_settings settings = { .version = NVML_VERSION_OF(settings, 1) };
 	int error = TRY(a, nvmlSystemGetConfComputeSettings, &settings);
-	enum fact_state detail = asking_take(a, "nvmlSystemGetConfComputeSettings", error);
+	enum fact_state detail = asking_result(a, "nvmlSystemGetConfComputeSettings", error);
 	enum fact_state state = detail;
 
 	if (error == NVML_NO_FUNCTION || error == NVML_OTHER_VERSION) {
 		error = TRY(a, nvmlSystemGetConfComputeState, &settings.state);
-		state = asking_take(a, "nvmlSystemGetConfComputeState", error);
+		state = asking_result(a, "nvmlSystemGetConfComputeState", error);
 	}
 	cc->enabled = asking_flag(state, (int)settings.state.feature);
 	cc->dev_tools = asking_flag(state, (int)settings.state.dev_tools);

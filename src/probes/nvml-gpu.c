@@ -14,8 +14,8 @@ static struct fact_u64 ask_number(struct asking *a, const char *function,
 				  int (*f)(nvml_handle, unsigned int *))
 {
 	unsigned int value = 0;
-	enum fact_state state = asking_take(a, function,
-					    f ? f(a->handle, &value) : NVML_NO_FUNCTION);
+	enum fact_state state = asking_result(a, function,
+					      f ? f(a->handle, &value) : NVML_NO_FUNCTION);
 
 	return asking_number(state, value);
 }
@@ -24,8 +24,8 @@ static struct fact_bool ask_flag(struct asking *a, const char *function,
 				 int (*f)(nvml_handle, int *))
 {
 	int value = 0;
-	enum fact_state state = asking_take(a, function,
-					    f ? f(a->handle, &value) : NVML_NO_FUNCTION);
+	enum fact_state state = asking_result(a, function,
+					      f ? f(a->handle, &value) : NVML_NO_FUNCTION);
 
 	return asking_flag(state, value);
 }
@@ -34,8 +34,8 @@ static struct fact_enum ask_word(struct asking *a, const char *function,
 				 int (*f)(nvml_handle, int *), const char *const *words)
 {
 	int value = 0;
-	enum fact_state state = asking_take(a, function,
-					    f ? f(a->handle, &value) : NVML_NO_FUNCTION);
+	enum fact_state state = asking_result(a, function,
+					      f ? f(a->handle, &value) : NVML_NO_FUNCTION);
 
 	return asking_word(state, value, words);
 }
@@ -99,8 +99,8 @@ static struct fact_u64 ask_pages(struct asking *a, int cause)
 	unsigned int count = 0;
 	int error = TRY(a, nvmlDeviceGetRetiredPages, a->handle, cause, &count, &address);
 
-	return asking_number(asking_take(a, "nvmlDeviceGetRetiredPages",
-					 error == NVML_TOO_SMALL ? NVML_DONE : error),
+	return asking_number(asking_result(a, "nvmlDeviceGetRetiredPages",
+					   error == NVML_TOO_SMALL ? NVML_DONE : error),
 			     count);
 }
 
@@ -197,7 +197,7 @@ static void ask_fabric(struct asking *a)
 		set_fabric(a, &info);
 		return;
 	}
-	fabric->state.state = asking_take(a, "nvmlDeviceGetGpuFabricInfoV", error);
+	fabric->state.state = asking_result(a, "nvmlDeviceGetGpuFabricInfoV", error);
 	fabric->error.state = fabric->clique.state = fabric->cluster_uuid.state =
 		fabric->health_mask.state = fabric->state.state;
 }
@@ -282,14 +282,15 @@ static void ask_mig_device(struct asking *a, unsigned int index, nvml_handle dev
 	int error = TRY(a, nvmlDeviceGetGpuInstanceId, device, &id);
 
 	mig->index = fact_u64(index);
-	mig->gpu_instance = asking_number(asking_take(a, "nvmlDeviceGetGpuInstanceId", error), id);
+	mig->gpu_instance = asking_number(asking_result(a, "nvmlDeviceGetGpuInstanceId", error),
+					  id);
 	error = TRY(a, nvmlDeviceGetComputeInstanceId, device, &id);
 	mig->compute_instance =
-		asking_number(asking_take(a, "nvmlDeviceGetComputeInstanceId", error), id);
+		asking_number(asking_result(a, "nvmlDeviceGetComputeInstanceId", error), id);
 	error = TRY(a, nvmlDeviceGetUUID, device, uuid, sizeof(uuid));
-	mig->uuid = text_of(a, asking_take(a, "nvmlDeviceGetUUID", error), uuid, sizeof(uuid));
+	mig->uuid = text_of(a, asking_result(a, "nvmlDeviceGetUUID", error), uuid, sizeof(uuid));
 	error = TRY(a, nvmlDeviceGetAttributes_v2, device, &attributes);
-	mig->memory_bytes.state = asking_take(a, "nvmlDeviceGetAttributes_v2", error);
+	mig->memory_bytes.state = asking_result(a, "nvmlDeviceGetAttributes_v2", error);
 	mig->memory_bytes = asking_number(mig->memory_bytes.state, attributes.memory_mib << 20);
 	mig->multiprocessors = asking_number(mig->memory_bytes.state, attributes.multiprocessors);
 }
@@ -315,7 +316,7 @@ static void ask_mig(struct asking *a)
 		if (error == NVML_DONE)
 			ask_mig_device(a, i, device);
 		else if (error != NVML_NOT_FOUND)
-			asking_take(a, "nvmlDeviceGetMigDeviceHandleByIndex", error);
+			asking_result(a, "nvmlDeviceGetMigDeviceHandleByIndex", error);
 	}
 }
 
@@ -340,7 +341,7 @@ static uint64_t value_of(const struct nvml_field_value *f)
 
 struct fact_u64 asking_field(struct asking *a, const struct nvml_field_value *f)
 {
-	return asking_number(asking_take(a, "nvmlDeviceGetFieldValues", f->result), value_of(f));
+	return asking_number(asking_result(a, "nvmlDeviceGetFieldValues", f->result), value_of(f));
 }
 
 bool asking_fields(struct asking *a, struct nvml_field_value *fields, int count)

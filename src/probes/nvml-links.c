@@ -143,7 +143,7 @@ static bool add_link(struct asking *a, unsigned int n, const struct nvml_field_v
 		return true;
 	if (error == NVML_INVALID_ARGUMENT)
 		return false;
-	state = asking_take(a, "nvmlDeviceGetNvLinkState", error);
+	state = asking_result(a, "nvmlDeviceGetNvLinkState", error);
 	if (error == NVML_NO_FUNCTION) {
 		a->gpu.links.state = FACT_UNKNOWN;
 		return false;

@@ -320,9 +320,9 @@ static void run_brief(struct probe_context *ctx)
 	if (!is_known(os->machine))
 		read_cpu(ctx);
 	read_product(ctx);
-	if (probe_wants(ctx, "os.memory_bytes"))
+	if (probe_is_wanted(ctx, "os.memory_bytes"))
 		read_memory(ctx);
-	if (probe_wants(ctx, "os.cpus"))
+	if (probe_is_wanted(ctx, "os.cpus"))
 		count_cpus(ctx);
 }
 

@@ -549,7 +549,7 @@ static int observe_in_children(struct run *run)
 {
 	int rc;
 
-	host_stand_for(run->ctx.host);
+	host_set_process(run->ctx.host);
 	rc = observe_steps(run);
 	if (run->beside.child.pid)
 		end_beside(run);
@@ -654,7 +654,7 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 
 /* ---- readers ---- */
 
-bool probe_wants(const struct probe_context *ctx, const char *fact)
+bool probe_is_wanted(const struct probe_context *ctx, const char *fact)
 {
 	const struct observation *how = ctx->how;
 

@@ -77,7 +77,7 @@ struct probe {
 /* The probes by phase and name. */
 const struct probe *const *probe_table(size_t *count);
 
-/* May NVIDIA's driver be asked, by NVML? With force also where that initialises the GPUs. */
+/* Returns true if NVIDIA's driver may be asked, by NVML. With force also where that initialises the GPUs. */
 enum probe_nvml { PROBE_NVML_NO, PROBE_NVML_YES, PROBE_NVML_FORCE };
 
 /* The way a node is observed. */
@@ -121,7 +121,7 @@ void probe_u64(struct probe_context *ctx, struct fact_u64 *fact, const char *for
 /* The last part of a link's target. */
 HOST_PATH(3)
 void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *format, ...);
-/* Is this a container with files of its own? It has its host's kernel and none of what that kernel was
+/* Returns true for a container with files of its own. It has its host's kernel and none of what that kernel was
  * configured with, which PATH is then said to be missing from. After phase 0. */
 bool probe_hides_host(struct probe_context *ctx, const char *path);
 
@@ -137,11 +137,11 @@ void probe_find_gsp_firmware(struct probe_context *ctx);
 
 /* The parameters of a module that is in modules.loaded. */
 void probe_read_params(struct probe_context *ctx, const char *name);
-/* Does libkmod answer for the node: is it a running host, or a capture of one? */
+/* Returns true if libkmod answers for the node: a running host, or a capture of one. */
 bool probe_has_libkmod(struct probe_context *ctx);
 
-/* Is a fact to be read that no rule of preflight needs? */
-bool probe_wants(const struct probe_context *ctx, const char *fact);
+/* Returns true if FACT is read. A preflight reads only the facts that its rules need. */
+bool probe_is_wanted(const struct probe_context *ctx, const char *fact);
 
 /* Returns the state of a fact for an error of the host handle. */
 static inline enum fact_state probe_state(int rc)

@@ -18,12 +18,13 @@
 typedef void process_found(void *user, uint64_t pid, const char *comm);
 int processes_list(struct host *host, process_found *found, void *user);
 
-/* Returns whether process PID is the node's own, and not a user's or a job's. Any user can give a process any name, so
- * only the names of the node's processes are believed. In a copy without /proc/PID/status each process is the node's. */
+/* Returns whether process PID is the node's own, and not a user's or a job's. Any user can give a process any name,
+ * so only the names of the node's processes are believed. In a copy without /proc/PID/status each process is the
+ * node's. */
 bool process_is_the_nodes(struct host *host, uint64_t pid);
 
-/* Is process PID in another mount namespace or root, as in a container? Then what it names by a path can be
- * another file than the one that is found here. False also where that is not told. */
+/* Returns true if process PID is in another mount namespace or root, as in a container. Then a path of it can lead
+ * to another file than here. False also if that is not known. */
 #define PROCESS_IS_ELSEWHERE \
 	"the process is in another mount namespace or root: its paths can mean other files"
 bool process_is_elsewhere(struct host *host, pid_t pid);

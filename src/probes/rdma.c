@@ -389,7 +389,7 @@ static bool read_briefly(struct probe_context *ctx, struct rdma_device *device)
 	if (!function || !str_is(function->driver, "mlx5_core"))
 		return false;
 	device->driver = function->driver;
-	if (probe_wants(ctx, "rdma.devices"))
+	if (probe_is_wanted(ctx, "rdma.devices"))
 		read_name(ctx, device, &device->firmware, "fw_ver");
 	read_ports(ctx, device, false);
 	return true;

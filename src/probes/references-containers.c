@@ -101,7 +101,7 @@ static void take_toolkit(struct references *refs, const struct unit_assignment *
 	const char *key = full_key(refs, a);
 	struct span value = a->value, string = { NULL, 0 };
 
-	if (toml_goes_on(a->value)) {
+	if (toml_is_continued(a->value)) {
 		refs->complete = false;
 		return;
 	}
@@ -181,7 +181,7 @@ static void add_each(struct references *refs, const char *key, const struct unit
 
 	while (toml_string_next(&value, &string))
 		add_value(refs, key, (struct span){ string.p - 1, string.n + 2 }, a->line);
-	if (toml_goes_on(a->value))
+	if (toml_is_continued(a->value))
 		refs->complete = false;
 }
 

@@ -4,6 +4,8 @@
  * names of libraries and Python projects, and a few small files. Nothing is run, and no library's
  * body read.
  */
+#include "probes/software.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -13,7 +15,6 @@
 #include "probes/dynamic-loader.h"
 #include "probes/probe.h"
 #include "probes/processes.h"
-#include "probes/software.h"
 #include "query/node-find.h"
 
 #define FOLDERS_MAX 256

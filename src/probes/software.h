@@ -32,7 +32,7 @@ void software_read_dcgm(struct host *host, struct arena *arena, struct software_
 /* In software-packages.c: reads the packages for GPUs and RDMA in dpkg's database. */
 void software_read_packages(struct host *host, struct arena *arena,
 			    struct software_facts *software);
-/* Are the package's files, of its version, on disk? */
+/* Returns true if the package's files, of its version, are on disk. */
 bool software_has_files(const struct software_package *package);
 
 /* In software-programs.c, after those above: daemons, container engines and tools, and which of NCCL's plugins is the

@@ -21,7 +21,7 @@ void unit_fragments_open(struct unit_fragments *fragments, struct host *host, st
 void unit_fragments_close(struct unit_fragments *fragments);
 #define _cleanup_fragments_ _cleanup_(unit_fragments_close)
 
-/* Is there a file of UNIT, or of its template? */
+/* Returns true if there is a file of UNIT, or of its template. */
 bool unit_fragments_have(const struct unit_fragments *fragments, const char *unit);
 
 /* PATH stays; the assignment is good for the call. */

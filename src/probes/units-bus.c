@@ -4,12 +4,11 @@
  * (org.freedesktop.systemd1(5), both since systemd 230) are chosen because they change nothing: LoadUnit, and
  * reading a property of a unit that is not loaded, would make systemd load it.
  */
-#include "probes/units.h"
-
 #include <string.h>
 #include <systemd/sd-bus.h>
 
 #include "base/library.h"
+#include "probes/units.h"
 
 #define SERVICE "org.freedesktop.systemd1"
 #define PATH "/org/freedesktop/systemd1"

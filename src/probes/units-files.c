@@ -3,14 +3,13 @@
  * units-files.c - units as the files on disk have them: what would be loaded, and whether something
  * starts it at boot (systemd.unit(5), systemctl(1) is-enabled).
  */
-#include "probes/units.h"
-
 #include <errno.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "parse/unit.h"
 #include "probes/conf-d.h"
+#include "probes/units.h"
 
 #define FOLDERS_MAX 8 /* conf_d_folders() gives five */
 #define LINKS_MAX 256 /* that enable one of these units */

@@ -4,6 +4,7 @@
  * and container managers show of them in files. CPUID would say more, of this machine only.
  */
 #include "parse/virt.h"
+
 #include "base/array.h"
 #include "parse/cpuinfo.h"
 #include "parse/process.h"

@@ -10,11 +10,10 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <infiniband/mlx5dv.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <infiniband/mlx5dv.h>
 
 #include "base/cleanup.h"
 #include "base/library.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "provers/gpu-memory.h"
-#include "base/array.h"
 
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "provers/pattern.h"
 
 #define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)

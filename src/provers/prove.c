@@ -12,12 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/child.h"
+#include "base/clock.h"
 #include "provers/capabilities.h"
 
 #define PROVER(name) extern const struct prover prover_##name;
-#include "base/array.h"
-#include "base/clock.h"
 #include "provers.inc"
 #undef PROVER
 

@@ -15,14 +15,15 @@ struct bootargs {
 struct bootargs bootargs_of(const char *text);
 bool bootargs_next(struct bootargs *args, struct kparam *arg);
 
-/* Has TEXT an argument NAME with VALUE among its values? VALUE NULL: with any. */
+/* Returns true if TEXT has an argument NAME with VALUE among its values. VALUE NULL: with any. */
 bool bootargs_find(const char *text, const char *name, const char *value);
 
-/* Is it an argument that GPU or RDMA work depends on? */
+/* Returns true for an argument that GPU or RDMA work depends on. */
 bool bootargs_is_ours(const struct kparam *arg);
-/* Does ARGUMENT, which the kernel may not know, begin as those of GPU, NIC and IOMMU do? It can be misspelt. */
+/* Returns true if ARGUMENT, which the kernel may not know, begins as those of GPU, NIC and IOMMU do. It can be
+ * misspelt. */
 bool bootargs_begins_as_ours(struct span argument);
-/* Has TEXT this very argument? */
+/* Returns true if TEXT has this very argument. */
 bool bootargs_holds(const char *text, const struct kparam *arg);
 
 /* The argument of TEXT that makes passthrough what IOMMU groups have by default, or NULL. */

@@ -135,8 +135,9 @@ static bool has_generator(const struct node *node, const char *generator)
 						   distribution_of(node) == DISTRIBUTION_ARCH));
 }
 
-/* Debian and Arch offer several generators, and the image shows which is in use. The others have dracut alone: an image
- * of a different one was made elsewhere. NULL: the image was made by a generator that the distribution does not have. */
+/* Debian and Arch offer several generators, and the image shows which is in use. The others have dracut alone: an
+ * image of a different one was made elsewhere. NULL: the image was made by a generator that the distribution does
+ * not have. */
 static const char *generator_of(const struct node *node, const char *release)
 {
 	enum distribution distribution = distribution_of(node);
@@ -164,8 +165,9 @@ const char *command_rebuild_initramfs(struct arena *arena, const struct node *no
 	return NULL;
 }
 
-/* A plain word only: it is put into a file that grub-mkconfig runs as a script of the shell, and then in grub.cfg, a script
- * of GRUB. Debian's and Ubuntu's grub-mkconfig reads the .cfg files of /etc/default/grub.d after /etc/default/grub. */
+/* A plain word only: it is put into a file that grub-mkconfig runs as a script of the shell, and then in grub.cfg, a
+ * script of GRUB. Debian's and Ubuntu's grub-mkconfig reads the .cfg files of /etc/default/grub.d after
+ * /etc/default/grub. */
 const char *command_add_argument(struct arena *arena, const struct node *node, const char *argument)
 {
 	bool grub = known_is(node->boot.loader, BOOT_GRUB);

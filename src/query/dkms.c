@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/dkms.h"
-#include "base/command.h"
-#include "query/distribution.h"
 
 #include <string.h>
 
 #include "base/array.h"
+#include "base/command.h"
 #include "parse/nvidia.h"
+#include "query/distribution.h"
 #include "query/node-find.h"
 
 static const struct software_item *find_only(const struct node *node, const char *name)

@@ -20,7 +20,7 @@ struct driver_part {
 
 extern const struct driver_part driver_parts[]; /* ends with a NULL name */
 
-/* Is VERSION of the same branch as the driver's: 570 of 570.86.15? */
+/* Returns true if VERSION is of the same branch as the driver's: 570 of 570.86.15. */
 bool driver_same_branch(const char *version, const char *driver);
 
 #endif

@@ -15,7 +15,7 @@ enum failure_state failure_state(const struct node *node, const struct log_failu
 const char *failure_state_fact(struct arena *arena, const struct node *node,
 			       const struct log_failure *failure);
 
-/* log.failures[#3].last */
+/* Returns the path of the fact: "log.failures[#3].last". */
 const char *failure_fact(struct arena *arena, const struct node *node,
 			 const struct log_failure *failure);
 

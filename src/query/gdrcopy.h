@@ -5,8 +5,8 @@
 
 #include "facts/facts.h"
 
-/* Does GDRCopy work without gdrdrv? From 2.6 on it falls back to DMA-BUF with the driver of CUDA 13.3 or later
- * (its CHANGELOG.md; README.md, DMA-BUF mmap backend). */
+/* Returns true if GDRCopy works without gdrdrv. From 2.6 on it falls back to DMA-BUF with the driver of CUDA 13.3 or
+ * later (its CHANGELOG.md; README.md, DMA-BUF mmap backend). */
 struct fact_bool gdrcopy_has_dmabuf(const struct node *node);
 
 #endif

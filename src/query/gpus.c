@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/gpus.h"
-#include "base/array.h"
-#include "query/node-find.h"
 
 #include <stdlib.h>
+
+#include "base/array.h"
+#include "query/node-find.h"
 
 /* Written from data/gpus.tsv and data/nics.tsv when the program is built. */
 static const struct gpu_model gpu_models[] = {

@@ -42,8 +42,8 @@ bool gpu_is_vgpu(const struct node *node, const struct pci_device *device);
 /* Without a GPU System Processor, which the open kernel modules need; false for a model that is not in the
  * table. */
 bool gpu_is_before_turing(const struct pci_device *device);
-/* Is a driver of that version of a branch for the GPU's architecture? BRANCH is the first or the last that is.
- * An architecture that is not known fits. */
+/* Returns true if the branch of that version supports the GPU's architecture. BRANCH is the first or the last that
+ * does. True if the architecture is not known. */
 enum gpu_fit { GPU_FIT, GPU_DRIVER_TOO_OLD, GPU_DRIVER_TOO_NEW };
 enum gpu_fit gpu_driver_fit(const struct pci_device *device, const char *version,
 			    unsigned int *branch);
@@ -59,7 +59,7 @@ bool gpu_is_data_centre(const struct pci_device *device);
 
 /* The generation that is managed through ConnectX functions instead of PCI functions of its own. */
 #define NVSWITCH_BEHIND_NICS 4
-/* Are there GPUs on whose board such NVSwitches are? */
+/* Returns true if a GPU is of a board with such NVSwitches. */
 bool gpu_nvswitch_is_nic(const struct pci_facts *pci);
 
 #endif

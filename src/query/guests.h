@@ -18,8 +18,8 @@
 struct fact_bool guest_function(const struct node *node, const struct pci_device *device,
 				const char **why, const char **fact);
 
-/* The configuration gives DEVICE to vfio-pci or pci-stub, and nouveau, a frame buffer's driver or none has it. FACT says
- * so. False where nvidia has it: a job may use it. */
+/* The configuration gives DEVICE to vfio-pci or pci-stub, and nouveau, a frame buffer's driver or none has it. FACT
+ * says so. False where nvidia has it: a job may use it. */
 bool guest_lacks(const struct node *node, const struct pci_device *device, const char **fact);
 
 struct guest_gpus {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/job-env.h"
-#include "parse/nvidia.h"
-#include "query/node-find.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "parse/nvidia.h"
+#include "query/node-find.h"
 
 struct job_value job_env(struct arena *arena, const struct node *node, const char *name)
 {

@@ -20,7 +20,7 @@ struct job_value job_nccl(struct arena *arena, const struct node *node, const ch
  * release must be known: call skip_without_nvshmem_variables() first. */
 #define NVSHMEM_READS_CONF "3.6.5"
 struct job_value job_nvshmem(struct arena *arena, const struct node *node, const char *name);
-/* Does the NVSHMEM that was found read nvshmem.conf? */
+/* Returns true if the NVSHMEM that was found reads nvshmem.conf. */
 bool job_nvshmem_reads_conf(const struct node *node);
 /* "NCCL_IB_HCA=mlx5_0", or where it comes from a file "NCCL_IB_HCA=mlx5_0 of /etc/nccl.conf". */
 const char *job_value_text(struct arena *arena, const struct node *node, const struct job_value *v);

@@ -46,7 +46,7 @@ ANSWER(unknown, ((struct fact_bool){ 0 }))
 /* Gets the answer for another kind. */
 static struct fact_bool ask(struct question *q, enum kind kind)
 {
-	q->answer = kind_of(q->node, kind, q->arena);
+	q->answer = kind_find(q->node, kind, q->arena);
 	return q->answer.is;
 }
 
@@ -562,7 +562,7 @@ static const struct {
 	[KIND_WORKSTATION] = { "workstation", "workstation", is_workstation },
 };
 
-struct kind_answer kind_of(const struct node *node, enum kind kind, struct arena *arena)
+struct kind_answer kind_find(const struct node *node, enum kind kind, struct arena *arena)
 {
 	struct question q = { .node = node, .arena = arena };
 
@@ -572,12 +572,12 @@ struct kind_answer kind_of(const struct node *node, enum kind kind, struct arena
 
 bool node_is(const struct node *node, enum kind kind)
 {
-	return known_is(kind_of(node, kind, NULL).is, true);
+	return known_is(kind_find(node, kind, NULL).is, true);
 }
 
 bool node_may_be(const struct node *node, enum kind kind)
 {
-	return !known_is(kind_of(node, kind, NULL).is, false);
+	return !known_is(kind_find(node, kind, NULL).is, false);
 }
 
 const char *kind_word(enum kind kind)
@@ -605,7 +605,7 @@ void kinds_fill(struct node *node, struct arena *arena)
 {
 	node->kinds = (typeof(node->kinds)){ 0 };
 	for (enum kind k = 0; k < KINDS; k++) {
-		struct kind_answer found = kind_of(node, k, arena);
+		struct kind_answer found = kind_find(node, k, arena);
 		struct kind_fact *item = LIST_ADD(arena, &node->kinds);
 
 		item->name = fact_str(arena, kinds[k].word);

@@ -59,10 +59,10 @@ struct kind_answer {
 };
 
 /* ARENA for the reason; NULL: not needed. */
-struct kind_answer kind_of(const struct node *node, enum kind kind, struct arena *arena);
+struct kind_answer kind_find(const struct node *node, enum kind kind, struct arena *arena);
 /* Known to be. */
 bool node_is(const struct node *node, enum kind kind);
-/* Is, or is not known not to be. */
+/* Returns true unless the node is known not to be of that kind. */
 bool node_may_be(const struct node *node, enum kind kind);
 
 /* "hgx", and "HGX board". */

@@ -15,7 +15,7 @@
 
 /* ---- what all have in common ---- */
 
-enum truth truth_of(bool yes)
+enum truth truth_from_bool(bool yes)
 {
 	return yes ? TRUTH_YES : TRUTH_NO;
 }
@@ -69,18 +69,18 @@ enum truth condition_order(struct row_question *q, int order)
 {
 	switch (q->condition->op) {
 	case VALUE_BELOW:
-		return truth_of(order < 0);
+		return truth_from_bool(order < 0);
 	case VALUE_AT_MOST:
-		return truth_of(order <= 0);
+		return truth_from_bool(order <= 0);
 	case VALUE_ABOVE:
-		return truth_of(order > 0);
+		return truth_from_bool(order > 0);
 	case VALUE_AT_LEAST:
-		return truth_of(order >= 0);
+		return truth_from_bool(order >= 0);
 	case VALUE_IS:
 	case VALUE_IS_NOT:
 		break;
 	}
-	return truth_of(order == 0);
+	return truth_from_bool(order == 0);
 }
 
 enum truth condition_number(struct row_question *q, uint64_t number)
@@ -101,7 +101,9 @@ static enum truth of_word(struct row_question *q, struct fact_str fact, const ch
 static enum truth of_bool(struct row_question *q, struct fact_bool fact, const char *path)
 {
 	q->fact = path;
-	return is_known(fact) ? truth_of(fact.value) : is_absent(fact) ? TRUTH_NO : TRUTH_UNKNOWN;
+	return is_known(fact)	 ? truth_from_bool(fact.value)
+	       : is_absent(fact) ? TRUTH_NO
+				 : TRUTH_UNKNOWN;
 }
 
 /* ---- the system ---- */
@@ -187,8 +189,8 @@ static enum truth check_kind(struct row_question *q)
 
 		if (condition_word(q, kind_word(k)) != TRUTH_YES)
 			continue;
-		found = kind_of(q->node, k, q->arena);
-		one = is_known(found.is) ? truth_of(found.is.value) : TRUTH_UNKNOWN;
+		found = kind_find(q->node, k, q->arena);
+		one = is_known(found.is) ? truth_from_bool(found.is.value) : TRUTH_UNKNOWN;
 		if (one != TRUTH_NO && any != TRUTH_YES)
 			q->fact = found.fact;
 		any = truth_any(any, one);
@@ -202,8 +204,8 @@ static enum truth check_product(struct row_question *q)
 
 	q->fact = "os.product";
 	return is_unknown(*product) ? TRUTH_UNKNOWN
-				    : truth_of(is_known(*product) &&
-					       strstr(product->value, q->condition->values));
+				    : truth_from_bool(is_known(*product) &&
+						      strstr(product->value, q->condition->values));
 }
 
 static enum truth check_secure_boot(struct row_question *q)
@@ -213,16 +215,17 @@ static enum truth check_secure_boot(struct row_question *q)
 
 static enum truth check_service(struct row_question *q)
 {
-	enum truth any = truth_of(false);
+	enum truth any = truth_from_bool(false);
 
 	q->fact = "services.units";
 	if (!was_read(q->node->services.units))
 		return TRUTH_UNKNOWN;
 	for_each(s, &q->node->services.units)
 		if (condition_word(q, s->unit.value) == TRUTH_YES)
-			any = truth_any(any, is_unknown(s->active)
-						     ? TRUTH_UNKNOWN
-						     : truth_of(str_is(s->active, "active")));
+			any = truth_any(any,
+					is_unknown(s->active)
+						? TRUTH_UNKNOWN
+						: truth_from_bool(str_is(s->active, "active")));
 	return any;
 }
 
@@ -251,8 +254,8 @@ static enum truth check_module_file(struct row_question *q)
 	if (!was_read(node->modules.files) || !was_read(node->modules.loaded) ||
 	    !is_known(node->os.kernel))
 		return TRUTH_UNKNOWN;
-	return truth_of(node_module(node, name) ||
-			module_file_find(node, name, node->os.kernel.value));
+	return truth_from_bool(node_module(node, name) ||
+			       module_file_find(node, name, node->os.kernel.value));
 }
 
 /* The driver's; where none is loaded, that of nvidia.ko for this or another kernel. */
@@ -295,8 +298,8 @@ static enum truth check_capability(struct row_question *q)
 	q->fact = "env.bounding";
 	if (!is_known(q->node->env.bounding))
 		return TRUTH_UNKNOWN;
-	return truth_of(strcmp(q->condition->values, "SYS_NICE") == 0 &&
-			q->node->env.bounding.value >> CAP_SYS_NICE & 1);
+	return truth_from_bool(strcmp(q->condition->values, "SYS_NICE") == 0 &&
+			       q->node->env.bounding.value >> CAP_SYS_NICE & 1);
 }
 
 static bool fits_pattern(const char *text, const char *value, size_t n)
@@ -349,7 +352,7 @@ static enum truth check_stack(struct row_question *q)
 	const struct fact_u64 *stack = &q->node->limits.self.stack_soft_bytes;
 
 	q->fact = "limits.self.stack_soft_bytes";
-	return is_known(*stack) ? truth_of(stack->value == FACT_UNLIMITED) : TRUTH_UNKNOWN;
+	return is_known(*stack) ? truth_from_bool(stack->value == FACT_UNLIMITED) : TRUTH_UNKNOWN;
 }
 
 /* ---- containers ---- */
@@ -454,10 +457,10 @@ static enum truth check_version(struct row_question *q)
 	q->fact = all.missing ? all.missing : all.unsaid;
 	if (strcmp(q->condition->values, "none") == 0)
 		return all.state == FACT_UNKNOWN ? TRUTH_UNKNOWN
-						 : truth_of(all.state == FACT_ABSENT);
+						 : truth_from_bool(all.state == FACT_ABSENT);
 	/* A component that is not installed has no version, so only "!=" is true. */
 	if (all.state == FACT_ABSENT)
-		return truth_of(q->condition->op == VALUE_IS_NOT);
+		return truth_from_bool(q->condition->op == VALUE_IS_NOT);
 	for (size_t i = 0; i < all.count; i++) {
 		enum truth one = check_one_version(q, all.versions[i].version);
 

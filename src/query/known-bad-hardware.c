@@ -86,7 +86,7 @@ static enum truth is_other_kind(struct row_question *q, const struct pci_device 
 	};
 
 	(void)gpu;
-	return truth_of(condition_word(q, words[model->kind]) == TRUTH_NO);
+	return truth_from_bool(condition_word(q, words[model->kind]) == TRUTH_NO);
 }
 
 static enum truth check_gpu_kind(struct row_question *q)
@@ -95,7 +95,7 @@ static enum truth check_gpu_kind(struct row_question *q)
 
 	q->fact = "pci.devices";
 	if (other == TRUTH_NO)
-		return truth_of(q->endpoints->gpus.count > 0);
+		return truth_from_bool(q->endpoints->gpus.count > 0);
 	return other == TRUTH_YES ? TRUTH_NO : TRUTH_UNKNOWN;
 }
 
@@ -115,8 +115,9 @@ static enum truth check_gsp_firmware(struct row_question *q)
 	if (!was_read(q->node->gpu.devices))
 		return TRUTH_UNKNOWN;
 	for_each(gpu, &q->node->gpu.devices)
-		any = truth_any(any, is_unknown(gpu->firmware) ? TRUTH_UNKNOWN
-							       : truth_of(is_known(gpu->firmware)));
+		any = truth_any(any, is_unknown(gpu->firmware)
+					     ? TRUTH_UNKNOWN
+					     : truth_from_bool(is_known(gpu->firmware)));
 	return any;
 }
 
@@ -199,8 +200,8 @@ static enum truth is_nic_driver(struct row_question *q, const struct rdma_device
 	*fact = fact_path(q->arena, "rdma.devices", device->name.value, "driver");
 	return is_unknown(device->driver)
 		       ? TRUTH_UNKNOWN
-		       : truth_of(is_known(device->driver) &&
-				  condition_word(q, device->driver.value) == TRUTH_YES);
+		       : truth_from_bool(is_known(device->driver) &&
+					 condition_word(q, device->driver.value) == TRUTH_YES);
 }
 
 static enum truth check_nic_driver(struct row_question *q)
@@ -214,8 +215,8 @@ static enum truth is_nic_p2p(struct row_question *q, const struct rdma_device *d
 	*fact = fact_path(q->arena, "rdma.devices", device->name.value, "p2p");
 	return is_unknown(device->p2p)
 		       ? TRUTH_UNKNOWN
-		       : truth_of(is_known(device->p2p) &&
-				  condition_word(q, device->p2p.value) == TRUTH_YES);
+		       : truth_from_bool(is_known(device->p2p) &&
+					 condition_word(q, device->p2p.value) == TRUTH_YES);
 }
 
 static enum truth check_nic_p2p(struct row_question *q)
@@ -265,7 +266,7 @@ static enum truth is_vf(struct row_question *q, const struct rdma_device *device
 {
 	*fact = fact_path(q->arena, "rdma.devices", device->name.value, "bdf");
 	return is_unknown(device->bdf) ? TRUTH_UNKNOWN
-				       : truth_of(is_virtual_function(q->endpoints, device));
+				       : truth_from_bool(is_virtual_function(q->endpoints, device));
 }
 
 static enum truth check_nic_vf(struct row_question *q)

@@ -205,7 +205,7 @@ enum truth condition_word(struct row_question *q, const char *text);
 enum truth condition_prefix(struct row_question *q, const char *text);
 enum truth condition_order(struct row_question *q, int order);
 enum truth condition_number(struct row_question *q, uint64_t number);
-enum truth truth_of(bool yes);
+enum truth truth_from_bool(bool yes);
 /* Returns A or B: true if either is true, and unknown if neither is true and one is unknown. */
 enum truth truth_any(enum truth a, enum truth b);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/mmio-window.h"
+
 #include "base/array.h"
 
 static const char with_qemu[] =

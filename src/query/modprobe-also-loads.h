@@ -8,7 +8,8 @@
 
 #include "facts/facts.h"
 
-/* Is NAME (with underscores) loaded along with a module that is loaded here, or with the GPUs' driver? */
+/* Returns true if NAME (with underscores) is loaded along with a module that is loaded here, or with the GPUs'
+ * driver. */
 bool modprobe_also_loads(const struct node *node, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "query/module-block.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-#include "query/module-block.h"
 
 static const char *command_place(struct arena *arena, const struct modprobe_command *command)
 {

@@ -8,8 +8,8 @@
 
 #include "facts/facts.h"
 
-/* "blacklist nvidia in /etc/modprobe.d/x.conf:3", all of them joined by "and", and the path of the FACT that says the first; NULL: nothing that is
- * known of. NAME is written with underscores. */
+/* "blacklist nvidia in /etc/modprobe.d/x.conf:3", all of them joined by "and", and the path of the FACT that says
+ * the first; NULL: nothing that is known of. NAME is written with underscores. */
 const char *module_block_find(struct arena *arena, const struct node *node, const char *name,
 			      const char **fact);
 

@@ -122,7 +122,7 @@ enum symbol_fit module_symbol_fit(const struct node *node, const struct module_s
 	return want->crc.value == have->crc.value ? SYMBOL_FITS : SYMBOL_OTHER_VERSION;
 }
 
-const char *module_function_lost(const char *name)
+const char *module_purpose(const char *name)
 {
 	static const struct {
 		const char *module, *lost;

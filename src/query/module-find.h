@@ -21,8 +21,8 @@ bool module_depends_on(const struct module_file *file, const char *name);
 
 /* A module of GPUs or RDMA, but none that takes a GPU away from its driver. NAME with underscores. */
 bool module_is_ours(const char *name);
-/* What is lost while it is not loaded, as a sentence; NULL: nothing that has a name of its own. */
-const char *module_function_lost(const char *name);
+/* Returns a sentence: what does not work while the module is not loaded; NULL: nothing that has a name. */
+const char *module_purpose(const char *name);
 /* Returns true if the GPUs or NICs of this host do not work without the module. */
 bool module_is_needed(const struct node *node, const char *name);
 
@@ -31,7 +31,7 @@ const struct module_symbol *module_symbol_find(const void *list, const char *nam
 
 enum symbol_fit { SYMBOL_FITS, SYMBOL_OTHER_VERSION, SYMBOL_UNKNOWN };
 
-/* Has the symbol that a module WANTs the version that the modules of the running kernel offer? FROM
+/* Returns whether the symbol that a module WANTs has the version that the modules of the running kernel offer. FROM
  * is the file that offers it, or NULL. */
 enum symbol_fit module_symbol_fit(const struct node *node, const struct module_symbol *want,
 				  const struct module_file **from);

@@ -99,7 +99,7 @@ static const char *rdma_of(const struct node *node, const char *bdf)
 }
 
 /* A device without a name of its own has its kind's. */
-static const char *kind_of(const struct node *node, const struct pci_device *device)
+static const char *kind_find(const struct node *node, const struct pci_device *device)
 {
 	static const char *const ports[] = {
 		[PCI_ENDPOINT] = "PCI device",	[PCI_ROOT_PORT] = "root port",
@@ -186,7 +186,7 @@ static const char *device_label(const struct node *node, const char *bdf, bool *
 	if (name)
 		return arena_printf(arena, "PCIe port of %s", name);
 	*address = false;
-	return arena_printf(arena, "%s %s%s", kind_of(node, device), bdf,
+	return arena_printf(arena, "%s %s%s", kind_find(node, device), bdf,
 			    above_gpus(node, bdf, arena));
 }
 

@@ -13,7 +13,7 @@ const struct log_line *node_log(const struct node *node, const char *pattern);
  * be NULL. */
 const struct log_subject *log_of_device(const struct log_line *line, const char *bdf);
 const struct log_subject *log_of_module(const struct log_line *line, const char *name);
-/* Can any user write lines of the kernel to that file? Into the files of rsyslog he can: "<3>kernel: ..." to its socket
+/* Returns true if any user can write lines of the kernel to that file. Into the files of rsyslog he can: "<3>kernel: ..." to its socket
  * reaches kern.log too (8.2302, imuxsock), and of a message with a line break in it the second half is a line of its own
  * (imklog). A journal knows the kernel's own messages (_TRANSPORT=kernel, systemd.journal-fields(7)). */
 bool log_is_of_users(const char *path);

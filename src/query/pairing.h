@@ -7,10 +7,10 @@
 #ifndef PAIRING_H
 #define PAIRING_H
 
-#include "base/arena.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/arena.h"
 
 #define PAIRING_NONE SIZE_MAX
 

@@ -20,8 +20,8 @@ struct fact_bool driver_is_patched(const struct node *node, struct arena *arena,
 enum peer_support { PEERS_OVER_PCIE, PEERS_OVER_NVLINK, PEERS_NONE };
 enum peer_support gpu_peer_support(const struct pci_device *gpu);
 
-/* Does the driver that is loaded let this GPU reach others over PCIe? Unknown: none is known to be loaded, or whether
- * it is patched is not known. */
+/* Returns whether the loaded driver lets this GPU reach others over PCIe. Unknown: no driver is known to be loaded,
+ * or it is not known whether it is patched. */
 struct fact_bool gpu_has_pcie_peers(const struct node *node, const struct pci_device *gpu,
 				    struct arena *arena);
 

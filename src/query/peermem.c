@@ -68,7 +68,7 @@ enum dmabuf dmabuf_path(const struct node *node, struct arena *arena, const char
 	return DMABUF_NO;
 }
 
-bool dmabuf_takes_umem(const struct node *node)
+bool dmabuf_supports_umem(const struct node *node)
 {
 	return installed_ofed(node) ||
 	       (is_known(node->os.kernel) &&

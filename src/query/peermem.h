@@ -21,10 +21,10 @@ struct fact_bool driver_has_peermem(const struct node *node);
 	"it at every boot, or upgrade the driver to 470 or later, which has nvidia-peermem."
 
 enum dmabuf { DMABUF_UNKNOWN, DMABUF_NO, DMABUF_YES };
-/* Do the driver and the RDMA stack register GPU memory by DMA-BUF? WHY names the reason. */
+/* Returns true if the driver and the RDMA stack register GPU memory by DMA-BUF. WHY names the reason. */
 enum dmabuf dmabuf_path(const struct node *node, struct arena *arena, const char **why);
 /* Returns true if the NIC's control buffers can be a DMA-BUF too, as GPU-initiated networking needs: it places them
  * in GPU memory. */
-bool dmabuf_takes_umem(const struct node *node);
+bool dmabuf_supports_umem(const struct node *node);
 
 #endif

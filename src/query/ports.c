@@ -206,7 +206,8 @@ static bool has_address(const struct net_interface *interface, const struct gid 
 	return false;
 }
 
-/* The interface of a GID, which is up and has to have ADDRESS; NULL: none has to, or it is not known. An interface that is down loses its IPv6 addresses: rdma/gid-no-netdev reports that. */
+/* The interface of a GID, which is up and has to have ADDRESS; NULL: none has to, or it is not known. An interface
+ * that is down loses its IPv6 addresses: rdma/gid-no-netdev reports that. */
 static const struct net_interface *interface_of(const struct node *node,
 						const struct rdma_device *d,
 						const struct rdma_gid *g, struct gid *address)

@@ -35,7 +35,7 @@ const struct rdma_device *node_efa_alone(const struct node *node);
  * (github.com/aws/aws-ofi-nccl issues 104 and 547). */
 bool node_is_efa_without_gpudirect(const struct node *node);
 
-/* iWARP instead of RoCE or InfiniBand. */
+/* Returns true for iWARP, false for RoCE and InfiniBand. */
 bool is_iwarp(const struct rdma_device *device);
 
 /* "mlx5_0/1" and the path of a fact of that port. */

@@ -9,7 +9,7 @@
 
 /* Keys that can switch NVLink off; ends with NULL. */
 extern const char *const registry_nvlink_keys[];
-/* Does an entry of VALUE switch NVLink off? VALUE may be NULL. */
+/* Returns true if an entry of VALUE switches NVLink off. VALUE may be NULL. */
 bool registry_nvlink_off(const char *value, struct registry_entry *entry);
 
 struct registry_merge {

@@ -13,8 +13,8 @@ static const char *left_out_by_lists(struct arena *arena, const struct node *nod
 	if (!nccl.value)
 		return NULL;
 	list = hca_list_nccl(nccl.value);
-	if (hca_list_takes(&list, d->name.value, port) ||
-	    (nvshmem.entries.n && hca_list_takes(&nvshmem, d->name.value, port)))
+	if (hca_list_allows(&list, d->name.value, port) ||
+	    (nvshmem.entries.n && hca_list_allows(&nvshmem, d->name.value, port)))
 		return NULL;
 	*fact = nccl.fact;
 	return arena_printf(arena, "left out by %s", job_value_text(arena, node, &nccl));
@@ -45,7 +45,7 @@ static void cover_port(struct list_coverage *c, const struct endpoints *endpoint
 		       const struct hca_list *list, const struct rdma_device *d, int port)
 {
 	const struct pci_device *gpu = gpu_of(endpoints, d);
-	bool takes = hca_list_takes(list, d->name.value, port);
+	bool takes = hca_list_allows(list, d->name.value, port);
 
 	if (!gpu) {
 		if (takes && !is_job_nic(endpoints, d) && !c->stranger)

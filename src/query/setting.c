@@ -310,7 +310,7 @@ struct setting setting_nvreg(const struct node *node, const char *name, struct a
 	return s;
 }
 
-struct setting_outcome setting_compare(const struct setting *s, setting_wanted *wanted,
+struct setting_outcome setting_compare(const struct setting *s, setting_is_good *wanted,
 				       const void *user)
 {
 	const struct setting_value *boot = s->early_counts ? &s->early : &s->next;

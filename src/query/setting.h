@@ -37,8 +37,8 @@ enum setting_step {
 	NEXT_RESTART,	/* configured on disk: reload the module or reboot */
 };
 
-/* Is VALUE (NULL: the default) a good one? */
-typedef bool setting_wanted(const char *value, const void *user);
+/* Returns true if VALUE (NULL: the default) is a good one. */
+typedef bool setting_is_good(const char *value, const void *user);
 
 struct setting_outcome {
 	enum fact_state known; /* unknown: not even the running value could be read */
@@ -52,7 +52,7 @@ struct setting_outcome {
 
 /* A parameter of the NVIDIA driver by its name in params: "RegistryDwords". */
 struct setting setting_nvreg(const struct node *node, const char *name, struct arena *arena);
-struct setting_outcome setting_compare(const struct setting *setting, setting_wanted *wanted,
+struct setting_outcome setting_compare(const struct setting *setting, setting_is_good *wanted,
 				       const void *user);
 
 /* Module names under which options reach the NVIDIA driver: nvidia, and on Debian the name of the

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* topology-table.c - the paths between GPUs and NICs, and what each NIC is for: see topology.h. */
+#include <string.h>
+
 #include "query/node-find.h"
 #include "query/pairing.h"
 #include "query/ports.h"
 #include "query/topology.h"
-
-#include <string.h>
 
 enum topology_end topology_end(const struct node *node, const struct pci_device *device)
 {

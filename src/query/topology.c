@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/topology.h"
-#include "query/gpus.h"
-#include "query/node-find.h"
 
 #include <string.h>
+
+#include "query/gpus.h"
+#include "query/node-find.h"
 
 #define CLASS_BRIDGE 0x06 /* PCI Code and ID Assignment Specification, 1.7 */
 

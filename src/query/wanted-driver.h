@@ -20,7 +20,7 @@ struct wanted_driver {
 struct wanted_driver wanted_driver(struct arena *arena, const struct node *node,
 				   const struct pci_device *device);
 
-/* Does ids= of MODULE (vfio_pci, pci_stub) name the model of DEVICE? The assignment, or NULL. */
+/* Returns the assignment if ids= of MODULE (vfio_pci, pci_stub) names the model of DEVICE; or NULL. */
 const struct modprobe_assignment *driver_ids_of(const struct node *node, const char *module,
 						const struct pci_device *device);
 

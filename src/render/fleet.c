@@ -11,11 +11,9 @@
 #include "render/render.h"
 #include "render/table-page.h"
 
-static const char *const tags[] = { "INFO", "WARN", "ERR", "CRIT" };
-
 static const char *tag(const struct table_row *row)
 {
-	return row->key.waits ? "WAIT" : tags[row->key.severity];
+	return row->key.waits ? "WAIT" : text_tags[row->key.severity];
 }
 
 static void put_heading(const struct table *t)

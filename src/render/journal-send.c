@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/uio.h>
 #include <syslog.h>
-
 #include <systemd/sd-journal.h>
 
 #include "base/escape.h"

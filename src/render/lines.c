@@ -150,3 +150,33 @@ enum exit_status render_report_lines(const struct report *report, enum exit_stat
 		escape_printf(stdout, SINK_TERMINAL, "%s\n", render_reason(report, f));
 	return finish_output(status);
 }
+
+/* ---- a line for a node ---- */
+
+/* The worst finding of those that make the verdict what it is, information left out; NULL for none. */
+static const struct finding *worst(const struct report *r)
+{
+	const struct finding *f = render_next(r, NULL);
+
+	while (f && f->answer.verdict != r->verdict)
+		f = render_next(r, f);
+	return f;
+}
+
+void render_report_line(const char *name, const struct report *r)
+{
+	const struct finding *first = worst(r);
+	size_t failed = r->count[VERDICT_FAIL];
+
+	/* The reason of an unknown begins with that word. */
+	if (r->verdict == VERDICT_UNKNOWN && first)
+		escape_printf(stdout, SINK_TERMINAL, "%s: %s", name, render_reason(r, first));
+	else if (first)
+		escape_printf(stdout, SINK_TERMINAL, "%s: %s: %s", name, verdict_words[r->verdict],
+			      render_reason(r, first));
+	else
+		escape_printf(stdout, SINK_TERMINAL, "%s: %s", name, verdict_words[r->verdict]);
+	if (failed > 1)
+		printf(" (of %zu that failed)", failed);
+	putchar('\n');
+}

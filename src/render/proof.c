@@ -287,14 +287,13 @@ static void show_settings(struct view *v)
 
 static void show_findings(struct view *v)
 {
-	static const char *const tags[] = { "INFO", "WARN", "ERR", "CRIT" };
 	const struct finding *f = NULL;
 
 	while ((f = render_next(v->report, f))) {
 		if (f->answer.verdict != VERDICT_FAIL)
 			continue;
 		page_printf(&v->page, "\n%s%-5s%s", page_style(&v->page, STYLE_RED),
-			    tags[f->severity], page_style(&v->page, STYLE_PLAIN));
+			    text_tags[f->severity], page_style(&v->page, STYLE_PLAIN));
 		text_wrap(v->page.out, render_reason(v->report, f), 5, 5, v->page.width);
 		line(v, "impact", finding_impact(f));
 		line(v, "fix", finding_remedy(f));

@@ -24,9 +24,11 @@ struct why;
 
 enum exit_status render_report_text(const struct report *report,
 				    const struct render_options *options, enum exit_status status);
-enum exit_status render_report_json(const struct report *report, enum exit_status status);
+enum exit_status render_report_json(const struct report *report, const struct steps *steps,
+				    enum exit_status status);
 /* The same document on one line. */
-enum exit_status render_report_jsonl(const struct report *report, enum exit_status status);
+enum exit_status render_report_jsonl(const struct report *report, const struct steps *steps,
+				     enum exit_status status);
 enum exit_status render_report_prometheus(const struct report *report, enum exit_status status);
 /* Markdown to send to the administrator or provider of the node. */
 enum exit_status render_report_provider(const struct report *report,
@@ -44,6 +46,8 @@ enum exit_status render_failure(const struct render_options *options, enum exit_
 /* Shows the report as --format, --output, --journal and --quiet ask. LINES: text has one line for each finding. */
 enum exit_status render_report(const struct report *report, const struct render_options *options,
 			       enum exit_status status, bool lines);
+/* Prints a line for one of many nodes: NAME, the verdict and the first reason for it. */
+void render_report_line(const char *name, const struct report *report);
 enum exit_status render_report_lines(const struct report *report, enum exit_status status);
 enum exit_status render_proof_text(const struct report *report,
 				   const struct render_options *options, enum exit_status status);
@@ -65,6 +69,11 @@ void render_table(const struct table *table, const struct fleet *fleet,
 		  const struct render_options *options);
 enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
 			     const struct render_options *options, enum exit_status status);
+/* An [expect] section: of one node, or of most of the NODES nodes in TABLE. */
+enum exit_status render_expect(const struct node *node, struct arena *arena,
+			       const struct render_options *options);
+enum exit_status render_majority(struct diff *table, size_t nodes,
+				 const struct render_options *options);
 enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
 				  const struct render_options *options, enum exit_status status);
 enum exit_status render_plan_json(const struct plan *plan, const struct report *report,
@@ -86,11 +95,15 @@ const char *render_plan_commands(struct arena *arena, const struct plan *plan);
 struct json_object *render_plan_object(const struct plan *plan, const struct report *report);
 struct json_object *render_node(const struct node *node);
 struct json_object *render_finding(const struct report *report, const struct finding *finding);
+/* The steps of a report, as an array in their order. */
+struct json_object *render_steps(const struct steps *steps);
 struct json_object *render_words(const char *const *list, unsigned int bits);
 /* Prints a document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);
 
 /* ---- sentences that several formats have ---- */
+
+extern const char *const text_tags[]; /* "CRIT", by enum severity */
 
 /* Returns the time of activation as text: "at the next boot"; NULL for none. */
 const char *activation_text(enum activation activation);

@@ -42,11 +42,11 @@ static const char *unknown_text(const struct report *r)
 		       : "";
 }
 
-static const char *not_judged_text(const struct report *r)
+static const char *not_evaluated_text(const struct report *r)
 {
 	const char *list = "";
 
-	for_each(hint, &r->not_judged)
+	for_each(hint, &r->not_evaluated)
 		list = arena_printf(r->arena, "%s%s%s", list, *list ? ", " : "",
 				    profiles_text(r->arena, hint->profile));
 	return *list ? arena_printf(r->arena, " Not requested: %s.", list) : "";
@@ -81,7 +81,7 @@ const char *render_verdict(const struct report *r, const struct problems *proble
 		return arena_printf(r->arena,
 				    is_ready(r) ? "Ready for %s: no problems found.%s"
 						: "No problems found for %s.%s",
-				    profiles_text(r->arena, r->profiles), not_judged_text(r));
+				    profiles_text(r->arena, r->profiles), not_evaluated_text(r));
 	return arena_printf(r->arena, "%" PRIu32 " problem%s (%s).%s", n, n == 1 ? "" : "s",
 			    render_counts(problems, r->arena), unknown_text(r));
 }
@@ -244,7 +244,7 @@ static const char *image_text(const struct report *r)
 	if (!from)
 		return arena_printf(r->arena, "an image, %s, without a kernel",
 				    or_unknown(os->name));
-	return arena_printf(r->arena, "an image, %s; its next boot is judged: Linux %s, %s",
+	return arena_printf(r->arena, "an image, %s; its next boot is evaluated: Linux %s, %s",
 			    or_unknown(os->name), os->kernel.value, from);
 }
 
@@ -409,7 +409,7 @@ static const char *profiles_line(const struct view *v)
 static const char *jobs_text(const struct view *v)
 {
 	unsigned int bad = 0, all = v->report->profiles;
-	const char *lost = steps_lost(v->steps), *own_text, *rest_text;
+	const char *lost = steps_repair_text(v->steps), *own_text, *rest_text;
 	LIST(const struct problem *) own = { 0 }, rest = { 0 };
 
 	if (!v->problems->items.count)

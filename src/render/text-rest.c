@@ -97,9 +97,9 @@ static bool is_noted(const struct report *r, const struct finding *f)
 	return false;
 }
 
-/* A note of a rule that finds problems, with an instruction of its own for those whom it concerns; before notes of rules that
- * are never more, such as settings of the firmware and services that nothing needs. One with a source of its own is of
- * a table, and tells of what can happen. */
+/* A note of a rule that finds problems, with an instruction of its own for those whom it concerns; before notes of
+ * rules that are never more, such as settings of the firmware and services that nothing needs. One with a source of
+ * its own is of a table, and tells of what can happen. */
 static bool is_worth_doing(const struct finding *f)
 {
 	return f->rule->severity >= SEVERITY_WARN && !f->answer.source && f->answer.remedy;
@@ -187,7 +187,7 @@ static void show_notes(struct view *v)
 /* Another suggested profile includes this one. */
 static bool is_included(const struct report *r, unsigned int profile)
 {
-	for_each(other, &r->not_judged)
+	for_each(other, &r->not_evaluated)
 		if (other->reason && profile == PROFILE_RDMA && other->profile & PROFILE_GIN_ANY)
 			return true;
 	return false;
@@ -197,7 +197,7 @@ struct text_lines render_hints(const struct report *r)
 {
 	struct text_lines lines = { 0 };
 
-	for_each(hint, &r->not_judged)
+	for_each(hint, &r->not_evaluated)
 		if (hint->reason && !is_included(r, hint->profile))
 			*LIST_ADD(r->arena, &lines) =
 				arena_printf(r->arena, "%s: add --profile %s", hint->reason,
@@ -266,7 +266,7 @@ void text_unknown(struct view *v)
 		mark(v, "Not checked:", render_unknown_line(v->report, v->page.width - TEXT_MARK));
 }
 
-static void show_not_judged(struct view *v)
+static void show_not_evaluated(struct view *v)
 {
 	struct text_lines hints = render_hints(v->report);
 
@@ -406,7 +406,7 @@ void text_rest(struct view *v)
 	show_notes(v);
 	if (v->problems->items.count)
 		text_unknown(v);
-	show_not_judged(v);
+	show_not_evaluated(v);
 	show_acknowledged(v);
 	show_off(v);
 	if (v->options->verbose) {

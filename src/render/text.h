@@ -4,7 +4,7 @@
 #define RENDER_TEXT_H
 
 #include "render/render.h"
-#include "render/steps.h"
+#include "render/step-words.h"
 
 #define TEXT_TAG 5    /* width of "CRIT " */
 #define TEXT_LABEL 11 /* width of "in effect  " */
@@ -31,7 +31,6 @@ int text_gravity(const struct problem *problem);
 const char *text_number(const struct view *v, const struct problem *problem);
 void text_heading(struct view *v, const char *text);
 enum style text_style(enum severity severity);
-extern const char *const text_tags[]; /* by enum severity */
 
 /* text-head.c: print the verdict, and which node it is. Both return the number of lines. */
 int text_verdict(struct view *v);
@@ -59,8 +58,6 @@ void text_rest(struct view *v);
 
 /* Splits TEXT into lines of WIDTH columns. */
 struct text_lines text_split(struct arena *arena, const char *text, int width);
-/* Returns the bytes of the first sentence of TEXT. */
-size_t text_sentence(const char *text);
 /* Returns the columns of TEXT on a terminal. */
 int text_columns(const char *text);
 

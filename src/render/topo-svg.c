@@ -119,7 +119,7 @@ static int legend(const struct svg *svg, int x, int y)
 	struct topo_seen seen;
 	int top = y;
 
-	topo_look(svg->topo, &seen);
+	topo_survey(svg->topo, &seen);
 	topo_notes(svg->topo, &notes);
 	for (int i = 0; i < PATH_UNKNOWN; i++) {
 		if (!seen.class[i])

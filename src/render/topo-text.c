@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/command.h"
-#include "render/steps.h"
+#include "render/step-words.h"
 #include "render/topo.h"
 
 #define MATRIX_WIDTH 96
@@ -305,7 +305,7 @@ static void print_legend(struct drawing *d)
 	struct topo_lines notes;
 	struct topo_seen seen;
 
-	topo_look(d->topo, &seen);
+	topo_survey(d->topo, &seen);
 	for (int i = 0; i < PATH_UNKNOWN; i++)
 		if (seen.class[i])
 			page_printf(d->page, "%-6s%s\n", path_class_words[i], topo_class_help[i]);

@@ -538,7 +538,7 @@ enum topo_way topo_way(const struct topo *topo, const char *from, const char *to
 	return is_known(peer->links) && peer->links.value ? TOPO_WAY_NVLINK : TOPO_WAY_PCIE;
 }
 
-void topo_look(const struct topo *topo, struct topo_seen *seen)
+void topo_survey(const struct topo *topo, struct topo_seen *seen)
 {
 	*seen = (struct topo_seen){ .redirected = false };
 	for_each(gpu, &topo->node->nvml.gpus)
@@ -576,7 +576,7 @@ void topo_notes(const struct topo *topo, struct topo_lines *lines)
 	for_each(d, &topo->node->pci.devices)
 		data_direct |= is_data_direct(d);
 	lines->count = 0;
-	topo_look(topo, &seen);
+	topo_survey(topo, &seen);
 	if (topo->not_drawn)
 		lines->text[lines->count++] = topo_not_drawn(topo);
 	lines->text[lines->count++] =

@@ -85,7 +85,7 @@ bool topo_has_matrix(const struct topo *topo); /* there is a path between two en
 
 /* GPU0, NIC3, by BDF; NULL when the table has no such end. */
 const char *topo_name(const struct topo *topo, const char *bdf);
-/* Is ITEM a port with one thing below it? It is then drawn with that. */
+/* Returns true if ITEM is a port with one thing below it. It is then drawn with that. */
 bool topo_folds(const struct topo_item *item);
 /* 1b:00.0; with its domain where that is not 0 */
 const char *topo_bdf(const struct topo_item *item);
@@ -105,10 +105,11 @@ void topo_ports(const struct topo *topo, const struct pci_device *device, struct
 const char *topo_role(const struct topo *topo, const char *bdf); /* compute, ...; "" unknown */
 /* Returns the path from GPU to another GPU or a NIC; NULL to itself. */
 const struct topology_path *topo_path(const struct topology_gpu *gpu, const char *bdf);
-/* NVLinks that lead from one GPU to another, directly or through NVSwitches, as the driver says; 0: none, or not known. */
+/* NVLinks that lead from one GPU to another, directly or through NVSwitches, as the driver says; 0: none, or not
+ * known. */
 uint64_t topo_nvlinks(const struct topo *topo, const char *from, const char *to);
 enum topo_way topo_way(const struct topo *topo, const char *from, const char *to);
-void topo_look(const struct topo *topo, struct topo_seen *seen);
+void topo_survey(const struct topo *topo, struct topo_seen *seen);
 extern const char *const topo_class_help[]; /* by enum path_class */
 /* Says how many devices are not drawn; NULL if all are. */
 const char *topo_not_drawn(const struct topo *topo);

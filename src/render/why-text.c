@@ -290,7 +290,7 @@ static const char *node_name(const struct why_view *w)
 	return w->why->name ? w->why->name : "this node";
 }
 
-static bool is_judged(const struct why *why)
+static bool is_evaluated(const struct why *why)
 {
 	return why->problems.items.count || why->notes.count || why->passed.count ||
 	       why->unknown.count;
@@ -345,7 +345,7 @@ static void show_whose(struct why_view *w)
 /* The log can be of hosts that are not this node. */
 static const char *not_explained(const struct why *why)
 {
-	if (!is_judged(why))
+	if (!is_evaluated(why))
 		return "No rule could look for the cause here.";
 	if (why->whose == WHY_OTHER ||
 	    (why->name && why->own_host == JOB_NOBODY && why->job->hosts.count))
@@ -385,7 +385,7 @@ static const char *verdict(struct why_view *w)
 		return arena_printf(w->arena, "%s on this node can explain the failure.",
 				    counted(w->arena, why->explaining_first, "problem"));
 	if (why->decisive)
-		return is_judged(why)
+		return is_evaluated(why)
 			       ? "Nothing on this node is known to explain the failure."
 			       : "No rule that could explain the failure applies to this node.";
 	if (why->fallbacks.count)
@@ -408,7 +408,7 @@ enum exit_status render_why_text(const struct why *why, const struct render_opti
 	struct why_view w = {
 		.v = { .report = why->report,
 		       .problems = &why->problems,
-		       .steps = steps_find(why->report, options->plan, options),
+		       .steps = options->steps,
 		       .options = options },
 		.why = why,
 		.arena = why->report->arena,

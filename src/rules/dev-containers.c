@@ -162,7 +162,7 @@ static bool check_snap(struct rule_context *ctx)
 /* NVIDIA's DRA driver writes a CDI specification for each claim. */
 static bool skip_with_dra(struct rule_context *ctx)
 {
-	struct kind_answer dra = kind_of(ctx->node, KIND_DRA, ctx->arena);
+	struct kind_answer dra = kind_find(ctx->node, KIND_DRA, ctx->arena);
 
 	if (known_is(dra.is, true))
 		PASS(ctx, .observed = "NVIDIA's DRA driver provides the GPUs",

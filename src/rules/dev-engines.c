@@ -248,7 +248,7 @@ static void check_cgroups(struct rule_context *ctx, const char *file)
 /* Returns the component that gives pods their GPUs by CDI; or NULL. */
 static const char *cdi_user(struct rule_context *ctx, const char **fact)
 {
-	struct kind_answer dra = kind_of(ctx->node, KIND_DRA, ctx->arena);
+	struct kind_answer dra = kind_find(ctx->node, KIND_DRA, ctx->arena);
 
 	if (known_is(dra.is, true)) {
 		*fact = dra.fact;

@@ -80,8 +80,8 @@ static void check_plugin(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	const struct containers_facts *containers = &node->containers;
-	struct kind_answer kubernetes = kind_of(node, KIND_KUBERNETES, ctx->arena);
-	struct kind_answer dra = kind_of(node, KIND_DRA, ctx->arena);
+	struct kind_answer kubernetes = kind_find(node, KIND_KUBERNETES, ctx->arena);
+	struct kind_answer dra = kind_find(node, KIND_DRA, ctx->arena);
 
 	if (skip_without_own_gpu(ctx) || skip_without_driver(ctx) || skip_in_container(ctx))
 		return;

@@ -243,7 +243,7 @@ static bool names_nvidia_beside_default(const struct node *node, const struct re
 static void check_unsure(struct rule_context *ctx, const struct reference *fallback)
 {
 	const struct node *node = ctx->node;
-	struct kind_answer kubernetes = kind_of(node, KIND_KUBERNETES, ctx->arena);
+	struct kind_answer kubernetes = kind_find(node, KIND_KUBERNETES, ctx->arena);
 
 	if (known_is(node->containers.kubelet_uses_docker, false))
 		NOT_APPLICABLE(ctx, .observed = "no kubelet that uses Docker",

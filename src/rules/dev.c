@@ -370,7 +370,7 @@ static void check_gdrdrv(struct rule_context *ctx)
 /* NVIDIA's DRA driver gives each compute domain its own channels and IMEX daemon. */
 static bool skip_with_compute_domains(struct rule_context *ctx)
 {
-	struct kind_answer domains = kind_of(ctx->node, KIND_COMPUTE_DOMAINS, ctx->arena);
+	struct kind_answer domains = kind_find(ctx->node, KIND_COMPUTE_DOMAINS, ctx->arena);
 
 	if (known_is(domains.is, true))
 		NOT_APPLICABLE(

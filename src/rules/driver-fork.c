@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* driver-fork.c - GeForce cards, on which the stock driver refuses GPUDirect, and the builds that are patched
  * for peer-to-peer. */
+#include <string.h>
+
 #include "evaluate/skip.h"
 #include "query/driver-files.h"
 #include "query/gpus.h"
 #include "query/peer-support.h"
 #include "query/topology.h"
-
-#include <string.h>
 
 static const char *library_fact(struct rule_context *ctx, const struct software_item *item)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* driver-installer.c - why NVIDIA's installer (the .run file) could not install the driver (rule driver/installer-failed). */
+/* driver-installer.c - why NVIDIA's installer (the .run file) could not install the driver (rule
+ * driver/installer-failed). */
 #include <string.h>
 
 #include "evaluate/skip.h"

@@ -16,7 +16,7 @@
 
 struct option {
 	const char *name; /* in params */
-	setting_wanted *wanted;
+	setting_is_good *wanted;
 	const char *expected;
 	enum severity severity;
 };

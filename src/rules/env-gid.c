@@ -148,7 +148,7 @@ static bool is_used(struct rule_context *ctx, const struct hca_list *list,
 		    const struct rdma_device *d, const struct rdma_port *p)
 {
 	return port_is_ethernet(p) && port_is_active(p) && !is_management(ctx->endpoints, d) &&
-	       hca_list_takes(list, d->name.value, (int)p->port.value) &&
+	       hca_list_allows(list, d->name.value, (int)p->port.value) &&
 	       (list->entries.n > 0 || is_job_nic(ctx->endpoints, d));
 }
 
@@ -284,7 +284,8 @@ static bool is_old(struct rule_context *ctx, const struct user *u,
 	return *item && version_compare((*item)->version.value, u->since) < 0;
 }
 
-/* The first entry is of the link alone, and serves nodes of one Ethernet segment (Linux: drivers/infiniband/core/verbs.c, ib_resolve_unicast_gid_dmac()). */
+/* The first entry is of the link alone, and serves nodes of one Ethernet segment (Linux:
+ * drivers/infiniband/core/verbs.c, ib_resolve_unicast_gid_dmac()). */
 static bool check_first_entry(struct rule_context *ctx, const struct user *u,
 			      const struct software_item *item, const struct rdma_device *d,
 			      const struct rdma_port *p)

@@ -234,7 +234,7 @@ static struct choice choose(const struct node *node, const struct hca_list *list
 	for_each_port(d, p, node) {
 		enum usable usable = port_usable(node, d, p);
 
-		if (!hca_list_takes(list, d->name.value, (int)p->port.value))
+		if (!hca_list_allows(list, d->name.value, (int)p->port.value))
 			continue;
 		if (usable == USABLE_YES)
 			add_choice(&c, p);
@@ -275,13 +275,13 @@ static const struct rdma_device *taken_along(const struct node *node, const stru
 		int port = (int)p->port.value;
 
 		if (list->exact || list->exclude || port_usable(node, d, p) != USABLE_YES ||
-		    !hca_list_takes(list, name, port) || hca_list_takes(&whole, name, port))
+		    !hca_list_allows(list, name, port) || hca_list_allows(&whole, name, port))
 			continue;
 		for_each(other, &node->rdma.devices) {
 			struct hca_entry entry = { span_of(other->name.value), HCA_ANY_PORT };
 
 			if (other != d && hca_entry_fits(list, &entry, name, HCA_ANY_PORT) &&
-			    hca_list_takes(&whole, other->name.value, HCA_ANY_PORT))
+			    hca_list_allows(&whole, other->name.value, HCA_ANY_PORT))
 				return d;
 		}
 	}

@@ -111,7 +111,7 @@ static struct taken take(struct rule_context *ctx, const struct hca_list *list)
 		const char *name = interface->name.value;
 		enum reach reach;
 
-		if (!hca_list_takes(list, name, HCA_ANY_PORT))
+		if (!hca_list_allows(list, name, HCA_ANY_PORT))
 			continue;
 		t.any_name = true;
 		reach = reach_of(ctx->node, interface);

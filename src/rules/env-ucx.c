@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* env-ucx.c - what UCX_TLS takes away from GPU memory: UCX carries MPI, NIXL and Mooncake (rule env/ucx-gpu-transports). */
+/* env-ucx.c - what UCX_TLS takes away from GPU memory: UCX carries MPI, NIXL and Mooncake (rule
+ * env/ucx-gpu-transports). */
 #include <string.h>
 
 #include "base/array.h"

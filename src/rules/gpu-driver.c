@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gpu-driver.c - what the driver answers about its GPUs (--nvml), where a site would drain the node or ask for a repair. */
+/* gpu-driver.c - what the driver answers about its GPUs (--nvml), where a site would drain the node or ask for a
+ * repair. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,10 +8,10 @@
 #include "evaluate/skip.h"
 #include "query/gpus.h"
 
-/* What a rule says of one GPU: it is healthy, the fact is not known, the GPU has nothing of it, or the rule has
+/* The result of a check of one GPU: it is healthy, the fact is not known, the GPU has no such part, or the check has
  * answered. */
-enum told { TOLD_WELL, TOLD_UNKNOWN, TOLD_NOT_THERE, TOLD_ANSWERED };
-typedef enum told tell_gpu(struct rule_context *ctx, const struct nvml_gpu *gpu);
+enum gpu_answer { GPU_HEALTHY, GPU_UNKNOWN, GPU_LACKS_IT, GPU_ANSWERED };
+typedef enum gpu_answer check_gpu(struct rule_context *ctx, const struct nvml_gpu *gpu);
 
 static const char *fact_of(struct rule_context *ctx, const struct nvml_gpu *gpu, const char *member)
 {
@@ -33,8 +34,8 @@ static size_t answer_for_hidden(struct rule_context *ctx)
 	return hidden;
 }
 
-/* Asks TELL for each GPU. FACT is what its answer depends on, NOTHING why it applies to none. */
-static void check_gpus(struct rule_context *ctx, tell_gpu *tell, const char *fact,
+/* Calls CHECK for each GPU. FACT is what its answer depends on, NOTHING why it applies to none. */
+static void check_gpus(struct rule_context *ctx, check_gpu *check, const char *fact,
 		       const char *nothing)
 {
 	const struct nvml_facts *nvml = &ctx->node->nvml;
@@ -44,11 +45,11 @@ static void check_gpus(struct rule_context *ctx, tell_gpu *tell, const char *fac
 		return;
 	answers = answer_for_hidden(ctx);
 	for_each(gpu, &nvml->gpus) {
-		enum told told = tell(ctx, gpu);
+		enum gpu_answer answer = check(ctx, gpu);
 
-		well += told == TOLD_WELL;
-		answers += told == TOLD_UNKNOWN || told == TOLD_ANSWERED;
-		if (told == TOLD_UNKNOWN)
+		well += answer == GPU_HEALTHY;
+		answers += answer == GPU_UNKNOWN || answer == GPU_ANSWERED;
+		if (answer == GPU_UNKNOWN)
 			UNKNOWN(ctx, .subject = gpu->bdf.value,
 				.evidence = { fact_of(ctx, gpu, fact) });
 	}
@@ -88,38 +89,38 @@ static const char *ill_of_fabric(struct rule_context *ctx, uint64_t mask)
 	return NULL;
 }
 
-static enum told tell_fabric(struct rule_context *ctx, const struct nvml_gpu *gpu)
+static enum gpu_answer check_fabric_of_gpu(struct rule_context *ctx, const struct nvml_gpu *gpu)
 {
 	const struct nvml_fabric *fabric = &gpu->fabric;
 	const char *state = fact_of(ctx, gpu, "fabric.state"), *ill;
 
 	if (!is_known(fabric->state))
-		return is_absent(fabric->state) ? TOLD_NOT_THERE : TOLD_UNKNOWN;
+		return is_absent(fabric->state) ? GPU_LACKS_IT : GPU_UNKNOWN;
 	if (fabric->state.value != NVML_FABRIC_COMPLETED) {
 		FAIL(ctx, .subject = gpu->bdf.value,
 		     .observed = text_printf(ctx, "the fabric state is %s",
 					     nvml_fabric_state_words[fabric->state.value]),
 		     .expected = "completed", .evidence = { state });
-		return TOLD_ANSWERED;
+		return GPU_ANSWERED;
 	}
 	if (is_known(fabric->error)) {
 		FAIL(ctx, .subject = gpu->bdf.value,
 		     .observed = text_printf(ctx, "the GPU could not join the fabric: %s",
 					     fabric->error.value),
 		     .expected = "no error", .evidence = { fact_of(ctx, gpu, "fabric.error") });
-		return TOLD_ANSWERED;
+		return GPU_ANSWERED;
 	}
 	ill = is_known(fabric->health_mask) ? ill_of_fabric(ctx, fabric->health_mask.value) : NULL;
 	if (!ill)
-		return TOLD_WELL;
+		return GPU_HEALTHY;
 	FAIL(ctx, .subject = gpu->bdf.value, .observed = ill, .expected = "a healthy fabric",
 	     .evidence = { fact_of(ctx, gpu, "fabric.health_mask") });
-	return TOLD_ANSWERED;
+	return GPU_ANSWERED;
 }
 
 static void check_fabric(struct rule_context *ctx)
 {
-	check_gpus(ctx, tell_fabric, "fabric.state", "no GPU is part of an NVLink fabric");
+	check_gpus(ctx, check_fabric_of_gpu, "fabric.state", "no GPU is part of an NVLink fabric");
 }
 
 /* ---- recovery ---- */
@@ -132,23 +133,23 @@ static const char *const recovery_texts[] = {
 	[NVML_RECOVERY_IMEX_DOMAIN] = "the driver asks for a recovery of the IMEX domain",
 };
 
-static enum told tell_recovery(struct rule_context *ctx, const struct nvml_gpu *gpu)
+static enum gpu_answer check_recovery_of_gpu(struct rule_context *ctx, const struct nvml_gpu *gpu)
 {
 	bool reboot = known_is(gpu->recovery, NVML_RECOVERY_NODE_REBOOT);
 
 	if (!is_known(gpu->recovery))
-		return is_absent(gpu->recovery) ? TOLD_NOT_THERE : TOLD_UNKNOWN;
+		return is_absent(gpu->recovery) ? GPU_LACKS_IT : GPU_UNKNOWN;
 	if (gpu->recovery.value == NVML_RECOVERY_NONE)
-		return TOLD_WELL;
+		return GPU_HEALTHY;
 	FAIL(ctx, .subject = gpu->bdf.value, .observed = recovery_texts[gpu->recovery.value],
 	     .expected = "no recovery action", .action = reboot ? ACTION_REBOOT : ACTION_RESET_GPU,
 	     .evidence = { fact_of(ctx, gpu, "recovery") });
-	return TOLD_ANSWERED;
+	return GPU_ANSWERED;
 }
 
 static void check_recovery(struct rule_context *ctx)
 {
-	check_gpus(ctx, tell_recovery, "recovery", "the GPUs report no recovery action");
+	check_gpus(ctx, check_recovery_of_gpu, "recovery", "the GPUs report no recovery action");
 }
 
 /* ---- clocks and power ---- */
@@ -158,14 +159,14 @@ static void check_recovery(struct rule_context *ctx)
 #define REASON_HW_THERMAL 0x40u
 #define REASON_HW_POWER_BRAKE 0x80u
 
-static enum told tell_slowdown(struct rule_context *ctx, const struct nvml_gpu *gpu)
+static enum gpu_answer check_slowdown_of_gpu(struct rule_context *ctx, const struct nvml_gpu *gpu)
 {
 	const struct nvml_clocks *clocks = &gpu->clocks;
 	uint64_t reasons = clocks->reasons.value;
 	const char *what;
 
 	if (!is_known(clocks->reasons))
-		return is_absent(clocks->reasons) ? TOLD_NOT_THERE : TOLD_UNKNOWN;
+		return is_absent(clocks->reasons) ? GPU_LACKS_IT : GPU_UNKNOWN;
 	if (reasons & REASON_HW_POWER_BRAKE)
 		what = "the power supply has asserted the power brake";
 	else if (reasons & REASON_HW_THERMAL)
@@ -176,82 +177,83 @@ static enum told tell_slowdown(struct rule_context *ctx, const struct nvml_gpu *
 	else if (reasons & REASON_HW_SLOWDOWN)
 		what = "the hardware slows the GPU down";
 	else
-		return TOLD_WELL;
+		return GPU_HEALTHY;
 	FAIL(ctx, .subject = gpu->bdf.value, .observed = what, .expected = "no hardware slowdown",
 	     .evidence = { fact_of(ctx, gpu, "clocks.reasons"),
 			   fact_of(ctx, gpu, "clocks.temperature_c") });
-	return TOLD_ANSWERED;
+	return GPU_ANSWERED;
 }
 
 static void check_slowdown(struct rule_context *ctx)
 {
-	check_gpus(ctx, tell_slowdown, "clocks.reasons",
+	check_gpus(ctx, check_slowdown_of_gpu, "clocks.reasons",
 		   "the GPUs do not report what limits their clocks");
 }
 
-static enum told tell_power(struct rule_context *ctx, const struct nvml_gpu *gpu)
+static enum gpu_answer check_power_of_gpu(struct rule_context *ctx, const struct nvml_gpu *gpu)
 {
 	struct fact_u64 limit = gpu->clocks.power_limit_mw, usual = gpu->clocks.power_default_mw;
 
 	if (is_absent(limit) || is_absent(usual))
-		return TOLD_NOT_THERE;
+		return GPU_LACKS_IT;
 	if (!is_known(limit) || !is_known(usual))
-		return TOLD_UNKNOWN;
+		return GPU_UNKNOWN;
 	if (limit.value >= usual.value)
-		return TOLD_WELL;
+		return GPU_HEALTHY;
 	FAIL(ctx, .subject = gpu->bdf.value,
 	     .observed = text_printf(ctx, "%" PRIu64 " W", limit.value / 1000),
 	     .expected = text_printf(ctx, "%" PRIu64 " W, the default", usual.value / 1000),
 	     .evidence = { fact_of(ctx, gpu, "clocks.power_limit_mw"),
 			   fact_of(ctx, gpu, "clocks.power_default_mw") });
-	return TOLD_ANSWERED;
+	return GPU_ANSWERED;
 }
 
 static void check_power(struct rule_context *ctx)
 {
-	check_gpus(ctx, tell_power, "clocks.power_limit_mw", "the GPUs have no power limit");
+	check_gpus(ctx, check_power_of_gpu, "clocks.power_limit_mw",
+		   "the GPUs have no power limit");
 }
 
 /* ---- modes ---- */
 
-static enum told tell_ecc(struct rule_context *ctx, const struct nvml_gpu *gpu)
+static enum gpu_answer check_ecc_of_gpu(struct rule_context *ctx, const struct nvml_gpu *gpu)
 {
 	const struct pci_device *device = node_pci(ctx->node, gpu->bdf.value);
 
 	if (is_absent(gpu->ecc.enabled) || (device && !gpu_is_data_centre(device)))
-		return TOLD_NOT_THERE;
+		return GPU_LACKS_IT;
 	if (!is_known(gpu->ecc.enabled))
-		return TOLD_UNKNOWN;
+		return GPU_UNKNOWN;
 	if (gpu->ecc.enabled.value)
-		return TOLD_WELL;
+		return GPU_HEALTHY;
 	FAIL(ctx, .subject = gpu->bdf.value, .observed = "ECC is off", .expected = "ECC is on",
 	     .evidence = { fact_of(ctx, gpu, "ecc.enabled") });
-	return TOLD_ANSWERED;
+	return GPU_ANSWERED;
 }
 
 static void check_ecc_mode(struct rule_context *ctx)
 {
-	check_gpus(ctx, tell_ecc, "ecc.enabled", "no data-centre GPU with ECC memory");
+	check_gpus(ctx, check_ecc_of_gpu, "ecc.enabled", "no data-centre GPU with ECC memory");
 }
 
-static enum told tell_sram(struct rule_context *ctx, const struct nvml_gpu *gpu)
+static enum gpu_answer check_sram_of_gpu(struct rule_context *ctx, const struct nvml_gpu *gpu)
 {
 	struct fact_bool exceeded = gpu->ecc.sram_threshold_exceeded;
 
 	if (!is_known(exceeded))
-		return is_absent(exceeded) ? TOLD_NOT_THERE : TOLD_UNKNOWN;
+		return is_absent(exceeded) ? GPU_LACKS_IT : GPU_UNKNOWN;
 	if (!exceeded.value)
-		return TOLD_WELL;
+		return GPU_HEALTHY;
 	FAIL(ctx, .subject = gpu->bdf.value,
 	     .observed = "too many uncorrectable errors in one part of the SRAM",
 	     .expected = "fewer than the maker's threshold",
 	     .evidence = { fact_of(ctx, gpu, "ecc.sram_threshold_exceeded") });
-	return TOLD_ANSWERED;
+	return GPU_ANSWERED;
 }
 
 static void check_sram(struct rule_context *ctx)
 {
-	check_gpus(ctx, tell_sram, "ecc.sram_threshold_exceeded",
+	check_gpus(ctx, check_sram_of_gpu, "ecc.sram_threshold_exceeded",
 		   "the GPUs do not count errors of the SRAM");
 }
 
@@ -260,7 +262,8 @@ static bool differ(struct fact_bool a, struct fact_bool b)
 	return is_known(a) && is_known(b) && a.value != b.value;
 }
 
-static enum told tell_pending_mode(struct rule_context *ctx, const struct nvml_gpu *gpu)
+static enum gpu_answer check_pending_mode_of_gpu(struct rule_context *ctx,
+						 const struct nvml_gpu *gpu)
 {
 	bool ecc = differ(gpu->ecc.enabled, gpu->ecc.pending),
 	     mig = differ(gpu->mig, gpu->mig_pending);
@@ -273,38 +276,39 @@ static enum told tell_pending_mode(struct rule_context *ctx, const struct nvml_g
 						ecc ? "ECC" : "MIG mode", on ? "on" : "off"),
 			.expected = "no change is pending",
 			.evidence = { fact_of(ctx, gpu, ecc ? "ecc.pending" : "mig_pending") });
-		return TOLD_ANSWERED;
+		return GPU_ANSWERED;
 	}
 	if (is_unknown(gpu->ecc.enabled) || is_unknown(gpu->ecc.pending))
-		return TOLD_UNKNOWN;
+		return GPU_UNKNOWN;
 	if (is_unknown(gpu->mig) || is_unknown(gpu->mig_pending)) {
 		UNKNOWN(ctx, .subject = gpu->bdf.value, .evidence = { fact_of(ctx, gpu, "mig") });
-		return TOLD_ANSWERED;
+		return GPU_ANSWERED;
 	}
-	return is_known(gpu->ecc.enabled) || is_known(gpu->mig) ? TOLD_WELL : TOLD_NOT_THERE;
+	return is_known(gpu->ecc.enabled) || is_known(gpu->mig) ? GPU_HEALTHY : GPU_LACKS_IT;
 }
 
 static void check_pending_mode(struct rule_context *ctx)
 {
-	check_gpus(ctx, tell_pending_mode, "ecc.enabled", "the GPUs have neither ECC nor MIG");
+	check_gpus(ctx, check_pending_mode_of_gpu, "ecc.enabled",
+		   "the GPUs have neither ECC nor MIG");
 }
 
-static enum told tell_compute(struct rule_context *ctx, const struct nvml_gpu *gpu)
+static enum gpu_answer check_compute_of_gpu(struct rule_context *ctx, const struct nvml_gpu *gpu)
 {
 	if (!is_known(gpu->compute_mode))
-		return is_absent(gpu->compute_mode) ? TOLD_NOT_THERE : TOLD_UNKNOWN;
+		return is_absent(gpu->compute_mode) ? GPU_LACKS_IT : GPU_UNKNOWN;
 	if (gpu->compute_mode.value == NVML_COMPUTE_DEFAULT)
-		return TOLD_WELL;
+		return GPU_HEALTHY;
 	FAIL(ctx, .subject = gpu->bdf.value,
 	     .observed = text_printf(ctx, "the compute mode is %s",
 				     nvml_compute_mode_words[gpu->compute_mode.value]),
 	     .expected = "default", .evidence = { fact_of(ctx, gpu, "compute_mode") });
-	return TOLD_ANSWERED;
+	return GPU_ANSWERED;
 }
 
 static void check_compute(struct rule_context *ctx)
 {
-	check_gpus(ctx, tell_compute, "compute_mode", "the GPUs have no compute mode");
+	check_gpus(ctx, check_compute_of_gpu, "compute_mode", "the GPUs have no compute mode");
 }
 
 /* ---- peer-to-peer ---- */
@@ -326,12 +330,12 @@ static bool may_have_p2p(const struct node *node, const struct nvml_gpu *gpu)
 	return device && gpu_is_data_centre(device) && !known_is(gpu->mig, true);
 }
 
-static enum told tell_p2p(struct rule_context *ctx, const struct nvml_gpu *gpu)
+static enum gpu_answer check_p2p_of_gpu(struct rule_context *ctx, const struct nvml_gpu *gpu)
 {
 	bool unknown = !was_read(gpu->peers);
 
 	if (!may_have_p2p(ctx->node, gpu) || (is_known(gpu->peers) && !gpu->peers.count))
-		return TOLD_NOT_THERE;
+		return GPU_LACKS_IT;
 	for_each(peer, &gpu->peers) {
 		bool reads = !known_not(peer->read, NVML_P2P_IS_OK);
 		struct fact_enum status = reads ? peer->write : peer->read;
@@ -345,14 +349,15 @@ static enum told tell_p2p(struct rule_context *ctx, const struct nvml_gpu *gpu)
 					     p2p_texts[status.value]),
 		     .expected = "peer-to-peer between all GPUs",
 		     .evidence = { fact_of(ctx, gpu, "peers") });
-		return TOLD_ANSWERED;
+		return GPU_ANSWERED;
 	}
-	return unknown ? TOLD_UNKNOWN : TOLD_WELL;
+	return unknown ? GPU_UNKNOWN : GPU_HEALTHY;
 }
 
 static void check_p2p(struct rule_context *ctx)
 {
-	check_gpus(ctx, tell_p2p, "peers", "not two data-centre GPUs that could have peer-to-peer");
+	check_gpus(ctx, check_p2p_of_gpu, "peers",
+		   "not two data-centre GPUs that could have peer-to-peer");
 }
 
 #define API "nvml.h of NVML 13 (github.com/NVIDIA/go-nvml, gen/nvml/nvml.h): "

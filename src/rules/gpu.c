@@ -435,7 +435,7 @@ static void check_display(struct rule_context *ctx)
 /* The board says how many it carries: one that is missing is not on the bus at all. */
 static void check_board(struct rule_context *ctx, size_t gpus)
 {
-	struct kind_answer board = kind_of(ctx->node, KIND_HGX, ctx->arena);
+	struct kind_answer board = kind_find(ctx->node, KIND_HGX, ctx->arena);
 
 	if (gpus && gpus % BOARD_GPUS == 0)
 		PASS(ctx, .evidence = { "pci.devices" });
@@ -450,7 +450,7 @@ static void check_board(struct rule_context *ctx, size_t gpus)
 /* Servers have slots in pairs; a workstation can have any number of cards. */
 static void check_odd_count(struct rule_context *ctx, size_t gpus)
 {
-	struct kind_answer workstation = kind_of(ctx->node, KIND_WORKSTATION, ctx->arena);
+	struct kind_answer workstation = kind_find(ctx->node, KIND_WORKSTATION, ctx->arena);
 
 	if (known_is(workstation.is, false))
 		FAIL_AS(ctx, SEVERITY_WARN,

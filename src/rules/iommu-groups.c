@@ -7,8 +7,8 @@
 #include "evaluate/skip.h"
 #include "query/topology.h"
 
-/* VFIO gives a group to a user if no function in it has a driver that uses it: bridges, pci-stub and functions without a
- * driver do not count (drivers/vfio/vfio.c, vfio_dev_driver_allowed()). */
+/* VFIO gives a group to a user if no function in it has a driver that uses it: bridges, pci-stub and functions
+ * without a driver do not count (drivers/vfio/vfio.c, vfio_dev_driver_allowed()). */
 static bool is_in_the_way(const struct pci_device *d)
 {
 	static const char *const allowed[] = { "vfio-pci", "pci-stub", "pcieport" };

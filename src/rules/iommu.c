@@ -28,7 +28,7 @@ static bool is_staged(const struct node *node)
 static bool skip_on_vfio_host(struct rule_context *ctx, const struct pci_device *d,
 			      const char *type, const char *fact)
 {
-	struct kind_answer host = kind_of(ctx->node, KIND_VFIO_HOST, NULL);
+	struct kind_answer host = kind_find(ctx->node, KIND_VFIO_HOST, NULL);
 
 	if (known_is(host.is, false))
 		return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kernel-needs.c - whether the running kernel was built for the devices and programs of the node (rule kernel/lacks-config). */
+/* kernel-needs.c - whether the running kernel was built for the devices and programs of the node (rule
+ * kernel/lacks-config). */
 #include <string.h>
 
 #include "evaluate/skip.h"
@@ -33,11 +34,11 @@ static struct fact_bool applies(const struct node *node, const struct kernel_nee
 		return has_mlx5(node);
 	if (strcmp(need->subject, "enroot") == 0)
 		return has_enroot(node);
-	return kind_of(node,
-		       strcmp(need->subject, "gb10") == 0    ? KIND_GB10
-		       : strcmp(need->subject, "grace") == 0 ? KIND_GRACE
-							     : KIND_EFA,
-		       NULL)
+	return kind_find(node,
+			 strcmp(need->subject, "gb10") == 0    ? KIND_GB10
+			 : strcmp(need->subject, "grace") == 0 ? KIND_GRACE
+							       : KIND_EFA,
+			 NULL)
 		.is;
 }
 

@@ -22,8 +22,7 @@ static const char *say_failure(struct rule_context *ctx, const struct log_failur
 
 static const char *lost_by(const struct log_failure *f)
 {
-	return is_known(f->module) && !is_known(f->device) ? module_function_lost(f->module.value)
-							   : NULL;
+	return is_known(f->module) && !is_known(f->device) ? module_purpose(f->module.value) : NULL;
 }
 
 /* symbol_get() names the symbol, and not the module that asked for it. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modules-nic.c - NICs of other makers than NVIDIA: the module that makes their RDMA devices (rule modules/nic-rdma-not-loaded). */
+/* modules-nic.c - NICs of other makers than NVIDIA: the module that makes their RDMA devices (rule
+ * modules/nic-rdma-not-loaded). */
 #include <string.h>
 
 #include "base/command.h"

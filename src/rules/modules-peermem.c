@@ -100,7 +100,7 @@ static void check_needed(struct rule_context *ctx)
 			.evidence = { "driver.flavour" });
 	else if (path == DMABUF_NO)
 		fail_not_loaded(ctx, SEVERITY_ERR, why);
-	else if (is_asked_for(ctx, PROFILE_DEEPEP) && !dmabuf_takes_umem(node))
+	else if (is_asked_for(ctx, PROFILE_DEEPEP) && !dmabuf_supports_umem(node))
 		fail_not_loaded(ctx, SEVERITY_WARN,
 				text_printf(ctx,
 					    "kernel %s registers no NIC control buffers by "
@@ -380,7 +380,7 @@ static void fail_refused(struct rule_context *ctx, const struct log_line *line,
 	bool none = has_no_peer_interface(ctx->node);
 	const char *why;
 	bool dmabuf = dmabuf_path(ctx->node, ctx->arena, &why) == DMABUF_YES &&
-		      (!is_asked_for(ctx, PROFILE_GIN_ANY) || dmabuf_takes_umem(ctx->node));
+		      (!is_asked_for(ctx, PROFILE_GIN_ANY) || dmabuf_supports_umem(ctx->node));
 
 	if (none && dmabuf)
 		FAIL(ctx, .observed = own->last.value,

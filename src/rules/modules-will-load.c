@@ -49,7 +49,7 @@ static bool is_grave(const struct rule_context *ctx, const char *name)
 
 static const char *lost_at_boot(struct rule_context *ctx, const char *name, bool loaded)
 {
-	const char *lost = module_function_lost(name);
+	const char *lost = module_purpose(name);
 
 	return lost && loaded ? text_printf(ctx, "After the next boot: %s", lost) : lost;
 }

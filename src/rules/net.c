@@ -110,8 +110,8 @@ static void check_elsewhere(struct rule_context *ctx)
 /* Half of all machines have Debian's line: it matters where jobs have ranks on other nodes. */
 static bool skip_unless_jobs_span(struct rule_context *ctx)
 {
-	struct kind_answer slurm = kind_of(ctx->node, KIND_SLURM, ctx->arena);
-	struct kind_answer kubernetes = kind_of(ctx->node, KIND_KUBERNETES, ctx->arena);
+	struct kind_answer slurm = kind_find(ctx->node, KIND_SLURM, ctx->arena);
+	struct kind_answer kubernetes = kind_find(ctx->node, KIND_KUBERNETES, ctx->arena);
 
 	if (skip_without_gpu(ctx))
 		return true;

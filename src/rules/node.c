@@ -61,7 +61,7 @@ static void check_key(struct expected *x)
 {
 	size_t right = 0, alternatives = 1;
 
-	expect_look_at(x->e->row, x->e->argument, x->ctx->node, x->ctx->arena, &x->look);
+	expect_read_value(x->e->row, x->e->argument, x->ctx->node, x->ctx->arena, &x->look);
 	if (!x->look.seen.count) {
 		report_difference(x, NULL, x->look.none ? x->look.none : "nothing",
 				  x->e->row->reads);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pci-degraded.c - PCI Express links of GPUs and NICs that run below what both ends support (rule pci/link-degraded). */
+/* pci-degraded.c - PCI Express links of GPUs and NICs that run below what both ends support (rule
+ * pci/link-degraded). */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rdma-rate.c - the rate of an RDMA port against its network interface and its PCIe link (rule rdma/rate-below-link). */
+/* rdma-rate.c - the rate of an RDMA port against its network interface and its PCIe link (rule
+ * rdma/rate-below-link). */
 #include <inttypes.h>
 
 #include "evaluate/skip.h"

@@ -23,8 +23,8 @@ static bool keeps_switches(const struct node *node)
 /* Returns the mode that is needed, and why. It is unknown if the kinds are unknown. */
 static struct fact_u64 wanted_mode(struct rule_context *ctx, const char **why, const char **fact)
 {
-	struct kind_answer vgpu = kind_of(ctx->node, KIND_VGPU_HOST, ctx->arena);
-	struct kind_answer vfio = kind_of(ctx->node, KIND_VFIO_HOST, ctx->arena);
+	struct kind_answer vgpu = kind_find(ctx->node, KIND_VGPU_HOST, ctx->arena);
+	struct kind_answer vfio = kind_find(ctx->node, KIND_VFIO_HOST, ctx->arena);
 
 	*fact = is_known(vgpu.is) ? vfio.fact : vgpu.fact;
 	if (!is_known(vgpu.is) || !is_known(vfio.is))

@@ -53,7 +53,7 @@ static void check_configuration(struct rule_context *ctx)
 static void check_beside(struct rule_context *ctx)
 {
 	const struct service *s = node_service(ctx->node, IMEX);
-	struct kind_answer domains = kind_of(ctx->node, KIND_COMPUTE_DOMAINS, ctx->arena);
+	struct kind_answer domains = kind_find(ctx->node, KIND_COMPUTE_DOMAINS, ctx->arena);
 	bool runs = s && str_is(s->active, "active");
 	bool enabled = s && is_known(s->enabled) && str_starts(s->enabled, "enabled");
 	const char *fact = "services.units[" IMEX "].active";

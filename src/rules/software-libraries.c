@@ -120,7 +120,7 @@ static struct fact_bool is_needed(struct rule_context *ctx, const struct opened_
 		return was_read(node->modules.loaded) ? fact_bool(node_module(node, "gdrdrv"))
 						      : (struct fact_bool){ 0 };
 	case DEMAND_EFA:
-		return kind_of(node, KIND_EFA, NULL).is;
+		return kind_find(node, KIND_EFA, NULL).is;
 	}
 	return fact_bool(true);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* software-packages.c - packages that dpkg did not finish, and DCGM's packages for a CUDA release (rules software/...). */
+/* software-packages.c - packages that dpkg did not finish, and DCGM's packages for a CUDA release (rules
+ * software/...). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -109,7 +109,7 @@ static void check_copies(struct rule_context *ctx, uint64_t scope, const char *f
 {
 	const struct software_item *ucx = old_ucx(ctx->node);
 	bool traces = jobs_may_trace(ctx->node);
-	bool efa = known_is(kind_of(ctx->node, KIND_EFA, ctx->arena).is, true);
+	bool efa = known_is(kind_find(ctx->node, KIND_EFA, ctx->arena).is, true);
 
 	if (!was_read(ctx->node->software.items) && !is_asked_for(ctx, PROFILE_DEEPEP))
 		UNKNOWN(ctx, .evidence = { "software.items" });

@@ -42,7 +42,7 @@ int run_program(struct run *run);
 const char *run_find(struct host *host, const char *name);
 bool run_may(const char *path);
 
-/* Has a signal arrived that would end the process and that is held back? */
+/* Returns true if a signal is held back that would end the process. */
 bool run_interrupted(void);
 /* Blocks every signal that would end this process by default, except those of its own faults. The signals of a
  * closed pipe, a file size limit or a lease are ignored: the call that meets them fails. */

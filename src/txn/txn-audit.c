@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-audit.c - each transaction as structured entries of systemd's journal. The record on disk is
  * complete by itself, so that a host without journald or libsystemd goes without these. */
-#include "txn/txn-private.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/library.h"
+#include "txn/txn-private.h"
 
 /* Identifies the journal entries of this program's transactions: journalctl MESSAGE_ID=... */
 #define MESSAGE_ID "8c0f2e6f4b7d4b0fb6a8d5b6b0a1c3e9"

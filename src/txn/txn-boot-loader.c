@@ -4,14 +4,13 @@
  * for it, as a generator of images is. That of RHEL 8 and 9 also edits grubenv and the boot entries
  * in their place.
  */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "txn/txn-private.h"
 
 #define MENU_MAX (8u << 20)
 

@@ -3,8 +3,6 @@
  * txn-form.c - the valid values of each field of a step. A plan is held against it before anything is prepared, and
  * a record before anything of it is believed: it may be damaged, or forged by the creator of the tree.
  */
-#include "txn/txn-private.h"
-
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 #include "base/array.h"
 #include "base/utf8.h"
 #include "txn/driver-holders.h"
+#include "txn/txn-private.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
@@ -59,7 +58,7 @@ bool form_split_sysctl(struct arena *arena, const char *subject, const char **pa
 				*p = '/';
 	*path = arena_printf(arena, "/proc/sys/%s", name);
 	*value = equal + 1;
-	return !form_of_path(*path);
+	return !path_problem(*path);
 }
 
 bool form_split_node(struct arena *arena, const char *subject, struct dev_node *node)
@@ -74,7 +73,7 @@ bool form_split_node(struct arena *arena, const char *subject, struct dev_node *
 	tail[rest.n] = '\0';
 	node->path = arena_strndup(arena, path.p, path.n);
 	return sscanf(tail, "%u:%u %o%c", &node->major, &node->minor, &node->mode, &more) == 3 &&
-	       node->mode <= 0777 && !form_of_path(node->path);
+	       node->mode <= 0777 && !path_problem(node->path);
 }
 
 /* U+0080 to U+009F are control characters too. */
@@ -91,7 +90,7 @@ bool form_is_text(const char *s)
 	return true;
 }
 
-const char *form_of_path(const char *path)
+const char *path_problem(const char *path)
 {
 	if (!path || path[0] != '/' || strlen(path) >= PATH_MAX)
 		return "not an absolute path";
@@ -232,7 +231,7 @@ static bool has_tool(const struct form *form, const char *tool)
 	return false;
 }
 
-const char *form_of_step(struct arena *arena, const struct txn_step *step)
+const char *step_problem(struct arena *arena, const struct txn_step *step)
 {
 	const struct form *form = &forms[step->kind];
 
@@ -240,7 +239,7 @@ const char *form_of_step(struct arena *arena, const struct txn_step *step)
 		return "the subject does not fit this kind of step";
 	if (!has_tool(form, step->tool))
 		return "the tool does not fit this kind of step";
-	if (form->path ? form_of_path(step->path) != NULL : step->path != NULL)
+	if (form->path ? path_problem(step->path) != NULL : step->path != NULL)
 		return "the path does not fit this kind of step";
 	return NULL;
 }
@@ -269,10 +268,10 @@ static const char *form_of_files(const struct form *form, const struct txn_step 
 	return NULL;
 }
 
-const char *form_of_record(struct arena *arena, const struct txn_step *step)
+const char *record_problem(struct arena *arena, const struct txn_step *step)
 {
 	const struct form *form = &forms[step->kind];
-	const char *wrong = form_of_step(arena, step);
+	const char *wrong = step_problem(arena, step);
 
 	if (wrong)
 		return wrong;

@@ -5,8 +5,6 @@
  * made under another name in the same folder, looked at, and exchanged with the old one only then.
  * So whatever is found at its own name, unless the journal knows it, belongs to another program.
  */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "txn/txn-private.h"
 #include "txn/write-private.h"
 
 /* ---- where it belongs ---- */
@@ -161,7 +160,7 @@ static int build(struct txn *t, struct txn_step *step, struct kept *kept,
 	if (rc == 0)
 		rc = note_made(t, step, kept, fd);
 	if (rc == 0) {
-		rc = write_take(&t->w, side, &request);
+		rc = write_generated(&t->w, side, &request);
 		rc = rc ? txn_fail(t, rc, NULL) : 0;
 	}
 	if (rc)
@@ -187,8 +186,8 @@ static int remake(struct txn *t, struct txn_step *step, const struct file_seen *
 	struct kept *kept = &step->kept.items[0];
 	int rc;
 
-	txn_tell(t, "%s: rebuilt, because it had changed since the repair",
-		 step_title(t->arena, step));
+	txn_print_progress(t, "%s: rebuilt, because it had changed since the repair",
+			   step_title(t->arena, step));
 	rc = state_keep_found(t, kept);
 	return rc ? rc : build(t, step, kept, now, argv, check);
 }

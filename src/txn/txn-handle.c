@@ -38,7 +38,7 @@ void txn_note(struct txn *t, const char *format, ...)
 	*LIST_ADD(t->arena, &t->outcome->notes) = text;
 }
 
-void txn_tell(struct txn *t, const char *format, ...)
+void txn_print_progress(struct txn *t, const char *format, ...)
 {
 	char text[256];
 	va_list ap;
@@ -89,7 +89,7 @@ void txn_set(struct txn_item *item, enum txn_item_state state, const char *text)
 		item->text = without_subject(item, text);
 }
 
-void txn_taken_back(struct txn *t, struct txn_item *item, int rc)
+void txn_set_reverted(struct txn *t, struct txn_item *item, int rc)
 {
 	if (rc == -ECANCELED)
 		txn_set(item, TXN_LEFT, t->why);

@@ -9,8 +9,6 @@
  * The old image is kept whole for an undo, not only its hash: a rebuilt one is never the same byte
  * by byte, and a node whose packages changed since might not even give one that boots.
  */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +20,7 @@
 #include "parse/field.h"
 #include "parse/kparam.h"
 #include "probes/initramfs-image.h"
+#include "txn/txn-private.h"
 
 #define HOOKS "/etc/initramfs/post-update.d"
 #define POLICY_FILE "/etc/initramfs-tools/update-initramfs.conf"

@@ -12,8 +12,6 @@
  *     REMADE N M SHA   the undo rebuilds file M of step N
  *     END WORD         the last line: a word of txn_status_words
  */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -22,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/open-file.h"
+#include "txn/txn-private.h"
 #include "txn/write-private.h"
 
 /* ---- writing ---- */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-kernel.c - steps on the running kernel: modules, settings, device nodes. */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <libkmod.h>
 #include <stdio.h>
@@ -11,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/library.h"
+#include "txn/txn-private.h"
 #include "txn/write-private.h"
 
 /* ---- modules ---- */
@@ -159,12 +158,12 @@ static void undo_load(struct txn *t, struct txn_step *step, struct txn_item *ite
 	if (rc == -EBUSY || rc == -EAGAIN || rc == -EWOULDBLOCK)
 		txn_set(item, TXN_STAYS, t->why);
 	else
-		txn_taken_back(t, item, rc);
+		txn_set_reverted(t, item, rc);
 }
 
 static void undo_unload(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	txn_taken_back(t, item, step->was ? txn_load_module(t, step->subject) : 0);
+	txn_set_reverted(t, item, step->was ? txn_load_module(t, step->subject) : 0);
 }
 
 /* ---- sysctl ---- */
@@ -241,7 +240,7 @@ static void undo_sysctl(struct txn *t, struct txn_step *step, struct txn_item *i
 		txn_set(item, TXN_KEPT,
 			arena_printf(t->arena, "%s is now %s and was kept", path, now));
 	else
-		txn_taken_back(t, item, set_sysctl(t, path, step->was));
+		txn_set_reverted(t, item, set_sysctl(t, path, step->was));
 }
 
 /* ---- device nodes ---- */
@@ -317,7 +316,7 @@ static void undo_node(struct txn *t, struct txn_step *step, struct txn_item *ite
 	if (rc == -ESTALE)
 		txn_set(item, TXN_KEPT, t->why);
 	else
-		txn_taken_back(t, item, rc);
+		txn_set_reverted(t, item, rc);
 }
 
 const struct step_kind step_load_module = {

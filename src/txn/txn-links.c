@@ -5,9 +5,6 @@
  * administrator made, and enable makes again only those that the unit's [Install] section names; so
  * the links are made and removed here, and put back one by one (systemd.unit(5), systemctl(1)).
  */
-#include "base/command.h"
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,8 +12,10 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/command.h"
 #include "parse/unit.h"
 #include "probes/conf-d.h"
+#include "txn/txn-private.h"
 
 #define LINKS "/etc/systemd/system"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-list.c - the list of transactions of this node, from the state folder. */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 
 #include "base/cleanup.h"
+#include "txn/txn-private.h"
 
 static enum txn_status status_of(const struct txn *t, int rc)
 {
@@ -50,7 +49,7 @@ int txn_list(const struct root *root, struct arena *arena, struct txn_entries *e
 	*entries = (struct txn_entries){ 0 };
 	rc = txn_open(&t, &options, arena, &outcome);
 	if (rc == 0)
-		rc = state_names(&t, &names);
+		rc = state_list_ids(&t, &names);
 	for (size_t i = names.count; rc == 0 && i-- > 0;) {
 		struct txn one = { .arena = arena,
 				   .options = &options,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-lock.c - one transaction at a time, and none while packages are being installed. */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,6 +13,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/open-file.h"
+#include "txn/txn-private.h"
 
 #define LOCK_FOLDER "/run/nvnodecheck"
 

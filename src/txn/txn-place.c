@@ -4,8 +4,6 @@
  * are found from one descriptor; that others cannot exchange the folder, or what programs come from, is asked before
  * anything is written.
  */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "txn/txn-private.h"
 
 /* ---- the root ---- */
 

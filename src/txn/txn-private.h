@@ -102,9 +102,10 @@ struct txn_item *txn_item_of_file(struct txn *t, const struct txn_file *file);
 struct txn_item *txn_item_of_step(struct txn *t, const struct txn_step *step);
 void txn_set(struct txn_item *item, enum txn_item_state state, const char *text);
 /* Sets the state of a step, or of a part of it, after it was reverted; RC is the result of that. */
-void txn_taken_back(struct txn *t, struct txn_item *item, int rc);
+void txn_set_reverted(struct txn *t, struct txn_item *item, int rc);
 void txn_note(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void txn_tell(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void txn_print_progress(struct txn *t, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Returns the id of this boot; NULL in another root. */
 const char *txn_boot_id(struct txn *t);
@@ -127,7 +128,7 @@ void state_discard(struct txn *t); /* of a transaction that changed nothing */
 /* Removes the folders of transactions that never began. */
 void state_sweep(struct txn *t);
 /* Lists the ids of all transactions, the oldest first. */
-int state_names(struct txn *t, struct names *names);
+int state_list_ids(struct txn *t, struct names *names);
 /* Reads record and journal. -EBADMSG: one of them is not what was written there, and t->why says
  * what; the journal is replayed up to its last valid line. */
 int state_load(struct txn *t, const char *id);
@@ -155,13 +156,13 @@ int record_from_json(struct txn *t, struct json_object *json);
 
 /* In txn-form.c: checks word by word that a step is one that could have been prepared. NULL, or what is wrong with
  * it. */
-const char *form_of_path(const char *path);
+const char *path_problem(const char *path);
 /* UTF-8 without control characters. */
 bool form_is_text(const char *s);
 bool form_is_unit(const char *name);
-const char *form_of_step(struct arena *arena, const struct txn_step *step);
-/* Like form_of_step(), for a step of a record, with what was found out and kept for it. */
-const char *form_of_record(struct arena *arena, const struct txn_step *step);
+const char *step_problem(struct arena *arena, const struct txn_step *step);
+/* Like step_problem(), for a step of a record, with what was found out and kept for it. */
+const char *record_problem(struct arena *arena, const struct txn_step *step);
 /* PATH c MAJOR:MINOR MODE */
 struct dev_node {
 	const char *path;
@@ -224,10 +225,9 @@ int links_change(struct txn *t, const struct txn_step *step);
 typedef int generate_check(struct txn *t, struct txn_step *step, int side);
 int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
 	     generate_check *check);
-/* Does the step's program write this file in its place, so that an interruption leaves it in any
- * state? */
+/* Returns true if the step's program writes this file in place, so that an interruption leaves it in any state. */
 bool generate_in_place(const struct txn_step *step, const struct kept *kept);
-/* Is what should be mounted where PATH is? */
+/* Returns true if the file system of PATH is mounted. */
 int generate_check_place(struct txn *t, const char *path);
 /* Finds the program, and says how to go on without it: NULL, with a reason. */
 const char *generate_program(struct txn *t, const char *name);
@@ -243,7 +243,7 @@ void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 
 /* txn-recover.c */
 /* Takes everything back that was begun: TXN_ROLLED_BACK, TXN_UNDONE or TXN_PARTLY. */
-enum txn_result txn_take_back(struct txn *t);
+enum txn_result txn_revert(struct txn *t);
 /* Recovers every unfinished transaction in the state folder. */
 int txn_recover_all(struct txn *t);
 /* Restores the file, unless another program changed it since. DOUBT: a program was writing it in

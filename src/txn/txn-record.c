@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-record.c - a transaction as plan.json has it: what was, what is to be, who wanted it. */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "parse/base64.h"
+#include "txn/txn-private.h"
 
 #define NS_PER_S 1000000000
 
@@ -234,7 +233,7 @@ static int folders_from_json(struct txn *t, struct json_object *list, struct kep
 					     : "";
 		size_t n = strlen(folder);
 
-		if (form_of_path(folder) || strncmp(kept->path, folder, n) != 0 ||
+		if (path_problem(folder) || strncmp(kept->path, folder, n) != 0 ||
 		    kept->path[n] != '/')
 			return -EBADMSG;
 		*LIST_ADD(t->arena, &kept->folders) = arena_strdup(t->arena, folder);
@@ -250,7 +249,7 @@ static int kept_from_json(struct txn *t, struct json_object *json, struct kept *
 
 	kept->path = copy_string(t, json, "path");
 	/* Numbers count up, in the order of the record. */
-	if (!kept->path || form_of_path(kept->path) || !json_number(json, "number", &number) ||
+	if (!kept->path || path_problem(kept->path) || !json_number(json, "number", &number) ||
 	    number != t->kept_count || !type)
 		return -EBADMSG;
 	kept->number = t->kept_count++;
@@ -302,7 +301,7 @@ static int step_from_json(struct txn *t, struct json_object *json)
 				    LIST_ADD(t->arena, &step->kept));
 	if (rc)
 		return rc;
-	if (form_of_record(t->arena, step) ||
+	if (record_problem(t->arena, step) ||
 	    (step->boot && (!t->boot_id || strcmp(step->boot, t->boot_id) != 0)))
 		return -EBADMSG;
 	return 0;

@@ -5,8 +5,6 @@
  * left, what the transaction made is replaced by what was, and a file that is neither belongs to
  * another program.
  */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "txn/txn-private.h"
 #include "txn/write-private.h"
 
 /* ---- one file ---- */
@@ -228,7 +227,7 @@ static void take_back_files(struct txn *t)
 	}
 }
 
-enum txn_result txn_take_back(struct txn *t)
+enum txn_result txn_revert(struct txn *t)
 {
 	t->taking_back = true;
 	txn_under_way(true);
@@ -350,8 +349,8 @@ static int take_back_other(struct txn *t, struct txn *other)
 	if (rc)
 		return txn_fail(t, rc, "%s", other->why);
 	make_items(other);
-	txn_tell(t, "Undoing %s, which was interrupted", other->id);
-	result = txn_take_back(other);
+	txn_print_progress(t, "Undoing %s, which was interrupted", other->id);
+	result = txn_revert(other);
 	txn_audit(other, "recover", txn_result_words[result]);
 	*LIST_ADD(t->arena, &t->outcome->recovered) = arena_printf(
 		t->arena, "%s was interrupted %s: %s", other->id, where, what_became(other));
@@ -417,7 +416,7 @@ int txn_recover_all(struct txn *t)
 	int rc;
 
 	state_sweep(t);
-	rc = state_names(t, &names);
+	rc = state_list_ids(t, &names);
 	if (rc)
 		return txn_fail(t, rc, "%s: %s", TXN_STATE_FOLDER, strerror(-rc));
 	for (size_t i = names.count; rc == 0 && i-- > 0;)
@@ -512,7 +511,7 @@ static int refuse_damaged(struct txn *t, struct txn *damaged, const char *id)
 static int find_meant(struct txn *t, const char *id, struct txn *found)
 {
 	_cleanup_names_ struct names names = { 0 };
-	int rc = state_names(t, &names);
+	int rc = state_list_ids(t, &names);
 
 	if (rc)
 		return txn_fail(t, rc, "%s: %s", TXN_STATE_FOLDER, strerror(-rc));
@@ -551,7 +550,7 @@ static int refuse_newer(struct txn *t, const struct txn *meant, const char *id)
 static int refuse_older(struct txn *t, const struct txn *meant)
 {
 	_cleanup_names_ struct names names = { 0 };
-	int rc = state_names(t, &names);
+	int rc = state_list_ids(t, &names);
 
 	for (size_t i = names.count; rc == 0 && i-- > 0 && strcmp(names.items[i], meant->id) > 0;)
 		rc = refuse_newer(t, meant, arena_strdup(t->arena, names.items[i]));
@@ -579,7 +578,8 @@ static const char *add_lost(struct txn *t, const char *text, const struct kept *
 	return arena_printf(t->arena, "%s%s%s", text, *text ? "; " : "", t->w.why);
 }
 
-/* Before the first change: half of the old files beside half of the new ones is a state that no administrator asked for. */
+/* Before the first change: half of the old files beside half of the new ones is a state that no administrator asked
+ * for. */
 static int refuse_lost_copies(struct txn *t, struct txn *meant)
 {
 	const char *text = "";
@@ -615,7 +615,7 @@ static int undo(struct txn *t, struct txn *meant)
 	t->outcome->id = meant->id;
 	make_items(meant);
 	txn_audit(meant, "undo", NULL);
-	t->outcome->result = txn_take_back(meant);
+	t->outcome->result = txn_revert(meant);
 	txn_audit(meant, "end", txn_result_words[t->outcome->result]);
 	return 0;
 }

@@ -5,9 +5,8 @@
  * first is unloaded; nothing that holds them is ended. A transaction that is taken back loads them
  * once more, with the options of before.
  */
-#include "txn/txn-private.h"
-
 #include "txn/driver-holders.h"
+#include "txn/txn-private.h"
 
 static bool is_loaded(struct txn *t, const char *module)
 {

@@ -10,8 +10,6 @@
  * Until all of it is on the disk the folder is called ID.new, and nothing was changed. So a folder
  * called ID that lacks something was damaged, and is no transaction that never began.
  */
-#include "txn/txn-private.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +23,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/open-file.h"
+#include "txn/txn-private.h"
 #include "txn/write-private.h"
 
 #define JOURNAL_MAX (1u << 20)
@@ -70,7 +69,7 @@ static int list_names(struct txn *t, struct names *names, const char *suffix)
 	return rc == -ENOENT || rc == -ENODATA ? 0 : rc;
 }
 
-int state_names(struct txn *t, struct names *names)
+int state_list_ids(struct txn *t, struct names *names)
 {
 	return list_names(t, names, "");
 }
@@ -88,7 +87,7 @@ static const char *new_stamp(struct txn *t)
 	struct tm last = { 0 }, tm;
 	char text[32];
 
-	if (state_names(t, &names) == 0 && names.count &&
+	if (state_list_ids(t, &names) == 0 && names.count &&
 	    strptime(names.items[names.count - 1], STAMP_FORMAT, &last) && timegm(&last) >= stamp)
 		stamp = timegm(&last) + 1;
 	gmtime_r(&stamp, &tm);
@@ -254,8 +253,8 @@ int state_keep(struct txn *t, struct kept *kept, const char *path)
 	char name[32];
 	int rc;
 
-	if (form_of_path(path))
-		return txn_fail(t, -EINVAL, "%s: %s", path, form_of_path(path));
+	if (path_problem(path))
+		return txn_fail(t, -EINVAL, "%s: %s", path, path_problem(path));
 	kept->path = path;
 	kept->number = t->kept_count++;
 	snprintf(name, sizeof(name), "before.%u", kept->number);

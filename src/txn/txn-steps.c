@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-steps.c - which step is done how, and what all of them share. */
-#include "base/command.h"
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "base/command.h"
+#include "txn/txn-private.h"
 
 static int prepare_depmod(struct txn *t, struct txn_step *step);
 static int run_depmod(struct txn *t, struct txn_step *step, struct txn_item *item);
@@ -134,7 +134,7 @@ bool step_is_live(const struct txn_step *step)
 int step_prepare(struct txn *t, struct txn_step *step)
 {
 	const struct step_kind *kind = kinds[step->kind];
-	const char *wrong = form_of_step(t->arena, step);
+	const char *wrong = step_problem(t->arena, step);
 	int rc;
 
 	if (wrong)
@@ -169,7 +169,7 @@ int step_keep(struct txn *t, struct txn_step *step)
 
 int step_run(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	txn_tell(t, "%s", step_title(t->arena, step));
+	txn_print_progress(t, "%s", step_title(t->arena, step));
 	return kinds[step->kind]->run(t, step, item);
 }
 
@@ -232,5 +232,5 @@ static int run_depmod(struct txn *t, struct txn_step *step, struct txn_item *ite
 
 static void redo_depmod(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	txn_taken_back(t, item, run_depmod(t, step, item));
+	txn_set_reverted(t, item, run_depmod(t, step, item));
 }

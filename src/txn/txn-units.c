@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn-units.c - systemd's units: enabled and disabled by links, which are files of the transaction;
  * all else asks the running manager through systemctl(1). */
-#include "base/command.h"
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "base/command.h"
+#include "txn/txn-private.h"
 
 /* sd_booted(3) */
 #define SYSTEMD_RUNS "/run/systemd/system"
@@ -62,7 +62,7 @@ static int run_reload(struct txn *t, struct txn_step *step, struct txn_item *ite
 
 static void redo_reload(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	txn_taken_back(t, item, run_reload(t, step, item));
+	txn_set_reverted(t, item, run_reload(t, step, item));
 }
 
 /* The links count from the next boot on without it. */
@@ -149,7 +149,8 @@ static void undo_start(struct txn *t, struct txn_step *step, struct txn_item *it
 
 static void undo_stop(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	txn_taken_back(t, item, was_active(step) ? systemctl(t, "start", step->subject, NULL) : 0);
+	txn_set_reverted(t, item,
+			 was_active(step) ? systemctl(t, "start", step->subject, NULL) : 0);
 }
 
 const struct step_kind step_daemon_reload = {

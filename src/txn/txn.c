@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "txn/txn-private.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "txn/txn-private.h"
 #include "txn/write-private.h"
 
 const char *const txn_result_words[] = { "applied", "refused", "rolled-back", "undone",
@@ -54,7 +53,7 @@ static int check_plan_file(struct txn *t, const struct plan_file *from)
 {
 	struct file_seen seen;
 	int rc = write_see(&t->w, from->path, &seen);
-	const char *wrong = form_of_path(from->path);
+	const char *wrong = path_problem(from->path);
 
 	if (wrong)
 		return txn_fail(t, -EINVAL, "%s: refused: %s", from->path, wrong);
@@ -324,7 +323,7 @@ static void carry_out(struct txn *t)
 		t->outcome->result = TXN_APPLIED;
 	} else {
 		t->outcome->text = t->why;
-		t->outcome->result = txn_take_back(t);
+		t->outcome->result = txn_revert(t);
 	}
 	txn_under_way(t->again);
 	txn_audit(t, "end", txn_result_words[t->outcome->result]);

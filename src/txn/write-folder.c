@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* write-folder.c - the way to a file, one folder at a time. */
-#include "txn/write-private.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +14,7 @@
 #include "base/open-file.h"
 #include "host/root.h"
 #include "txn/txn.h"
+#include "txn/write-private.h"
 
 void (*txn_test_point)(const char *what);
 

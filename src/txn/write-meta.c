@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* write-meta.c - owner, mode, time and extended attributes: SELinux labels and ACLs among them. */
-#include "txn/write-private.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 #include <sys/xattr.h>
 
 #include "base/cleanup.h"
+#include "txn/write-private.h"
 
 #define NAMES_MAX (64u << 10) /* XATTR_LIST_MAX, include/uapi/linux/limits.h */
 #define VALUE_MAX (64u << 10) /* XATTR_SIZE_MAX */

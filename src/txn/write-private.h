@@ -15,7 +15,7 @@ struct stat;
 	} while (0)
 
 /* All four fill w->why and return a negative errno: the given one, that of errno, or -ESTALE. */
-int write_overtaken(struct writer *w, const char *path, const char *format, ...)
+int write_was_changed(struct writer *w, const char *path, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int write_refuse(struct writer *w, int error, const char *path, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

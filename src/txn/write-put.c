@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* write-put.c - a file written beside its place, and then put there. */
-#include "txn/write-private.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "txn/write-private.h"
 
 static int random_name(char temp[NAME_MAX + 1])
 {
@@ -99,7 +98,7 @@ int write_put(struct writer *w, const struct write_request *r)
 	return rc;
 }
 
-int write_take(struct writer *w, const char *side, const struct write_request *r)
+int write_generated(struct writer *w, const char *side, const struct write_request *r)
 {
 	char name[NAME_MAX + 1];
 	_cleanup_close_ int folder = write_open_folder(w, r->path, name);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* write-special.c - writes kernel settings and device nodes, which are no regular files. */
-#include "txn/write-private.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/open-file.h"
+#include "txn/write-private.h"
 
 int write_setting(struct writer *w, const char *path, const char *value)
 {

@@ -3,8 +3,6 @@
  * write-swap.c - gives a name in a folder another file, and checks the displaced file before it is removed: between
  * a check and a rename the file may have changed, and reading a large image takes long.
  */
-#include "txn/write-private.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/open-file.h"
+#include "txn/write-private.h"
 
 struct swap {
 	struct writer *w;
@@ -60,10 +59,10 @@ static int check_expected(const struct swap *s, const char *name)
 		return rc;
 	if (write_same(&now, expected) && same_owner(&now, expected))
 		return 0;
-	return write_overtaken(s->w, s->r->path, "changed since it was read%s",
-			       !now.there	  ? ": it is gone"
-			       : !expected->there ? ": it did not exist then"
-						  : "");
+	return write_was_changed(s->w, s->r->path, "changed since it was read%s",
+				 !now.there	    ? ": it is gone"
+				 : !expected->there ? ": it did not exist then"
+						    : "");
 }
 
 /* Checks that no process can still write to the displaced file: it can no longer be opened by its name, and a read
@@ -75,7 +74,8 @@ static int check_displaced(const struct swap *s)
 	int rc;
 
 	if (fd >= 0 && fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN)
-		return write_overtaken(s->w, s->r->path, "another process has it open for writing");
+		return write_was_changed(s->w, s->r->path,
+					 "another process has it open for writing");
 	rc = check_expected(s, s->old);
 	if (fd >= 0)
 		fcntl(fd, F_SETLEASE, F_UNLCK);
@@ -87,8 +87,8 @@ static int check_displaced(const struct swap *s)
 static int rename_failed(const struct swap *s)
 {
 	if (errno == EEXIST)
-		return write_overtaken(s->w, s->r->path,
-				       "changed since it was read: it did not exist then");
+		return write_was_changed(s->w, s->r->path,
+					 "changed since it was read: it did not exist then");
 	if (errno == EBUSY || errno == EXDEV)
 		return write_refuse(s->w, -errno, s->r->path, "a file system is mounted there");
 	return write_failed(s->w, s->r->path, "rename");
@@ -146,7 +146,7 @@ static int replace_guarded(const struct swap *s)
 	if (fstatat(s->folder, s->name, &now, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !same_inode(&before, &now) || before.st_size != now.st_size ||
 	    !same_time(before.st_mtim, now.st_mtim) || !same_time(before.st_ctim, now.st_ctim))
-		return write_overtaken(s->w, s->r->path, "changed since it was read");
+		return write_was_changed(s->w, s->r->path, "changed since it was read");
 	return renameat(s->folder, s->old, s->folder, s->name) < 0 ? rename_failed(s) : 0;
 }
 

@@ -40,7 +40,7 @@ int write_fail(struct writer *w, int error, const char *path, const char *format
 	return error;
 }
 
-int write_overtaken(struct writer *w, const char *path, const char *format, ...)
+int write_was_changed(struct writer *w, const char *path, const char *format, ...)
 {
 	va_list ap;
 

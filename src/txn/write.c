@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* write.c - reads the state of a file before it is replaced. */
-#include "txn/write-private.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/open-file.h"
+#include "txn/write-private.h"
 
 #define BLOCK_SIZE (256u << 10)
 

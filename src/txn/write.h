@@ -77,7 +77,7 @@ void writer_close(struct writer *w);
 int write_see(struct writer *w, const char *path, struct file_seen *seen);
 /* A symbolic link or no file. Anything else is refused. */
 int write_see_link(struct writer *w, const char *path, struct file_seen *seen);
-/* write_see(), and copies its bytes to a new file NAME in FOLDER, fsynced. */
+/* Does the same as write_see(), and copies the bytes to a new file NAME in FOLDER, with fsync. */
 int write_keep(struct writer *w, const char *path, struct file_seen *seen, int folder,
 	       const char *name);
 /* Compares only the bytes, or the targets of links. */
@@ -98,7 +98,7 @@ struct write_request {
 
 int write_put(struct writer *w, const struct write_request *request);
 /* SIDE, which a generator made in PATH's folder, becomes PATH. */
-int write_take(struct writer *w, const char *side, const struct write_request *request);
+int write_generated(struct writer *w, const char *side, const struct write_request *request);
 int write_remove(struct writer *w, const char *path, const struct file_seen *expected);
 
 /*

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "why/ending.h"
-#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/array.h"
 
 #define LAST_LINES 12 /* in which a job that went well says so */
 
@@ -100,7 +101,7 @@ static void take_error(struct ending *ending, struct span line, uint64_t number)
 		ending->is_success &= !ending->is_zero_exit;
 }
 
-struct ending ending_of(const struct error_finder *errors, struct span tail, uint64_t lines)
+struct ending find_ending(const struct error_finder *errors, struct span tail, uint64_t lines)
 {
 	struct ending ending = { 0 };
 	int seen = 0;

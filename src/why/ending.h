@@ -19,6 +19,6 @@ struct ending {
 };
 
 /* TAIL: whole lines, the last of which has the number LINES. */
-struct ending ending_of(const struct error_finder *errors, struct span tail, uint64_t lines);
+struct ending find_ending(const struct error_finder *errors, struct span tail, uint64_t lines);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "why/error-line.h"
-#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/array.h"
 
 #define BLOCK 4 /* bytes that every sign has or more */
 

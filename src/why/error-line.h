@@ -17,7 +17,7 @@ struct error_finder *error_finder_new(struct arena *arena);
 const char *error_finder_next(const struct error_finder *finder, struct span text,
 			      const char *from);
 
-/* Does LINE say that what it has a sign of is no error, or one that was overcome? */
+/* Returns true if LINE says that the sign in it is no error, or an error that was overcome. */
 bool error_line_is_calm(struct span line);
 
 #endif

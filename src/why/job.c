@@ -513,7 +513,7 @@ const struct job *job_end(struct job_reader *r)
 		if (r->events[i])
 			*LIST_ADD(r->arena, &r->job->events) = *r->events[i];
 	sort_events(r->job);
-	ending = ending_of(r->errors, (struct span){ r->tail, r->tail_n }, r->job->lines);
+	ending = find_ending(r->errors, (struct span){ r->tail, r->tail_n }, r->job->lines);
 	find_survived(r->job, &ending);
 	add_suspect(r, &ending);
 	sort_events(r->job);

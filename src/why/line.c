@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "why/line.h"
-#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
+
+#include "base/array.h"
 
 #define PREFIXES_MAX 12 /* in one line */
 #define HOST_MAX 255	/* RFC 1035, 2.3.4 */

@@ -25,7 +25,7 @@ enum message_kind {
 };
 extern const char *const message_kind_words[];
 
-/* What a message that is a failure is beside others. */
+/* Which of several failures counts. */
 enum message_weight {
 	FAILURE_PLAIN,
 	FAILURE_SYMPTOM,  /* it does not name its reason: a cause counts before it */
@@ -88,8 +88,8 @@ struct message_match {
 	struct span values[MESSAGE_PARTS_MAX]; /* by part */
 };
 
-/* Is MESSAGE in LINE, at or behind FROM? The last variable of a pattern that ends with one reaches to the end of the
- * line. */
+/* Returns true if MESSAGE is in LINE, at or behind FROM. If a pattern ends with a variable, that variable reaches to
+ * the end of the line. */
 bool message_match(const struct message *message, struct span line, const char *from,
 		   struct message_match *match);
 

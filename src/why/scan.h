@@ -21,7 +21,8 @@ const char *scanner_next(const struct scanner *scanner, struct span text, const 
 
 #define SCAN_MATCHES_MAX 24
 
-/* The messages that are in LINE and have their anchor at or behind FROM, each once, in the order of the table. How many. */
+/* The messages that are in LINE and have their anchor at or behind FROM, each once, in the order of the table. How
+ * many. */
 size_t scanner_match(struct scanner *scanner, struct span line, const char *from,
 		     struct message_match matches[SCAN_MATCHES_MAX]);
 

@@ -5,7 +5,8 @@
 
 #include "why/message.h"
 
-/* The first topic of the table whose words LINE has; NULL: it has those of none. A long line counts by its beginning. */
+/* The first topic of the table whose words LINE has; NULL: it has those of none. A long line counts by its
+ * beginning. */
 const struct message *topic_find(struct span line);
 
 #endif

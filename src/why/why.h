@@ -67,7 +67,8 @@ const struct why *why_make(const struct job *job, const struct report *report, c
 /* EXIT_WELL, EXIT_FINDINGS or EXIT_INCOMPLETE: nvnodecheck(8). */
 enum exit_status why_status(const struct why *why);
 
-/* Is a host of the log, by its number, this node? Programs print its name with a domain or without one. */
+/* Returns true if a host of the log, by its number, is this node. Programs print its name with a domain or without
+ * one. */
 bool why_is_own(const struct why *why, uint32_t host);
 
 /* related.c: words and related, of a LINE that is no message of the table; NULL: it has no text */

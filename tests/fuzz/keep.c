@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "host/keep.h"
+#include "redact/keep-private.h"
 
 #define HOST "zeus-a17"
 

@@ -76,7 +76,7 @@ static void read_toml(struct span text)
 		while (toml_string_next(&value, &string))
 			check_inside(text, string);
 		(void)toml_bool(a.value, &truth);
-		(void)toml_goes_on(a.value);
+		(void)toml_is_continued(a.value);
 		check_inside(text, toml_last(a.section, &before));
 		check_inside(text, before);
 	}
@@ -113,7 +113,7 @@ static void read_syslog(struct span text)
 			continue;
 		check_inside(line, parsed.ident);
 		check_inside(line, parsed.text);
-		(void)unit_outcome_take(&outcome, "slurmd.service", parsed.text);
+		(void)unit_outcome_update(&outcome, "slurmd.service", parsed.text);
 		assert(memchr(outcome.result, '\0', sizeof(outcome.result)));
 	}
 }

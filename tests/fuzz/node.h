@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "advice/steps.h"
 #include "base/json.h"
 #include "cli/cmd.h"
 #include "evaluate/report.h"
@@ -66,7 +67,10 @@ static inline void node_check_report(struct arena *arena, const struct report *r
 
 static inline void node_render(struct arena *arena, const struct report *report, uint8_t how)
 {
-	const struct render_options options = { .color = COLOR_NEVER, .all = how & 0x80 };
+	const struct steps_request asked = { .profiles = PROFILE_BASE };
+	const struct render_options options = { .color = COLOR_NEVER,
+						.all = how & 0x80,
+						.steps = steps_find(report, &asked) };
 	const struct plan_request request = { .report = report, .context = report, .all = true };
 	struct topo topo;
 
@@ -76,7 +80,7 @@ static inline void node_render(struct arena *arena, const struct report *report,
 		render_report_text(report, &options, EXIT_WELL);
 		break;
 	case 1:
-		render_report_json(report, EXIT_WELL);
+		render_report_json(report, options.steps, EXIT_WELL);
 		break;
 	case 2:
 		render_report_prometheus(report, EXIT_WELL);

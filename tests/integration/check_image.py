@@ -60,7 +60,7 @@ def test_its_next_boot(image):
     assert image_of_entry.endswith("/%s/initrd.img-%s" % (release, release))
 
 
-def test_what_is_judged(image):
+def test_what_is_evaluated(image):
     found = report("--root", image)
     assert rules(found, "fail") == {OPTION, "kernel/config-p2pdma-missing"}
     assert rules(found, "pass") >= {

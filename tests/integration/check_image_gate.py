@@ -94,7 +94,7 @@ def test_mounts_of_the_builder_are_left_alone(image, gate):
     subprocess.run(["mount", "-t", "proc", "proc", root + "/proc"], check=True)
     try:
         status, text = run(gate, root, *PROFILE)
-        assert status == 0 and "its next boot is judged" in text, text
+        assert status == 0 and "its next boot is evaluated" in text, text
         assert os.path.exists(root + "/proc/self")
     finally:
         subprocess.run(["umount", root + "/proc"], check=True)

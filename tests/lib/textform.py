@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The line-oriented form that nodes and cases are written in (tests/README.md).
+"""The line-oriented form that nodes and cases are written in (tests/nodes/README.md).
 
 A statement is a verb and its words at the beginning of a line; indented lines after it are its
 block. A line that begins with # is a comment, except inside a block.

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "host/keep-words.h"
+#include "redact/keep-private.h"
 
 /* ---- names of entries ---- */
 

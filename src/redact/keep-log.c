@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "host/keep-words.h"
 #include "parse/service-words.h"
 #include "query/bootargs.h"
+#include "redact/keep-private.h"
 
 /* include/linux/sched.h: TASK_COMM_LEN */
 #define COMM_MAX 15
@@ -240,7 +240,8 @@ static void put_quoted(struct keeping *k, struct span text)
 		keep_instead(k, text);
 }
 
-/* The first quote of TEXT that begins something, or the one that ends what MARK began. In a word it is none: "can't". */
+/* The first quote of TEXT that begins something, or the one that ends what MARK began. In a word it is none:
+ * "can't". */
 static size_t find_quote(struct span text, char mark)
 {
 	size_t n = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-secret.c - names whose value is a secret whatever it looks like: a number that is kept beside other names can be a
- * PIN or a key. */
+/* keep-secret.c - names whose value is a secret whatever it looks like: a number that is kept beside other names can
+ * be a PIN or a key. */
 #include <fnmatch.h>
 
-#include "host/keep-words.h"
+#include "redact/keep-private.h"
 
 static bool fits(const char *const *list, const char *name)
 {

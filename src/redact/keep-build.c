@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-build.c - lines of the log of a build: what compilers and make say, and names of the sources. A path of a home, a
- * wrapper of a compiler, and the person who built a compiler are stand-ins. */
+/* keep-build.c - lines of the log of a build: what compilers and make say, and names of the sources. A path of a
+ * home, a wrapper of a compiler, and the person who built a compiler are stand-ins. */
 #include <ctype.h>
 #include <string.h>
 
-#include "host/keep-words.h"
+#include "redact/keep-private.h"
 
 /* GCC 12: the texts of gcc/c; make 4.3; Linux 6.1: scripts/mod/modpost.c; data/build-errors.tsv. */
 static const char *const words[] = {

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "host/keep-words.h"
+#include "redact/keep-private.h"
 
 /* SERVER:/EXPORT, //SERVER/SHARE; "*" alone is a pattern of any. */
 static void put_export(struct keeping *k, struct span source)

@@ -1,40 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * keep.h - decides what a redacted capture keeps. An allow list, by path, of what probes need: of a boot menu the
- * entries' command lines, of a unit its limits, of an environment the variables of the tables. All else is left out or
- * replaced by a stand-in (base/redact.h), and what is kept is looked through for what identifies the machine. A file
- * that the list does not have is left out whole.
- *
- * Lines keep their numbers, names of files their order where it counts, and paths lead to the same file wherever
- * they stand: in the key of a record, in a folder's list, in a link, in a text.
- */
-#ifndef KEEP_H
-#define KEEP_H
+/* keep-private.h - what each kind of text keeps; for the files of keep.h only. A keep_ function writes the text that
+ * it is given, without what is private. */
+#ifndef KEEP_PRIVATE_H
+#define KEEP_PRIVATE_H
 
-#include "base/redact.h"
-#include "host/host.h"
+#include "redact/keep.h"
 
-struct json_object;
-
-/* The state of one record. */
-struct keeping {
-	struct redact *redact;
-	FILE *out;
-	/* Called for what is left out; may be NULL. */
-	void (*left_out)(void *user, struct span text);
-	void *user;
+struct keep_words {
+	struct span rest;
+	const char *blanks; /* that divide words outside of quotes */
+	const char *quotes;
+	bool backslash;	 /* takes the next byte as it is; before a newline it is a blank */
+	struct span gap; /* what stands before the word */
+	struct span raw; /* the word, quotes and all */
 };
 
-/* keep.c. Writes what is kept of PATH's TEXT. False when the list does not have it: nothing was written. */
-bool keep_text(struct keeping *k, const char *path, struct span text);
+/* The next word; false at the end, where gap is what is left. */
+bool keep_next_word(struct keep_words *w);
+/* The word without its quotes; TO has room for raw.n + 1 bytes. */
+struct span keep_unquoted(const struct keep_words *w, char *to);
 
-/* Is NAME a word of the files and paths that are read, in any case? Who calls a host so gives nothing away. */
-bool keep_is_word(struct span name);
+/* keep.c */
+void keep_os_release(struct keeping *k, struct span text);
 
-/* keep-path.c. A path, or a command that names one; NAME is an entry of the folder PATH. */
-void keep_path(struct keeping *k, struct span path);
-void keep_entry(struct keeping *k, const char *path, const char *name);
-void keep_target(struct keeping *k, const char *link, const char *target);
+/* Stand for variables in the text of a word. */
+#define KEEP_MARKS 3
+#define KEEP_IS_MARK(c) ((c) > 0 && (c) <= KEEP_MARKS)
+
+/* keep-boot.c: $NAME or ${NAME}, or marks of variables alone */
+bool keep_is_variable(struct span word);
+void keep_value(struct keeping *k, struct span variable, struct span value);
+void keep_boot_word(struct keeping *k, struct span word);
+void keep_boot_words(struct keeping *k, struct span value);
+void keep_identifier(struct keeping *k, struct span name);
+/* Keeps the name of a menu's entry. */
+void keep_entry_name(struct keeping *k, struct span name);
+
+/* 12, 5.14.0-427.el9_4.x86_64 */
+bool keep_is_version(struct span s);
+
+/* keep-path.c: "(hd0,gpt2)/vmlinuz-6.1.0" */
+void keep_boot_path(struct keeping *k, struct span path);
+
+/* keep-secret.c: whether the value beside NAME is a secret, be it a number. */
+bool keep_names_secret(struct span name);
+/* A number, or a word, that is too short for a secret: it can stay where its meaning is not known. */
+bool keep_is_short_number(struct span word);
+
+bool keep_is_uuid(struct span s);
+void keep_argument(struct keeping *k, struct span word, struct span raw);
+void keep_argument_lines(struct keeping *k, struct span text);
+
 /* A value that is a path, as people write it. */
 void keep_path_value(struct keeping *k, struct span value);
 /* Paths with colons between them. */
@@ -74,7 +90,6 @@ void keep_module_names(struct keeping *k, struct span text);
 void keep_unit(struct keeping *k, struct span text);
 void keep_unit_name(struct keeping *k, struct span name);
 void keep_limits(struct keeping *k, struct span text);
-void keep_who(struct keeping *k, struct span who);
 void keep_path_lines(struct keeping *k, struct span text);
 void keep_bls(struct keeping *k, struct span text);
 void keep_loader(struct keeping *k, struct span text);
@@ -96,16 +111,7 @@ void keep_mount_source(struct keeping *k, struct span source);
 void keep_mount_options(struct keeping *k, struct span options);
 void keep_variable(struct keeping *k, struct span name, struct span value);
 
-/* keep-facts.c. A copy of ANSWER, as DESC describes it, of which that is kept. */
-struct json_object *keep_facts(struct keeping *k, const struct desc *desc,
-			       struct json_object *answer);
-
 /* ---- between them ---- */
-
-static inline void keep_as_it_is(struct keeping *k, struct span text)
-{
-	redact_put(k->redact, k->out, text, REDACT_NO_NAMES);
-}
 
 static inline void keep_free_text(struct keeping *k, struct span text)
 {
@@ -122,7 +128,7 @@ char *keep_string(struct keeping *k, void (*put)(struct keeping *k, struct span 
 		  struct span text);
 /* Leaves TEXT out, but for its newlines. */
 void keep_nothing(struct keeping *k, struct span text);
-/* Is WORD in the list, which ends with NULL and may have shell patterns? */
+/* Returns true if WORD is in the list, which ends with NULL and may have shell patterns. */
 bool keep_has(const char *const *list, struct span word);
 /* A number, a word such as yes or auto, or a list of them. */
 bool keep_is_plain(struct span value);

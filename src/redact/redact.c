@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/redact.h"
+#include "redact/redact.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -26,7 +26,7 @@ struct redact {
 	uint64_t key[2];
 	struct name *names; /* the longest first */
 	size_t count;
-	redact_told *told;
+	redact_replaced *told;
 	void *user;
 };
 
@@ -49,7 +49,7 @@ void redact_free(struct redact *r)
 	free(r);
 }
 
-void redact_on_told(struct redact *r, redact_told *told, void *user)
+void redact_on_replaced(struct redact *r, redact_replaced *told, void *user)
 {
 	r->told = told;
 	r->user = user;

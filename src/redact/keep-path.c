@@ -5,7 +5,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "host/keep-words.h"
+#include "redact/keep-private.h"
 
 enum place {
 	PLACE_ROOT,
@@ -245,8 +245,8 @@ void keep_path(struct keeping *k, struct span path)
 	put_components(k, &w, (struct span){ path.p + begin, path.n - begin });
 }
 
-/* "(hd0,gpt2)", "($root)", "(lvm/vg-root)", "(http,server)": what a disk is called stays, what a network or a person calls
- * one does not. */
+/* "(hd0,gpt2)", "($root)", "(lvm/vg-root)", "(http,server)": what a disk is called stays, what a network or a person
+ * calls one does not. */
 static void put_boot_device(struct keeping *k, struct span device)
 {
 	static const char *const kinds[] = { "hd[0-9]*", "fd[0-9]*", "cd[0-9]*",   "md",

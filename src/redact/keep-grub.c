@@ -8,8 +8,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "host/keep-words.h"
 #include "parse/grub-script.h"
+#include "redact/keep-private.h"
 
 typedef void put_word(struct keeping *k, struct span word);
 

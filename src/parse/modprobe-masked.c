@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modprobe-lost.c - the settings of a file that is masked by a file of the same name. A site's
+/* modprobe-masked.c - the settings of a file that is masked by a file of the same name. A site's
  * nvidia.conf often takes NVIDIA's own blacklist of nouveau out of effect without anybody wanting
  * it. */
-#include "parse/modprobe-private.h"
-
 #include <string.h>
 
 #include "parse/modname.h"
+#include "parse/modprobe-private.h"
 
 #define LOST_MAX 32	  /* lines listed */
 #define COMPARED_MAX 1024 /* lines looked for in the other file */
@@ -58,8 +57,8 @@ static bool has_line(const struct lines *lines, struct span wanted)
 	return false;
 }
 
-void modprobe_find_lost(struct modprobe_file *file, struct arena *arena, struct span masked,
-			struct span counts)
+void modprobe_find_masked(struct modprobe_file *file, struct arena *arena, struct span masked,
+			  struct span counts)
 {
 	struct lines theirs = { 0 }, ours = { 0 };
 	size_t compared = 0;

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/array.h"
-#include "host/keep-words.h"
+#include "redact/keep-private.h"
 
 char *keep_string(struct keeping *k, void (*put)(struct keeping *k, struct span text),
 		  struct span text)

@@ -27,7 +27,7 @@ void redact_free(struct redact *r);
 int redact_learn_host(struct redact *r, struct span name, bool word);
 int redact_learn_domain(struct redact *r, struct span domain, bool word);
 
-/* Is NAME one of this host's? */
+/* Returns true if NAME is one of this host's. */
 bool redact_is_host(const struct redact *r, struct span name);
 
 enum redact_names {
@@ -37,8 +37,8 @@ enum redact_names {
 };
 
 /* Called for each that is replaced; AFTER is its stand-in. */
-typedef void redact_told(void *user, struct span before, const char *after);
-void redact_on_told(struct redact *r, redact_told *told, void *user);
+typedef void redact_replaced(void *user, struct span before, const char *after);
+void redact_on_replaced(struct redact *r, redact_replaced *told, void *user);
 
 /* Writes TEXT with all of them replaced. */
 void redact_put(struct redact *r, FILE *out, struct span text, enum redact_names names);

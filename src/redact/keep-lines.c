@@ -7,9 +7,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "host/keep-words.h"
 #include "parse/iomem.h"
 #include "parse/unit.h"
+#include "redact/keep-private.h"
 
 void keep_nothing(struct keeping *k, struct span text)
 {

@@ -8,9 +8,9 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "facts/fact.h"
-#include "host/keep-words.h"
 #include "parse/service-words.h"
 #include "query/bootargs.h"
+#include "redact/keep-private.h"
 
 static void keep_word(struct keeping *k, struct span text)
 {

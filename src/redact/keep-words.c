@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "host/keep-words.h"
 #include "parse/modname.h"
 #include "parse/module.h"
 #include "query/bootargs.h"
+#include "redact/keep-private.h"
 
 /* ---- words ---- */
 

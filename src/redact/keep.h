@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * keep.h - decides what a redacted capture keeps. An allow list, by path, of what probes need: of a boot menu the
+ * entries' command lines, of a unit its limits, of an environment the variables of the tables. All else is left out or
+ * replaced by a stand-in (redact/redact.h), and what is kept is looked through for what identifies the machine. A file
+ * that the list does not have is left out whole.
+ *
+ * Lines keep their numbers, names of files their order where it counts, and paths lead to the same file wherever
+ * they stand: in the key of a record, in a folder's list, in a link, in a text.
+ */
+#ifndef KEEP_H
+#define KEEP_H
+
+#include "redact/redact.h"
+
+struct desc;
+struct json_object;
+
+/* The state of one record. */
+struct keeping {
+	struct redact *redact;
+	FILE *out;
+	/* Called for what is left out; may be NULL. */
+	void (*left_out)(void *user, struct span text);
+	void *user;
+};
+
+/* keep.c. Writes what is kept of PATH's TEXT. False when the list does not have it: nothing was written. */
+bool keep_text(struct keeping *k, const char *path, struct span text);
+
+/* Returns true for a word of the files and paths that are read, in any case: a host of that name has no secret name. */
+bool keep_is_word(struct span name);
+
+/* keep-path.c. A path, or a command that names one; NAME is an entry of the folder PATH. */
+void keep_path(struct keeping *k, struct span path);
+void keep_entry(struct keeping *k, const char *path, const char *name);
+void keep_target(struct keeping *k, const char *link, const char *target);
+/* The name or number of a user. */
+void keep_who(struct keeping *k, struct span who);
+
+/* keep-facts.c. A copy of ANSWER, as DESC describes it, of which that is kept. */
+struct json_object *keep_facts(struct keeping *k, const struct desc *desc,
+			       struct json_object *answer);
+
+/* Writes TEXT, with stand-ins for what identifies the machine. */
+static inline void keep_as_it_is(struct keeping *k, struct span text)
+{
+	redact_put(k->redact, k->out, text, REDACT_NO_NAMES);
+}
+
+#endif
