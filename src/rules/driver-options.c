@@ -491,7 +491,7 @@ static const struct rule driver_options_rules[] = {
 		.severity = SEVERITY_INFO,
 		.evaluate = check_firmware_off,
 		.impact =
-			"None with the open kernel modules. With the proprietary ones the driver does without the firmware.",
+			"None with the open kernel modules. With the proprietary ones the driver runs on the processor alone.",
 		.then = THEN_IMAGE | THEN_REBOOT,
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },

@@ -415,8 +415,8 @@ static const struct rule virt_rules[] = {
 		.why = "Passed-through devices are below root ports that the hypervisor made. Only the host "
 		       "has the real switches. If NCCL_TOPO_FILE names a missing file, NCCL continues "
 		       "without it and logs it only at the level INFO: a warning. Under QEMU, "
-		       "x-nv-gpudirect-clique=N of vfio-pci allows copies between GPUs over PCIe. Without it the driver goes "
-		       "by the switches that it sees and by the GPU's firmware.",
+		       "x-nv-gpudirect-clique=N of vfio-pci allows copies between GPUs over PCIe. Without it the switches "
+		       "that the driver sees and the GPU's firmware decide.",
 		.check = "lspci -tv; nvidia-smi topo -m",
 		.sources =
 			"NCCL 2.30.7: docs/userguide/source/troubleshooting/gpu_troubleshooting.rst (Virtual machines), src/graph/topo.cc (ncclTopoGetSystem)\n"
