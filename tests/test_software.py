@@ -264,6 +264,7 @@ def program(path, package, version, dpkg=""):
     ("/usr/bin/containerd", "containerd", "containerd.io", "1.7.27-1", "1.7.27"),
     ("/usr/bin/dockerd", "docker", "docker-ce", "5:27.1.1-1~ubuntu.24.04~noble", "27.1.1"),
     ("/usr/bin/dockerd", "docker", "docker-ce-cli", "5:1.1.1-1", None),
+    ("/usr/bin/cri-dockerd", "cri-dockerd", "cri-dockerd", "0.4.0~3-0~ubuntu-jammy", "0.4.0~3"),
     ("/usr/bin/podman", "podman", "podman", "4.3.1+ds1-8", "4.3.1+ds1"),
     ("/usr/bin/ucx_info", "ucx", "libucx0", "1.13.1-1", "1.13.1"),
     ("/usr/sbin/dkms", "dkms", "dkms", "3.0.10-8+deb12u1", "3.0.10"),

@@ -546,7 +546,8 @@ struct containers_facts {
 	struct fact_bool cgroup2;
 	/* SELinux refuses what its policy does not allow; absent: it is not in the kernel, or off. */
 	struct fact_bool selinux_enforcing;
-	/* SELinux' boolean container_use_devices: containers may open devices of the host; absent: its policy has none. */
+	/* One of SELinux' booleans container_use_devices and container_use_xserver_devices: containers may open the GPUs;
+	 * absent: its policy has none. */
 	struct fact_bool container_use_devices;
 	/* The kubelet starts its pods by Docker; absent: no kubelet runs. */
 	struct fact_bool kubelet_uses_docker;

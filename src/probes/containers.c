@@ -116,6 +116,20 @@ static void read_selinux(struct probe_context *ctx, struct fact_bool *fact, cons
 		*fact = fact_bool(text.value[0] == '1');
 }
 
+/* Either boolean opens the GPUs: their nodes are of the type xserver_misc_device_t. container-selinux has the second
+ * one from 2.232 on. */
+static void read_booleans(struct probe_context *ctx, struct fact_bool *answer)
+{
+	struct fact_bool gpus = { 0 };
+
+	read_selinux(ctx, answer, "/sys/fs/selinux/booleans/container_use_devices");
+	if (!known_is(*answer, false))
+		return;
+	read_selinux(ctx, &gpus, "/sys/fs/selinux/booleans/container_use_xserver_devices");
+	if (!is_absent(gpus))
+		*answer = gpus;
+}
+
 static void read_confinement(struct probe_context *ctx)
 {
 	static char cgroup[] = "/proc/self/cgroup";
@@ -125,8 +139,7 @@ static void read_confinement(struct probe_context *ctx)
 		       cgroup) == 0)
 		containers->cgroup2 = answer.cgroup2;
 	read_selinux(ctx, &containers->selinux_enforcing, "/sys/fs/selinux/enforce");
-	read_selinux(ctx, &containers->container_use_devices,
-		     "/sys/fs/selinux/booleans/container_use_devices");
+	read_booleans(ctx, &containers->container_use_devices);
 }
 
 /* ---- CDI ---- */

@@ -18,6 +18,7 @@ static const char *const wanted[] = {
 	"libibverbs1",	"gdrdrv-dkms",	  "nv-peer-mem", "dkms",
 	"linux-image-", "linux-headers-", "containerd",	 "docker",
 	"podman",	"enroot",	  "ucx",	 "libucx0",
+	"cri-dockerd",
 };
 
 static bool is_wanted(struct span name)

@@ -49,6 +49,7 @@ static const struct program programs[] = {
 	  .name = "containerd",
 	  .packages = { "containerd.io", "containerd" } },
 	{ .path = "/usr/bin/dockerd", .name = "docker", .packages = { "docker-ce", "docker.io" } },
+	{ .path = "/usr/bin/cri-dockerd", .name = "cri-dockerd", .packages = { "cri-dockerd" } },
 	{ .path = "/usr/bin/podman", .name = "podman", .packages = { "podman" } },
 	{ .path = "/usr/bin/enroot",
 	  .name = "enroot",

@@ -132,7 +132,7 @@ static const struct rule dev_plugin_rules[] = {
 			"(\"Insufficient nvidia.com/gpu\").",
 		.remedy =
 			"Install the device plugin or the GPU operator. If the plugin runs and logs \"could not load NVML "
-			"library\" or \"Incompatible platform detected\", give its DaemonSet runtimeClassName: nvidia, or "
+			"library\" or \"Incompatible strategy detected\", give its DaemonSet runtimeClassName: nvidia, or "
 			"make NVIDIA's runtime the default (nvidia-ctk runtime configure --runtime=containerd "
 			"--set-as-default; k3s and RKE2: default-runtime: nvidia in their config.yaml) and restart the "
 			"engine.",
@@ -152,7 +152,7 @@ static const struct rule dev_plugin_rules[] = {
 			"ls /var/lib/kubelet/device-plugins; kubectl describe node | grep nvidia.com",
 		.sources =
 			"Kubernetes 1.33: pkg/kubelet/cm/devicemanager (plugin/v1beta1/server.go, checkpoint)\n"
-			"NVIDIA k8s-device-plugin v0.20.0: README.md, internal/plugin/server.go\n"
+			"NVIDIA k8s-device-plugin v0.20.0: README.md, internal/plugin/server.go, factory.go\n"
 			"github.com/NVIDIA/k8s-device-plugin issues 444, 478",
 	},
 };

@@ -205,24 +205,6 @@ static bool runs(const struct node *node, const char *unit)
 		     (str_is(s->enabled, "enabled") && !str_is(s->active, "failed")));
 }
 
-/* NVIDIA's runtime reads the variable by which the device plugin gives a container its GPUs. Docker cannot
- * select a runtime for each pod, so it must be the default. */
-static void check_docker(struct rule_context *ctx, const struct reference *fallback)
-{
-	const char *name = fallback ? fallback->name.value : "runc";
-
-	if (strstr(name, "nvidia"))
-		PASS(ctx, .evidence = { "references.items" });
-	else if (!fallback && !known_is(ctx->node->references.complete, true))
-		UNKNOWN(ctx, .evidence = { "references.complete" });
-	else
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "Docker starts pods with %s, its default runtime",
-					     name),
-		     .expected = "\"default-runtime\": \"nvidia\" in /etc/docker/daemon.json",
-		     .evidence = { "containers.kubelet_uses_docker", "references.items" });
-}
-
 #define DOCKER_FILE "/etc/docker/daemon.json"
 
 /* Docker is set up for NVIDIA's runtime, and another is its default. */
@@ -236,6 +218,50 @@ static bool names_nvidia_beside_default(const struct node *node, const struct re
 		if (strstr(r->role.value, "nvidia"))
 			return true;
 	return false;
+}
+
+#define ADAPTER_FIRST "0.4.0"
+#define ADAPTER_PAST "0.4.2"
+
+/* Does cri-dockerd start a pod with the runtime of its RuntimeClass? 0.4.0 does; the branch of 0.4.2 and 0.4.3 left
+ * from before that change. Dockershim, which was part of the kubelet, never did. */
+static struct fact_bool adapter_selects(const struct node *node)
+{
+	const struct software_item *adapter = node_software(node, "cri-dockerd");
+
+	if (!adapter || !is_known(adapter->version))
+		return (struct fact_bool){ .state = FACT_UNKNOWN };
+	return fact_bool(version_compare(adapter->version.value, ADAPTER_FIRST) >= 0 &&
+			 version_compare(adapter->version.value, ADAPTER_PAST) < 0);
+}
+
+/* NVIDIA's runtime reads the variable by which the device plugin gives a container its GPUs. */
+static void check_docker(struct rule_context *ctx, const struct reference *fallback)
+{
+	const char *name = fallback ? fallback->name.value : "runc";
+	bool can_select = names_nvidia_beside_default(ctx->node, fallback);
+	struct fact_bool selects = adapter_selects(ctx->node);
+
+	if (strstr(name, "nvidia"))
+		PASS(ctx, .evidence = { "references.items" });
+	else if (can_select && (!is_known(selects) || selects.value))
+		NOTE(ctx,
+		     .observed = text_printf(
+			     ctx, "Docker's default runtime is %s. %s", name,
+			     is_known(selects)
+				     ? "Only pods with a RuntimeClass for NVIDIA's runtime get GPUs"
+				     : "The version of cri-dockerd was not read: only " ADAPTER_FIRST
+				       " and 0.4.1 start pods with another runtime"),
+		     .evidence = { "containers.kubelet_uses_docker", "references.items",
+				   "software.items" });
+	else if (!fallback && !known_is(ctx->node->references.complete, true))
+		UNKNOWN(ctx, .evidence = { "references.complete" });
+	else
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "Docker starts pods with %s, its default runtime",
+					     name),
+		     .expected = "\"default-runtime\": \"nvidia\" in /etc/docker/daemon.json",
+		     .evidence = { "containers.kubelet_uses_docker", "references.items" });
 }
 
 /* Of a copy, or of a kubelet that does not run now, the engine is often not known; Docker's file shows what a kubelet
@@ -354,17 +380,19 @@ static const struct rule dev_runtimes_rules[] = {
 		.activation = ACTIVATION_RESTART,
 		.reads =
 			"default-runtime in /etc/docker/daemon.json, and the kubelet's engine: its "
-			"--container-runtime-endpoint, and cri-dockerd.",
-		.why = "Kubernetes selects a runtime with a RuntimeClass, which Docker lacks. There the "
-		       "default runtime starts every container. A kubelet that uses containerd or CRI-O is "
-		       "not affected. Where the kubelet's engine is not known, and Docker's file names NVIDIA's "
-		       "runtime without making it the default, this is a note.",
+			"--container-runtime-endpoint, and cri-dockerd with its version.",
+		.why = "Kubernetes selects a runtime with a RuntimeClass. Of the releases of cri-dockerd only 0.4.0 and 0.4.1 "
+		       "pass it on to Docker, and with them this is a note. With others the default runtime starts "
+		       "every container. A kubelet that uses containerd or CRI-O is not affected. Where Docker's file "
+		       "names NVIDIA's runtime, an unknown engine of the kubelet or version of cri-dockerd is a note.",
 		.check =
 			"docker info --format '{{.DefaultRuntime}}'; tr '\\0' ' ' < /proc/$(pgrep -o "
 			"kubelet)/cmdline",
 		.cost = "Restarting Docker stops the containers, unless live-restore is on.",
 		.is_risk = true,
-		.sources = "NVIDIA k8s-device-plugin v0.20.0: README.md (Configure docker)",
+		.sources =
+			"NVIDIA k8s-device-plugin v0.20.0: README.md (Configure docker)\n"
+			"github.com/Mirantis/cri-dockerd v0.3.25, v0.4.0 to v0.4.3: core/sandbox_run.go (RunPodSandbox); pull 350",
 	},
 };
 

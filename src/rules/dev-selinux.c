@@ -39,10 +39,14 @@ static void compare(struct rule_context *ctx)
 	else
 		FAIL_AS(ctx, labeller ? SEVERITY_WARN : SEVERITY_INFO,
 			.observed = text_printf(
-				ctx, "SELinux is enforcing, container_use_devices is off%s%s",
+				ctx,
+				"SELinux is enforcing, no boolean opens the GPUs to containers%s%s",
 				labeller ? ", and containers are labelled by " : "",
 				labeller ? labeller : ""),
-			.expected = labeller ? "container_use_devices on" : NULL,
+			.expected =
+				labeller
+					? "container_use_devices or container_use_xserver_devices on"
+					: NULL,
 			.evidence = { BOOLEAN, "containers.selinux_enforcing" });
 }
 
@@ -76,18 +80,22 @@ static const struct rule dev_selinux_rules[] = {
 			"nvidia-smi in a container reports \"Failed to initialize NVML: Insufficient Permissions\", unless the "
 			"container runs without a label or is privileged.",
 		.remedy =
-			"Switch the boolean on for all containers: setsebool -P container_use_devices on. Or start the container "
-			"with --security-opt label=disable.",
+			"Switch a boolean on for all containers: setsebool -P container_use_devices on. Or, for the GPUs alone, "
+			"container_use_xserver_devices, if the policy has it. Or start the container with --security-opt "
+			"label=disable.",
 		.command = "sudo setsebool -P container_use_devices on",
 		.activation = ACTIVATION_NEW_JOBS,
-		.reads = "enforce and booleans/container_use_devices in /sys/fs/selinux.",
-		.why = "The policy lets labelled containers open the devices of the host only with this boolean. Docker and "
+		.reads =
+			"enforce, booleans/container_use_devices and container_use_xserver_devices in /sys/fs/selinux.",
+		.why = "The policy lets labelled containers open GPUs only with one of these booleans: the second one came with "
+		       "container-selinux 2.232. Docker and "
 		       "containerd label containers only if they are configured to: without Podman or CRI-O this is a note.",
 		.check = "getenforce; getsebool container_use_devices; ausearch -m avc -ts recent",
 		.cost = "With the boolean every container may open the devices that it is given.",
 		.is_risk = true,
 		.sources =
 			"github.com/NVIDIA/cloud-native-docs 52dcb7b8: edge/nvidia-gpu-with-device-edge.rst\n"
+			"github.com/containers/container-selinux 66ae652 (2026-07-02): container.te; pull 306\n"
 			"github.com/mudler/LocalAI pull 5252",
 	},
 };

@@ -166,21 +166,12 @@ static bool firmware_on(const char *value, const void *user)
 	return (number_of(value, 0x12) & 0xf) != 0;
 }
 
+/* The open kernel modules ask for the firmware whatever the option says (rm_set_rm_firmware_requested() in osapi.c); with
+ * the proprietary ones the processor can do its work. */
 static void check_firmware_off(struct rule_context *ctx)
 {
-	const struct driver_facts *driver = &ctx->node->driver;
-	struct option option = { "EnableGpuFirmware", firmware_on,
-				 "EnableGpuFirmware=18, the default", SEVERITY_ERR };
-
-	if (skip_without_params(ctx))
-		return;
-	if (!is_known(driver->flavour)) {
-		UNKNOWN(ctx, .evidence = { "driver.flavour" });
-		return;
-	}
-	if (driver->flavour.value == FLAVOUR_PROPRIETARY)
-		option.severity = SEVERITY_INFO;
-	check_single(ctx, &option);
+	check_single(ctx, &(struct option){ "EnableGpuFirmware", firmware_on,
+					    "EnableGpuFirmware=18, the default", SEVERITY_INFO });
 }
 
 /* ---- excluded GPUs ---- */
@@ -495,24 +486,25 @@ static const struct rule driver_options_rules[] = {
 	},
 	{
 		.id = "driver/gpu-firmware-off",
-		.title = "No GPU starts: an option switches the GPU's firmware off",
+		.title = "An option is set that switches the GPU's firmware off, or has no effect",
 		.profiles = PROFILE_BASE,
-		.severity = SEVERITY_ERR,
+		.severity = SEVERITY_INFO,
 		.evaluate = check_firmware_off,
 		.impact =
-			"With the open kernel modules no GPU initialises: \"RmInitAdapter failed\".",
+			"None with the open kernel modules. With the proprietary ones the driver runs on the processor alone.",
 		.then = THEN_IMAGE | THEN_REBOOT,
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
-		.why = "The open kernel modules need the firmware of the GPU System Processor. With the "
-		       "proprietary modules EnableGpuFirmware=0 is a legitimate workaround before Blackwell,"
-		       " and a note here.",
+		.why = "The open kernel modules always use the firmware of the GPU System Processor (GSP), and ignore this "
+		       "option. With the proprietary modules EnableGpuFirmware=0 is a legitimate workaround before "
+		       "Blackwell.",
 		.check = OPTION_CHECK("EnableGpuFirmware"),
 		.sources =
-			"open-gpu-kernel-modules 595.45.04: kernel-open/common/inc/nv-firmware-registry.h, "
-			"src/nvidia/arch/nvalloc/unix/src/osinit.c (RM_INIT_FIRMWARE_*)",
+			"open-gpu-kernel-modules 515.43.04, 595.45.04: kernel-open/common/inc/nv-firmware-registry.h, "
+			"src/nvidia/arch/nvalloc/unix/src/osapi.c (rm_set_rm_firmware_requested)\n"
+			"github.com/NVIDIA/open-gpu-kernel-modules issue 820",
 	},
 	{
 		.id = "driver/gpu-excluded",

@@ -578,8 +578,8 @@ static const struct rule log_rules[] = {
 		.mender = MENDER_ADMIN,
 		.action = ACTION_POWER_CYCLE,
 		.activation = ACTIVATION_POWER_CYCLE,
-		.follows = { "driver/gsp-firmware-missing", "driver/gpu-firmware-off",
-			     "driver/proprietary-on-blackwell", "pci/bar1-unassigned" },
+		.follows = { "driver/gsp-firmware-missing", "driver/proprietary-on-blackwell",
+			     "pci/bar1-unassigned" },
 		.reads =
 			"\"RmInitAdapter failed!\" in the kernel log, the first two of the numbers after it, and "
 			"what the driver wrote in the two minutes before it.",

@@ -312,9 +312,10 @@ static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *
 	const char *index = node_env(ctx->node, "NCCL_IB_PKEY"), *name = NULL;
 	uint64_t pkey = PKEY_DEFAULT, number;
 	bool set = wanted_pkey(ctx, &pkey, &name);
+	bool has_index = index && span_u64(span_of(index), 0, &number) == 0;
 	int member = membership(p, pkey);
 
-	if (index && span_u64(span_of(index), 0, &number) == 0 && number >= p->pkeys.count)
+	if (has_index && number >= p->pkeys.count)
 		FAIL(ctx, .subject = subject,
 		     .observed = text_printf(
 			     ctx, "NCCL_IB_PKEY is index %" PRIu64 "; %u entries are set", number,
@@ -330,6 +331,10 @@ static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *
 	else if (!set && !p->pkeys.count)
 		FAIL(ctx, .subject = subject, .observed = "no partition key",
 		     .expected = "0xffff, or the partition's key", .evidence = { fact });
+	else if (!set &&
+		 has_index) /* which entry it is depends on the empty ones, which are left out */
+		PASS(ctx, .subject = subject,
+		     .evidence = { fact, "env.variables[NCCL_IB_PKEY].value" });
 	else if (!set && !member)
 		FAIL(ctx, .subject = subject,
 		     .observed = text_printf(ctx, "no default partition key; the first is %s",
@@ -474,13 +479,15 @@ static const struct rule rdma_ports_rules[] = {
 		.reads = "pkeys of every active InfiniBand port; NCCL_IB_PKEY, NCCL_IB_PKEY_VALUE "
 			 "and UCX_IB_PKEY of the job.",
 		.why = "Two ports can communicate only with a common key of which at least one is a full member. "
-		       "Without a setting libraries use the entry at index 0, normally the default key 0xffff. Limited "
-		       "membership is a note, because it can be intended. NCCL has NCCL_IB_PKEY_VALUE after 2.30.7. The facts leave out empty entries, so an "
+		       "Without a setting NCCL uses the entry at index 0, normally the default key 0xffff, and UCX the first "
+		       "full member. NVSHMEM before 3.7 has no setting for it. Limited membership is a note, because it can be "
+		       "intended. NCCL has NCCL_IB_PKEY_VALUE after 2.30.7. The facts leave out empty entries, so an "
 		       "index is compared with the number of entries that are set.",
 		.check = "grep . /sys/class/infiniband/*/ports/*/pkeys/[0-7]",
 		.sources =
 			"InfiniBand Architecture Specification volume 1, 10.9 (partitioning)\n"
 			"NCCL 2.30.7: src/transport/net_ib/connect.cc, NCCL_PARAM(IbPkey)\n"
+			"UCX 9466d10 (2026-08-21): src/uct/ib/base/ib_iface.c, uct_ib_iface_init_pkey(); github.com/NVIDIA/nvshmem issue 82\n"
 			"NCCL user guide (read in November 2026): Environment Variables, NCCL_IB_PKEY_VALUE",
 	},
 };

@@ -414,13 +414,15 @@ static const struct rule virt_rules[] = {
 			" of nccl.conf, and whether that file exists.",
 		.why = "Passed-through devices are below root ports that the hypervisor made. Only the host "
 		       "has the real switches. If NCCL_TOPO_FILE names a missing file, NCCL continues "
-		       "without it and logs it only at the level INFO: a warning. Under QEMU the driver "
-		       "allows copies between GPUs over PCIe only with x-nv-gpudirect-clique=N of vfio-pci.",
+		       "without it and logs it only at the level INFO: a warning. Under QEMU, "
+		       "x-nv-gpudirect-clique=N of vfio-pci allows copies between GPUs over PCIe. Without it the switches "
+		       "that the driver sees and the GPU's firmware decide.",
 		.check = "lspci -tv; nvidia-smi topo -m",
 		.sources =
 			"NCCL 2.30.7: docs/userguide/source/troubleshooting/gpu_troubleshooting.rst (Virtual machines), src/graph/topo.cc (ncclTopoGetSystem)\n"
 			"github.com/NVIDIA/nccl-tests issue 256\n"
-			"open-gpu-kernel-modules 595.45.04: src/nvidia/src/kernel/platform/chipset/chipset_pcie.c (pciePeerClique)",
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/src/kernel/platform/chipset/chipset_pcie.c (pciePeerClique), "
+			"src/nvidia/src/kernel/virtualization/hypervisor/hypervisor.c, src/nvidia/src/kernel/platform/p2p/p2p_caps.c",
 	},
 	{
 		.id = "virt/vgpu",

@@ -99,7 +99,7 @@ def _render_wheel(tree, machine, name, place, version):
 PROGRAMS = {"nvidia-fabricmanager": "/usr/bin/nv-fabricmanager", "nvlsm": "/opt/nvidia/nvlsm/sbin/nvlsm",
             "nvidia-container-toolkit-base": "/usr/bin/nvidia-ctk", "containerd": "/usr/bin/containerd",
             "docker-ce": "/usr/bin/dockerd", "podman": "/usr/bin/podman", "enroot": "/usr/bin/enroot",
-            "dkms": "/usr/sbin/dkms", "ucx": "/usr/bin/ucx_info"}
+            "cri-dockerd": "/usr/bin/cri-dockerd", "dkms": "/usr/sbin/dkms", "ucx": "/usr/bin/ucx_info"}
 CONFIGURATION = {"nvidia-fabricmanager": ("/usr/share/nvidia/nvswitch/fabricmanager.cfg",
                                           "LOG_LEVEL=4\nBIND_INTERFACE_IP=127.0.0.1\n")}
 
