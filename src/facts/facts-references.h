@@ -70,6 +70,7 @@ enum reference_format {
 	REFERENCE_SPANK,	/* Slurm's plugstack.conf */
 	REFERENCE_TOPOLOGY,	/* the topology file that NCCL reads */
 	REFERENCE_LXC,		/* containers of LXC and Proxmox */
+	REFERENCE_NUMBERS,	/* udev rules, services, modprobe.d and scripts that call mknod */
 };
 extern const char *const reference_format_words[];
 

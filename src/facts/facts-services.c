@@ -5,7 +5,8 @@
 const char *const reference_format_words[] = { "cdi",	       "toolkit",  "engine", "gres",
 					       "modules-load", "modprobe", "sysctl", "udev",
 					       "unit",	       "imex",	   "fabric", "environment",
-					       "spank",	       "topology", "lxc",    NULL };
+					       "spank",	       "topology", "lxc",    "numbers",
+					       NULL };
 const char *const reference_kind_words[] = { "device",	"file",	     "program",	  "library",
 					     "module",	"interface", "function",  "address",
 					     "setting", "user",	     "processor", "amount",
