@@ -43,6 +43,21 @@ static const struct field services_facts_fields[] = {
 };
 const struct desc services_facts_desc = DESC(services_facts);
 
+static const struct field mps_daemon_fields[] = {
+	F_U64(mps_daemon, pid, NULL),
+	F_U64(mps_daemon, uid, "/proc/{0}/status"),
+	F_BOOL(mps_daemon, elsewhere, "/proc/{0}/ns/mnt"),
+	F_BOOL(mps_daemon, is_default, "/proc/{0}/environ"),
+	F_BOOL(mps_daemon, is_jobs, "/proc/{0}/environ"),
+};
+static const struct desc mps_daemon_desc = DESC(mps_daemon);
+
+static const struct field mps_facts_fields[] = {
+	F_LIST(mps_facts, daemons, mps_daemon_desc, "/proc"),
+	F_BOOL(mps_facts, has_control, NULL),
+};
+const struct desc mps_facts_desc = DESC(mps_facts);
+
 static const struct field reference_fields[] = {
 	F_STR(reference, name, NULL),
 	F_ENUM(reference, kind, reference_kind_words, NULL),
