@@ -12,6 +12,8 @@ const char *const reference_kind_words[] = { "device",	"file",	     "program",	 
 					     "setting", "user",	     "processor", "amount",
 					     "runtime", "driver",    "value",	  NULL };
 
+const char *const licence_state_words[] = { "acquired", "failed", "not-configured", NULL };
+
 static const struct field service_line_fields[] = {
 	F_STR(service_line, text, NULL),
 	F_STR(service_line, file, NULL),
@@ -40,6 +42,7 @@ static const struct field services_facts_fields[] = {
 	F_STR(services_facts, driver_container, "/run/nvidia/driver"),
 	F_U64(services_facts, fabric_mode, "/usr/share/nvidia/nvswitch/fabricmanager.cfg"),
 	F_STRS(services_facts, uvm_sleep_hooks, "/usr/lib/systemd/system-sleep"),
+	F_ENUM(services_facts, licence, licence_state_words, NULL),
 };
 const struct desc services_facts_desc = DESC(services_facts);
 

@@ -33,6 +33,14 @@ struct service {
 	last_lines; /* of what does not run: the last lines, oldest first */
 };
 
+/* What nvidia-gridd said last of a vGPU's licence. */
+enum licence_state {
+	LICENCE_ACQUIRED,
+	LICENCE_FAILED,
+	LICENCE_NOT_CONFIGURED,
+};
+extern const char *const licence_state_words[]; /* acquired, failed, not-configured */
+
 struct services_facts {
 	struct fact_bool manager;   /* systemd runs this node */
 	LIST(struct service) units; /* those not there too: not-found */
@@ -46,6 +54,9 @@ struct services_facts {
 	struct fact_u64 fabric_mode;
 	/* Programs that systemd runs after a suspend and that load nvidia_uvm again; absent: there is no such folder. */
 	LIST(const char *) uvm_sleep_hooks;
+	/* enum licence_state: the last that nvidia-gridd wrote of the licence; unknown: it does not run, or wrote
+	 * nothing of it that was kept. */
+	struct fact_enum licence;
 };
 
 /* ---- mps: the control daemons of CUDA's Multi-Process Service ---- */
