@@ -185,6 +185,32 @@ static void check_types(struct rule_context *ctx, const struct reference *gres)
 				    : "references.items" });
 }
 
+/* Jobs of this node can run beside each other, each with some of its GPUs. */
+static bool jobs_share_node(const struct node *node, const struct reference *gres)
+{
+	const struct reference *select = reference_of_role(node, REFERENCE_GRES, SLURM_SELECT);
+
+	return select && str_starts(select->name, "select/cons") && is_known(gres->claim) &&
+	       !str_is(gres->claim, "1") &&
+	       !reference_of_role(node, REFERENCE_GRES, SLURM_EXCLUSIVE);
+}
+
+static void report_unconfined(struct rule_context *ctx, const struct reference *gres)
+{
+	const char *fact = reference_fact(ctx->arena, ctx->node, gres, "name");
+	const char *text = "not set: jobs can open the GPUs of other jobs";
+
+	if (jobs_share_node(ctx->node, gres))
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = SLURM_DEVICES, .observed = text,
+			.expected = "ConstrainDevices=yes",
+			.remedy =
+				"Set ConstrainDevices=yes in cgroup.conf on all nodes. Then restart slurmd. Jobs that run "
+				"are not changed.",
+			.evidence = { fact });
+	else
+		NOTE(ctx, .subject = SLURM_DEVICES, .observed = text, .evidence = { fact });
+}
+
 static void check_confinement(struct rule_context *ctx, const struct reference *gres)
 {
 	const struct node *node = ctx->node;
@@ -204,9 +230,7 @@ static void check_confinement(struct rule_context *ctx, const struct reference *
 				"slurmctld and slurmd.",
 			.evidence = { reference_fact(ctx->arena, node, devices, "name") });
 	else if (!constrain)
-		NOTE(ctx, .subject = SLURM_DEVICES,
-		     .observed = "not set: jobs can open the GPUs of other jobs",
-		     .evidence = { reference_fact(ctx->arena, node, gres, "name") });
+		report_unconfined(ctx, gres);
 }
 
 /* Include, and files that were not understood, can set the rest. */
@@ -274,14 +298,16 @@ static const struct rule services_slurm_rules[] = {
 			"Correct slurm.conf and cgroup.conf on all nodes, then restart slurmctld and slurmd.",
 		.activation = ACTIVATION_RESTART,
 		.reads =
-			"GresTypes, TaskPlugin and Gres= of this node in slurm.conf; ConstrainDevices in "
-			"cgroup.conf.",
+			"GresTypes, TaskPlugin, SelectType, partitions with OverSubscribe=EXCLUSIVE and Gres= of this node in "
+			"slurm.conf; ConstrainDevices in cgroup.conf.",
 		.why = "Slurm drops each Gres= whose name is not in GresTypes. ConstrainDevices is carried out by "
 		       "the plugin task/cgroup alone. Without it CUDA_VISIBLE_DEVICES is the only limit, which a "
-		       "program can change: a note.",
+		       "program can change; in a container of pyxis the numbers can mean other GPUs. Where jobs get whole "
+		       "nodes, or the node has one GPU, it is a note.",
 		.check = "scontrol show config | grep -E 'GresTypes|TaskPlugin|ConstrainDevices'",
 		.sources = "Slurm 26.05: src/interfaces/gres.c (gres_name_filter), "
-			   "src/plugins/task/cgroup/task_cgroup.c, src/interfaces/cgroup.c",
+			   "src/plugins/task/cgroup/task_cgroup.c, src/interfaces/cgroup.c\n"
+			   "github.com/NVIDIA/pyxis issue 47",
 	},
 
 	{
