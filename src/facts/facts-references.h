@@ -27,7 +27,7 @@
 #define SLURM_DEVICES "ConstrainDevices"
 #define SLURM_SELECT "SelectType"
 #define SLURM_EXCLUSIVE "OverSubscribe" /* of a partition that gives whole nodes */
-#define SLURM_AUTODETECT "AutoDetect" /* of gres.conf */
+#define SLURM_AUTODETECT "AutoDetect"	/* of gres.conf */
 #define SLURM_PLUGIN_DIR "PluginDir"
 #define SLURM_GPU_PLUGIN "plugin of AutoDetect"
 #define SPANK_REQUIRED "required" /* in plugstack.conf */

@@ -2,11 +2,11 @@
 /* facts-services.c - the descriptions of the structs in facts-services.h and facts-references.h, innermost first. */
 #include "facts/facts.h"
 
-const char *const reference_format_words[] = { "cdi",	       "toolkit",  "engine", "gres",
-					       "modules-load", "modprobe", "sysctl", "udev",
-					       "unit",	       "imex",	   "fabric", "environment",
-					       "spank",	       "topology", "lxc",    "numbers",
-					       NULL };
+const char *const reference_format_words[] = {
+	"cdi",	"toolkit", "engine", "gres",   "modules-load", "modprobe", "sysctl",
+	"udev", "unit",	   "imex",   "fabric", "environment",  "spank",	   "topology",
+	"lxc",	"numbers", NULL
+};
 const char *const reference_kind_words[] = { "device",	"file",	     "program",	  "library",
 					     "module",	"interface", "function",  "address",
 					     "setting", "user",	     "processor", "amount",

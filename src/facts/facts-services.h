@@ -63,12 +63,14 @@ struct services_facts {
 
 /* A process nvidia-cuda-mps-control. */
 struct mps_daemon {
-	struct fact_u64 pid;	    /* process id */
-	struct fact_u64 uid;	    /* effective: whose programs it serves; 0 serves all users */
-	struct fact_bool elsewhere; /* the daemon is in another mount namespace, as in a container */
+	struct fact_u64 pid; /* process id */
+	struct fact_u64 uid; /* effective: whose programs it serves; 0 serves all users */
+	struct fact_bool
+		elsewhere; /* the daemon is in another mount namespace, as in a container */
 	/* Its folder of pipes is the default one, /tmp/nvidia-mps; unknown: only its user may read its variables. */
 	struct fact_bool is_default;
-	struct fact_bool is_jobs; /* its folder of pipes is that of the process that was asked about */
+	struct fact_bool
+		is_jobs; /* its folder of pipes is that of the process that was asked about */
 };
 
 struct mps_facts {

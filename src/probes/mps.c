@@ -13,7 +13,8 @@
 
 #define VARIABLE "CUDA_MPS_PIPE_DIRECTORY"
 #define DEFAULT_FOLDER "/tmp/nvidia-mps"
-#define NAME "nvidia-cuda-mps" /* of the control daemon and of its servers: the kernel cuts it off */
+#define NAME \
+	"nvidia-cuda-mps" /* of the control daemon and of its servers: the kernel cuts it off */
 #define CONTROL "nvidia-cuda-mps-control"
 #define DAEMONS_MAX 64
 #define COMMAND_MAX 4096

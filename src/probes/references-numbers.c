@@ -50,8 +50,8 @@ static bool next_operand(struct span *rest, struct span *word)
 
 static bool is_drivers_node(struct span path)
 {
-	static const char *const starts[] = { "/dev/nvidia", "/dev/gdrdrv", "/dev/infiniband/uverbs",
-					      "/dev/infiniband/umad" };
+	static const char *const starts[] = { "/dev/nvidia", "/dev/gdrdrv",
+					      "/dev/infiniband/uverbs", "/dev/infiniband/umad" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
 		if (span_starts(path, starts[i]))

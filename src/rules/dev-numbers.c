@@ -158,20 +158,22 @@ static const struct rule dev_numbers_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_written,
-		.impact = "CUDA fails with error 999 for users other than root, for whom nvidia-modprobe makes no new node.",
-		.remedy = "Take mknod out of the file: nvidia-modprobe -c 0 -u -m, or the driver's own udev rule, gets the "
-			  "number from /proc/devices. Then remove the node, and run nvidia-modprobe -c 0 -u -m.",
+		.impact =
+			"CUDA fails with error 999 for users other than root, for whom nvidia-modprobe makes no new node.",
+		.remedy =
+			"Take mknod out of the file: nvidia-modprobe -c 0 -u -m, or the driver's own udev rule, gets the "
+			"number from /proc/devices. Then remove the node, and run nvidia-modprobe -c 0 -u -m.",
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"mknod with numbers for nodes of NVIDIA, gdrdrv and RDMA in udev rules, services, modprobe.d, "
 			"/etc/rc.local, /etc/init.d, /etc/enroot/hooks.d and /usr/lib/udev. /proc/devices.",
 		.why = "Only the number 195 of nvidia is fixed. The kernel gives nvidia-uvm, nvidia-caps, gdrdrv and the "
 		       "RDMA drivers a number when they load, which another kernel or another order changes.",
-		.check = "grep -rn mknod /etc/udev/rules.d /usr/lib/udev /etc/modprobe.d /etc/rc.local; cat /proc/devices",
-		.sources =
-			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm.c, "
-			"kernel-open/common/inc/nv-chardev-numbers.h\n"
-			"github.com/negativo17/nvidia-driver issue 29",
+		.check =
+			"grep -rn mknod /etc/udev/rules.d /usr/lib/udev /etc/modprobe.d /etc/rc.local; cat /proc/devices",
+		.sources = "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm.c, "
+			   "kernel-open/common/inc/nv-chardev-numbers.h\n"
+			   "github.com/negativo17/nvidia-driver issue 29",
 	},
 };
 

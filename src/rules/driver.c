@@ -245,12 +245,15 @@ static void fail_flavour(struct rule_context *ctx, const struct rdma_device *efa
 				   fact_path(ctx->arena, "rdma.devices", efa->name.value, "p2p") });
 	else if (version_compare(driver->version.value, OPEN_SINCE) < 0)
 		FAIL(ctx,
-		     .observed = text_printf(ctx, "proprietary kernel modules; driver %s has no open ones",
-					     driver->version.value),
+		     .observed = text_printf(
+			     ctx, "proprietary kernel modules; driver %s has no open ones",
+			     driver->version.value),
 		     .expected = "driver " OPEN_SINCE " or later with open kernel modules",
 		     .then = THEN_REBOOT,
 		     .remedy = text_printf(
-			     ctx, "%sInstall driver " OPEN_SINCE " or later with its open kernel modules.",
+			     ctx,
+			     "%sInstall driver " OPEN_SINCE
+			     " or later with its open kernel modules.",
 			     node_module(ctx->node, "nvidia_peermem") ||
 					     node_module(ctx->node, "nv_peer_mem")
 				     ? "While its peer-memory module is loaded, this can wait. "

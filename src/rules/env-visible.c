@@ -92,7 +92,8 @@ static void check_visible(struct rule_context *ctx)
 static const struct rule env_visible_rules[] = {
 	{
 		.id = "env/visible-devices",
-		.title = "CUDA sees no GPU, or too few: CUDA_VISIBLE_DEVICES names one that is not there",
+		.title =
+			"CUDA sees no GPU, or too few: CUDA_VISIBLE_DEVICES names one that is not there",
 		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,

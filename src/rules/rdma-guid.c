@@ -103,13 +103,14 @@ static bool is_bare_function(const struct node *node, const struct rdma_device *
 {
 	const struct pci_device *pci = is_known(d->bdf) ? node_pci(node, d->bdf.value) : NULL;
 
-	return pci && is_known(pci->physical_function) && !active_port(d) &&
-	       !has_unknown_port(d) && is_known(d->node_guid) && is_zero(d->node_guid.value);
+	return pci && is_known(pci->physical_function) && !active_port(d) && !has_unknown_port(d) &&
+	       is_known(d->node_guid) && is_zero(d->node_guid.value);
 }
 
 static void check_idle(struct rule_context *ctx)
 {
 	struct kind_answer kubernetes = kind_of(ctx->node, KIND_KUBERNETES, ctx->arena);
+	bool on_host = node_is(ctx->node, KIND_BARE_METAL);
 
 	if (!known_is(kubernetes.is, true))
 		return;
@@ -120,6 +121,7 @@ static void check_idle(struct rule_context *ctx)
 				     ctx, "a virtual function for pods; its node GUID is %s",
 				     d->node_guid.value),
 			     .expected = "a node GUID that is not zero",
+			     .mender = on_host ? MENDER_ADMIN : MENDER_HOST, .has_mender = true,
 			     .evidence = { guid_fact(ctx, d), kubernetes.fact });
 }
 

@@ -56,9 +56,10 @@ static void check_licence(struct rule_context *ctx)
 		PASS(ctx, .evidence = { fact });
 	else
 		FAIL(ctx,
-		     .observed = known_is(licence, LICENCE_FAILED)
-					 ? "the last that nvidia-gridd wrote is that it got no licence"
-					 : "nvidia-gridd wrote that no licence server or feature is configured",
+		     .observed =
+			     known_is(licence, LICENCE_FAILED)
+				     ? "the last that nvidia-gridd wrote is that it got no licence"
+				     : "nvidia-gridd wrote that no licence server or feature is configured",
 		     .expected = "\"License acquired successfully\"", .evidence = { fact });
 }
 

@@ -61,10 +61,9 @@ static bool serves_others_only(const struct node *node, const struct mps_daemon 
 static void fail_no_daemon(struct rule_context *ctx, const char *folder)
 {
 	FAIL(ctx,
-	     .observed = text_printf(ctx, VARIABLE " is %s, where no MPS control daemon has its pipe%s",
-				     folder,
-				     ctx->node->mps.daemons.count ? "; one runs with another folder"
-								  : ""),
+	     .observed = text_printf(
+		     ctx, VARIABLE " is %s, where no MPS control daemon has its pipe%s", folder,
+		     ctx->node->mps.daemons.count ? "; one runs with another folder" : ""),
 	     .expected = "the folder of an MPS control daemon that runs",
 	     .evidence = { "mps.has_control", FACT_VARIABLE });
 }
@@ -72,12 +71,13 @@ static void fail_no_daemon(struct rule_context *ctx, const char *folder)
 static void fail_other_user(struct rule_context *ctx, const struct mps_daemon *d)
 {
 	FAIL(ctx,
-	     .observed = text_printf(
-		     ctx, "process %" PRIu64 ", an MPS control daemon of user %" PRIu64
-			  ", has the folder of the job of user %" PRIu64,
-		     d->pid.value, d->uid.value, ctx->node->env.uid.value),
+	     .observed = text_printf(ctx,
+				     "process %" PRIu64 ", an MPS control daemon of user %" PRIu64
+				     ", has the folder of the job of user %" PRIu64,
+				     d->pid.value, d->uid.value, ctx->node->env.uid.value),
 	     .expected = "a daemon of root or of the job's user, or a folder of its own",
-	     .impact = "CUDA programs of all other users fail or wait: the daemon serves its own user alone.",
+	     .impact =
+		     "CUDA programs of all other users fail or wait: the daemon serves its own user alone.",
 	     .remedy =
 		     "Set CUDA_MPS_PIPE_DIRECTORY in the job to a folder of its own. Or have the daemon's user stop it "
 		     "(echo quit | nvidia-cuda-mps-control) and start it with such a folder.",
@@ -90,10 +90,13 @@ static void note_everyone(struct rule_context *ctx, const struct mps_daemon *d)
 
 	NOTE(ctx,
 	     .observed = text_printf(
-		     ctx, "process %" PRIu64 " is an MPS control daemon with the default folder " DEFAULT_FOLDER
-			  ": every CUDA program is its client%s",
+		     ctx,
+		     "process %" PRIu64
+		     " is an MPS control daemon with the default folder " DEFAULT_FOLDER
+		     ": every CUDA program is its client%s",
 		     d->pid.value,
-		     containers ? ", those in containers too, into which the toolkit mounts it" : ""),
+		     containers ? ", those in containers too, into which the toolkit mounts it"
+				: ""),
 	     .remedy =
 		     "If only some jobs want MPS, give the daemon and these jobs a CUDA_MPS_PIPE_DIRECTORY of their own.",
 	     .evidence = { daemon_fact(ctx, d, "is_default") });
@@ -114,7 +117,8 @@ static void check_daemon(struct rule_context *ctx, const char *folder)
 	else if (d || folder || ctx->node->mps.daemons.count)
 		PASS(ctx, .evidence = { "mps.daemons" });
 	else
-		NOT_APPLICABLE(ctx, .observed = "no MPS control daemon runs, and the job asks for none",
+		NOT_APPLICABLE(ctx,
+			       .observed = "no MPS control daemon runs, and the job asks for none",
 			       .evidence = { "mps.daemons" });
 }
 
@@ -155,10 +159,9 @@ static const struct rule services_mps_rules[] = {
 		.reads =
 			"Processes nvidia-cuda-mps-control: their user and CUDA_MPS_PIPE_DIRECTORY; the same variable of the job, "
 			"and whether that folder has a control pipe.",
-		.why =
-			"A CUDA program that finds a control pipe becomes a client of MPS, and runs without MPS if it finds none. "
-			"One user at a time has a server: programs of another user wait until its clients end. An error of one "
-			"client ends all clients on its GPU. A daemon in another mount namespace does not count.",
+		.why = "A CUDA program that finds a control pipe becomes a client of MPS, and runs without MPS if it finds none. "
+		       "One user at a time has a server: programs of another user wait until its clients end. An error of one "
+		       "client ends all clients on its GPU. A daemon in another mount namespace does not count.",
 		.check =
 			"pgrep -af nvidia-cuda-mps; ls -l /tmp/nvidia-mps; echo get_server_list | nvidia-cuda-mps-control",
 		.sources =

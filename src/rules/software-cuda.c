@@ -103,10 +103,11 @@ static void fail_release(struct rule_context *ctx, const struct software_item *i
 	     .observed = text_printf(ctx, "CUDA %s has no code for %s (%s)", item->version.value,
 				     model->architecture, model->name),
 	     .expected = "a release that supports the GPU",
-	     .impact = is_wheel(item)
-			       ? "Programs of this Python, such as PyTorch, fail on the GPU: \"no kernel image is available "
-				 "for execution on the device\"."
-			       : NULL,
+	     .impact =
+		     is_wheel(item)
+			     ? "Programs of this Python, such as PyTorch, fail on the GPU: \"no kernel image is available "
+			       "for execution on the device\"."
+			     : NULL,
 	     .evidence = { fact_path(ctx->arena, "software.items", item->path.value, "version"),
 			   "pci.devices" });
 }
@@ -153,7 +154,7 @@ static const struct rule software_cuda_rules[] = {
 		.reads =
 			"The releases of CUDA toolkits and of libcudart, wheels of the system's Python included; the GPUs' models.",
 		.why = "Compiled code runs only on GPUs of the same major compute capability. An older toolkit beside one that "
-		       "supports the GPU is well; a wheel is not, because its Python uses no other.",
+		       "supports the GPU does no harm; a wheel does, because its Python uses no other.",
 		.check =
 			"nvcc --list-gpu-code; python3 -c 'import torch; print(torch.version.cuda, torch.cuda.get_arch_list())'",
 		.sources =
