@@ -27,6 +27,8 @@
 #define SLURM_DEVICES "ConstrainDevices"
 #define SLURM_SELECT "SelectType"
 #define SLURM_EXCLUSIVE "OverSubscribe" /* of a partition that gives whole nodes */
+#define SLURM_LIMITS "PropagateResourceLimits"
+#define SLURM_LIMITS_EXCEPT "PropagateResourceLimitsExcept"
 #define SLURM_AUTODETECT "AutoDetect"	/* of gres.conf */
 #define SLURM_PLUGIN_DIR "PluginDir"
 #define SLURM_GPU_PLUGIN "plugin of AutoDetect"

@@ -64,13 +64,15 @@ struct services_facts {
 /* A process nvidia-cuda-mps-control. */
 struct mps_daemon {
 	struct fact_u64 pid; /* process id */
-	struct fact_u64 uid; /* effective: whose programs it serves; 0 serves all users */
-	struct fact_bool
-		elsewhere; /* the daemon is in another mount namespace, as in a container */
-	/* Its folder of pipes is the default one, /tmp/nvidia-mps; unknown: only its user may read its variables. */
+	/* Effective user: whose programs it serves; 0 serves all users. */
+	struct fact_u64 uid;
+	/* True if the daemon is in another mount namespace, as in a container. */
+	struct fact_bool elsewhere;
+	/* True if its folder of pipes is the default one, /tmp/nvidia-mps. Unknown: only its user may read its
+	 * variables. */
 	struct fact_bool is_default;
-	struct fact_bool
-		is_jobs; /* its folder of pipes is that of the process that was asked about */
+	/* True if its folder of pipes is that of the process that was asked about. */
+	struct fact_bool is_jobs;
 };
 
 struct mps_facts {

@@ -174,8 +174,10 @@ static void take_partition(struct references *refs, struct span rest, size_t lin
 
 static void take_setting(struct references *refs, const struct unit_assignment *a)
 {
-	static const char *const keys[] = { SLURM_GRES_TYPES, SLURM_TASK_PLUGIN, SLURM_DEVICES,
-					    SLURM_SELECT };
+	static const char *const keys[] = {
+		SLURM_GRES_TYPES, SLURM_TASK_PLUGIN, SLURM_DEVICES,
+		SLURM_SELECT,	  SLURM_LIMITS,	     SLURM_LIMITS_EXCEPT
+	};
 	struct span value = a->value, folder;
 
 	value.n = span_find(value, '#');
