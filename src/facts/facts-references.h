@@ -29,7 +29,7 @@
 #define SLURM_EXCLUSIVE "OverSubscribe" /* of a partition that gives whole nodes */
 #define SLURM_LIMITS "PropagateResourceLimits"
 #define SLURM_LIMITS_EXCEPT "PropagateResourceLimitsExcept"
-#define SLURM_AUTODETECT "AutoDetect"	/* of gres.conf */
+#define SLURM_AUTODETECT "AutoDetect" /* of gres.conf */
 #define SLURM_PLUGIN_DIR "PluginDir"
 #define SLURM_GPU_PLUGIN "plugin of AutoDetect"
 #define SPANK_REQUIRED "required" /* in plugstack.conf */

@@ -332,11 +332,12 @@ static const struct rule services_slurm_rules[] = {
 		       "program can change; in a container of pyxis the numbers can mean other GPUs. Where jobs get whole "
 		       "nodes, or the node has one GPU, it is a note.",
 		.check = "scontrol show config | grep -E 'GresTypes|TaskPlugin|ConstrainDevices'",
-		.sources = "Slurm 26.05: src/interfaces/gres.c (gres_name_filter), "
-			   "src/plugins/task/cgroup/task_cgroup.c, src/interfaces/cgroup.c\n"
-			   "SchedMD/slurm 000729e6: doc/man/man5/slurm.conf.5, PropagateResourceLimits, "
-			   "PropagateResourceLimitsExcept\n"
-			   "github.com/NVIDIA/pyxis issue 47",
+		.sources =
+			"Slurm 26.05: src/interfaces/gres.c (gres_name_filter), "
+			"src/plugins/task/cgroup/task_cgroup.c, src/interfaces/cgroup.c\n"
+			"SchedMD/slurm 000729e6: doc/man/man5/slurm.conf.5, PropagateResourceLimits, "
+			"PropagateResourceLimitsExcept\n"
+			"github.com/NVIDIA/pyxis issue 47",
 	},
 
 	{
