@@ -165,10 +165,10 @@ static const struct rule dev_numbers_rules[] = {
 			"number from /proc/devices. Then remove the node, and run nvidia-modprobe -c 0 -u -m.",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"mknod with numbers for nodes of NVIDIA, gdrdrv and RDMA in udev rules, services, modprobe.d, "
+			"mknod with numbers for nodes of NVIDIA and gdrdrv in udev rules, services, modprobe.d, "
 			"/etc/rc.local, /etc/init.d, /etc/enroot/hooks.d and /usr/lib/udev. /proc/devices.",
-		.why = "Only the number 195 of nvidia is fixed. The kernel gives nvidia-uvm, nvidia-caps, gdrdrv and the "
-		       "RDMA drivers a number when they load, which another kernel or another order changes.",
+		.why = "Only the number 195 of nvidia is fixed. The kernel gives nvidia-uvm, nvidia-caps and gdrdrv a number when "
+		       "they load, which another kernel or another order changes.",
 		.check =
 			"grep -rn mknod /etc/udev/rules.d /usr/lib/udev /etc/modprobe.d /etc/rc.local; cat /proc/devices",
 		.sources = "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm.c, "
