@@ -25,6 +25,10 @@
 #define SLURM_GRES_TYPES "GresTypes"
 #define SLURM_TASK_PLUGIN "TaskPlugin"
 #define SLURM_DEVICES "ConstrainDevices"
+#define SLURM_SELECT "SelectType"
+#define SLURM_EXCLUSIVE "OverSubscribe" /* of a partition that gives whole nodes */
+#define SLURM_LIMITS "PropagateResourceLimits"
+#define SLURM_LIMITS_EXCEPT "PropagateResourceLimitsExcept"
 #define SLURM_AUTODETECT "AutoDetect" /* of gres.conf */
 #define SLURM_PLUGIN_DIR "PluginDir"
 #define SLURM_GPU_PLUGIN "plugin of AutoDetect"
@@ -70,6 +74,7 @@ enum reference_format {
 	REFERENCE_SPANK,	/* Slurm's plugstack.conf */
 	REFERENCE_TOPOLOGY,	/* the topology file that NCCL reads */
 	REFERENCE_LXC,		/* containers of LXC and Proxmox */
+	REFERENCE_NUMBERS,	/* udev rules, services, modprobe.d and scripts that call mknod */
 };
 extern const char *const reference_format_words[];
 

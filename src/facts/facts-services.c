@@ -2,14 +2,17 @@
 /* facts-services.c - the descriptions of the structs in facts-services.h and facts-references.h, innermost first. */
 #include "facts/facts.h"
 
-const char *const reference_format_words[] = { "cdi",	       "toolkit",  "engine", "gres",
-					       "modules-load", "modprobe", "sysctl", "udev",
-					       "unit",	       "imex",	   "fabric", "environment",
-					       "spank",	       "topology", "lxc",    NULL };
+const char *const reference_format_words[] = {
+	"cdi",	"toolkit", "engine", "gres",   "modules-load", "modprobe", "sysctl",
+	"udev", "unit",	   "imex",   "fabric", "environment",  "spank",	   "topology",
+	"lxc",	"numbers", NULL
+};
 const char *const reference_kind_words[] = { "device",	"file",	     "program",	  "library",
 					     "module",	"interface", "function",  "address",
 					     "setting", "user",	     "processor", "amount",
 					     "runtime", "driver",    "value",	  NULL };
+
+const char *const licence_state_words[] = { "acquired", "failed", "not-configured", NULL };
 
 static const struct field service_line_fields[] = {
 	F_STR(service_line, text, NULL),
@@ -39,8 +42,24 @@ static const struct field services_facts_fields[] = {
 	F_STR(services_facts, driver_container, "/run/nvidia/driver"),
 	F_U64(services_facts, fabric_mode, "/usr/share/nvidia/nvswitch/fabricmanager.cfg"),
 	F_STRS(services_facts, uvm_sleep_hooks, "/usr/lib/systemd/system-sleep"),
+	F_ENUM(services_facts, licence, licence_state_words, NULL),
 };
 const struct desc services_facts_desc = DESC(services_facts);
+
+static const struct field mps_daemon_fields[] = {
+	F_U64(mps_daemon, pid, NULL),
+	F_U64(mps_daemon, uid, "/proc/{0}/status"),
+	F_BOOL(mps_daemon, elsewhere, "/proc/{0}/ns/mnt"),
+	F_BOOL(mps_daemon, is_default, "/proc/{0}/environ"),
+	F_BOOL(mps_daemon, is_jobs, "/proc/{0}/environ"),
+};
+static const struct desc mps_daemon_desc = DESC(mps_daemon);
+
+static const struct field mps_facts_fields[] = {
+	F_LIST(mps_facts, daemons, mps_daemon_desc, "/proc"),
+	F_BOOL(mps_facts, has_control, NULL),
+};
+const struct desc mps_facts_desc = DESC(mps_facts);
 
 static const struct field reference_fields[] = {
 	F_STR(reference, name, NULL),

@@ -33,6 +33,14 @@ struct service {
 	last_lines; /* of what does not run: the last lines, oldest first */
 };
 
+/* What nvidia-gridd said last of a vGPU's licence. */
+enum licence_state {
+	LICENCE_ACQUIRED,
+	LICENCE_FAILED,
+	LICENCE_NOT_CONFIGURED,
+};
+extern const char *const licence_state_words[]; /* acquired, failed, not-configured */
+
 struct services_facts {
 	struct fact_bool manager;   /* systemd runs this node */
 	LIST(struct service) units; /* those not there too: not-found */
@@ -46,6 +54,31 @@ struct services_facts {
 	struct fact_u64 fabric_mode;
 	/* Programs that systemd runs after a suspend and that load nvidia_uvm again; absent: there is no such folder. */
 	LIST(const char *) uvm_sleep_hooks;
+	/* enum licence_state: the last that nvidia-gridd wrote of the licence; unknown: it does not run, or wrote
+	 * nothing of it that was kept. */
+	struct fact_enum licence;
+};
+
+/* ---- mps: the control daemons of CUDA's Multi-Process Service ---- */
+
+/* A process nvidia-cuda-mps-control. */
+struct mps_daemon {
+	struct fact_u64 pid; /* process id */
+	/* Effective user: whose programs it serves; 0 serves all users. */
+	struct fact_u64 uid;
+	/* True if the daemon is in another mount namespace, as in a container. */
+	struct fact_bool elsewhere;
+	/* True if its folder of pipes is the default one, /tmp/nvidia-mps. Unknown: only its user may read its
+	 * variables. */
+	struct fact_bool is_default;
+	/* True if its folder of pipes is that of the process that was asked about. */
+	struct fact_bool is_jobs;
+};
+
+struct mps_facts {
+	LIST(struct mps_daemon) daemons; /* by process id */
+	/* The folder of pipes of the process that was asked about has a control pipe. */
+	struct fact_bool has_control;
 };
 
 #endif

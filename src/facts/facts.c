@@ -727,6 +727,7 @@ static const struct field node_fields[] = {
 	F_STRUCT(node, containers, containers_facts_desc, NULL),
 	F_STRUCT(node, limits, limits_facts_desc, NULL),
 	F_STRUCT(node, services, services_facts_desc, NULL),
+	F_STRUCT(node, mps, mps_facts_desc, NULL),
 	F_STRUCT(node, software, software_facts_desc, NULL),
 	F_STRUCT(node, log, log_facts_desc, NULL),
 	F_STRUCT(node, env, env_facts_desc, NULL),

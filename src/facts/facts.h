@@ -706,6 +706,7 @@ struct node {
 	struct containers_facts containers;
 	struct limits_facts limits;
 	struct services_facts services;
+	struct mps_facts mps;
 	struct software_facts software;
 	struct log_facts log;
 	struct env_facts env;
@@ -737,6 +738,7 @@ extern const struct desc limits_facts_desc;
 extern const struct desc software_facts_desc;
 extern const struct desc env_facts_desc;
 extern const struct desc services_facts_desc;
+extern const struct desc mps_facts_desc;
 extern const struct desc log_facts_desc;
 extern const struct desc rdma_device_desc;
 extern const struct desc net_facts_desc;

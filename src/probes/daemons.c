@@ -436,6 +436,53 @@ static void read_holders(struct probe_context *ctx)
 		ctx->node->services.gpu_held_since_ms = answer.gpu_held_since_ms;
 }
 
+/* ---- the licence of a vGPU ---- */
+
+#define GRIDD "nvidia-gridd"
+
+/* The one part of this probe that reads a service that runs: without a licence it goes on running. */
+static int ask_licence(struct host *host, void *facts, struct arena *arena, void *user)
+{
+	static const struct {
+		const char *text;
+		enum licence_state state;
+	} words[] = { { "License acquired successfully", LICENCE_ACQUIRED },
+		      { "License renewed successfully", LICENCE_ACQUIRED },
+		      { "Failed to acquire", LICENCE_FAILED },
+		      { "Failed to renew", LICENCE_FAILED },
+		      { "Failed to register client", LICENCE_FAILED },
+		      { "Invalid feature type requested", LICENCE_NOT_CONFIGURED },
+		      { "Configuration parameter ( ServerAddress", LICENCE_NOT_CONFIGURED } };
+	struct services_facts *answer = facts;
+	struct messages *m = arena_alloc(arena, sizeof(*m));
+	size_t there;
+
+	(void)user;
+	m->arena = arena;
+	m->unit = GRIDD ".service";
+	m->idents[0] = GRIDD;
+	if (!read_messages(host, m))
+		return -ENODATA;
+	there = m->count < MESSAGES_MAX ? m->count : MESSAGES_MAX;
+	for (size_t i = m->count - there; i < m->count; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(words); k++)
+			if (!m->kept[i % MESSAGES_MAX].systemd &&
+			    strstr(m->kept[i % MESSAGES_MAX].text, words[k].text))
+				answer->licence = fact_enum((int)words[k].state);
+	return 0;
+}
+
+static void read_licence(struct probe_context *ctx)
+{
+	struct services_facts answer = { 0 };
+	const struct service *s = node_service(ctx->node, GRIDD ".service");
+
+	if (s && str_is(s->active, "active") &&
+	    host_query(ctx->host, "licence of the vGPU", &services_facts_desc, &answer, ctx->arena,
+		       ask_licence, NULL) == 0)
+		ctx->node->services.licence = answer.licence;
+}
+
 /* ---- which are asked about ---- */
 
 /* Returns true for a service that systemd or init should run or has started, and for one that is installed without a
@@ -481,6 +528,7 @@ static void run(struct probe_context *ctx)
 			take_over(s, &answer);
 	}
 	read_holders(ctx);
+	read_licence(ctx);
 }
 
 const struct probe probe_daemons = {

@@ -205,6 +205,10 @@ static void find_device(struct probe_context *ctx, struct reference *r)
 	struct span claim = span_of(is_known(r->claim) ? r->claim.value : ""), number;
 	uint64_t minor_number = 0;
 
+	/* mknod makes the node: what it is now says nothing of the next time. */
+	device = device && !known_is(r->format, REFERENCE_NUMBERS);
+	if (known_is(r->format, REFERENCE_NUMBERS))
+		rc = -ENODATA;
 	if (device) {
 		minor_number = minor(stat.rdev);
 	} else if (span_cut(&claim, ':', &number) && span_u64(claim, 10, &minor_number)) {

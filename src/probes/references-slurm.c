@@ -155,13 +155,35 @@ static void take_line(struct references *refs, const struct gres_line *line, str
 
 /* ---- settings of slurm.conf and cgroup.conf ---- */
 
+/* "gpu Nodes=ALL OverSubscribe=EXCLUSIVE": the older word is Shared (slurm.conf(5)). */
+static void take_partition(struct references *refs, struct span rest, size_t line)
+{
+	struct span word;
+	struct reference *item;
+
+	while (span_word(&rest, &word)) {
+		if (!value_is(word, SLURM_EXCLUSIVE "=EXCLUSIVE") &&
+		    !value_is(word, "Shared=EXCLUSIVE"))
+			continue;
+		item = reference_add(refs, REFERENCE_VALUE, SLURM_EXCLUSIVE, SPAN("EXCLUSIVE"),
+				     NULL, line);
+		if (item)
+			item->found = item->name;
+	}
+}
+
 static void take_setting(struct references *refs, const struct unit_assignment *a)
 {
-	static const char *const keys[] = { SLURM_GRES_TYPES, SLURM_TASK_PLUGIN, SLURM_DEVICES };
+	static const char *const keys[] = {
+		SLURM_GRES_TYPES, SLURM_TASK_PLUGIN, SLURM_DEVICES,
+		SLURM_SELECT,	  SLURM_LIMITS,	     SLURM_LIMITS_EXCEPT
+	};
 	struct span value = a->value, folder;
 
 	value.n = span_find(value, '#');
 	value = span_trim(value);
+	if (value_is(a->key, "PartitionName"))
+		take_partition(refs, value, a->line);
 	while (value_is(a->key, SLURM_PLUGIN_DIR) && span_cut(&value, ':', &folder))
 		if (folder.n)
 			reference_add(refs, REFERENCE_FILE, SLURM_PLUGIN_DIR, folder, NULL,

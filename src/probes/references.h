@@ -56,6 +56,7 @@ reference_read reference_read_cdi, reference_read_toolkit, reference_read_docker
 /* Adds references that are in no file of their own: from facts that were read before, and from units. */
 void references_from_facts(struct probe_context *ctx);
 void references_from_units(struct probe_context *ctx);
+void references_from_numbers(struct probe_context *ctx);
 /* The plugin that AutoDetect=nvml needs (references-slurm.c). */
 void references_from_slurm(struct probe_context *ctx);
 

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/command.h"
+#include "evaluate/references.h"
 #include "evaluate/skip.h"
 #include "query/device-number.h"
 
@@ -110,6 +111,19 @@ static void check_nodes(struct rule_context *ctx)
 			       .evidence = { "dev.nodes", "dev.majors" });
 }
 
+/* ---- numbers that are written in files ---- */
+
+static void check_written(struct rule_context *ctx)
+{
+	static const struct reference_check check = {
+		.format = REFERENCE_NUMBERS,
+		.none = "no udev rule, service or script makes such a node with a fixed number",
+		.expected = "the number that the driver has in this kernel",
+	};
+
+	references_check(ctx, &check);
+}
+
 static const struct rule dev_numbers_rules[] = {
 	{
 		.id = "dev/node-number",
@@ -137,6 +151,29 @@ static const struct rule dev_numbers_rules[] = {
 			"kernel-open/nvidia/nv.c (nv_register_chrdev), nv-caps.c, linux_nvswitch.c, "
 			"kernel-open/nvidia-uvm/uvm.c\n"
 			"github.com/NixOS/nixpkgs issue 285148, github.com/negativo17/nvidia-driver issue 29",
+	},
+	{
+		.id = "dev/number-in-file",
+		.title = "Programs cannot open a device: a file makes its node with a wrong number",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_written,
+		.impact =
+			"CUDA fails with error 999 for users other than root, for whom nvidia-modprobe makes no new node.",
+		.remedy =
+			"Take mknod out of the file: nvidia-modprobe -c 0 -u -m, or the driver's own udev rule, gets the "
+			"number from /proc/devices. Then remove the node, and run nvidia-modprobe -c 0 -u -m.",
+		.activation = ACTIVATION_NOW,
+		.reads =
+			"mknod with numbers for nodes of NVIDIA and gdrdrv in udev rules, services, modprobe.d, "
+			"/etc/rc.local, /etc/init.d, /etc/enroot/hooks.d and /usr/lib/udev. /proc/devices.",
+		.why = "Only the number 195 of nvidia is fixed. The kernel gives nvidia-uvm, nvidia-caps and gdrdrv a number when "
+		       "they load, which another kernel or another order changes.",
+		.check =
+			"grep -rn mknod /etc/udev/rules.d /usr/lib/udev /etc/modprobe.d /etc/rc.local; cat /proc/devices",
+		.sources = "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm.c, "
+			   "kernel-open/common/inc/nv-chardev-numbers.h\n"
+			   "github.com/negativo17/nvidia-driver issue 29",
 	},
 };
 

@@ -18,6 +18,7 @@
 
 /* NCCL 2.30.7, deviceapi.rst: the oldest driver for the device API. */
 #define VERSION_FLOOR "510.40.3"
+#define OPEN_SINCE "515.43.04" /* the first release of open-gpu-kernel-modules */
 
 /* Returns true if no GPU of this node has a driver in the branch of the module on disk. */
 static bool is_wrong_branch(struct rule_context *ctx, struct refusal *refusal)
@@ -242,6 +243,22 @@ static void fail_flavour(struct rule_context *ctx, const struct rdma_device *efa
 			     version),
 		     .evidence = { "driver.banner",
 				   fact_path(ctx->arena, "rdma.devices", efa->name.value, "p2p") });
+	else if (version_compare(driver->version.value, OPEN_SINCE) < 0)
+		FAIL(ctx,
+		     .observed = text_printf(
+			     ctx, "proprietary kernel modules; driver %s has no open ones",
+			     driver->version.value),
+		     .expected = "driver " OPEN_SINCE " or later with open kernel modules",
+		     .then = THEN_REBOOT,
+		     .remedy = text_printf(
+			     ctx,
+			     "%sInstall driver " OPEN_SINCE
+			     " or later with its open kernel modules.",
+			     node_module(ctx->node, "nvidia_peermem") ||
+					     node_module(ctx->node, "nv_peer_mem")
+				     ? "While its peer-memory module is loaded, this can wait. "
+				     : ""),
+		     .evidence = { "driver.banner" });
 	else
 		FAIL(ctx, .observed = "proprietary kernel modules",
 		     .expected = "open kernel modules", .then = THEN_REBOOT,

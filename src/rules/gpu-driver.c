@@ -299,6 +299,14 @@ static enum gpu_answer check_compute_of_gpu(struct rule_context *ctx, const stru
 		return is_absent(gpu->compute_mode) ? GPU_LACKS_IT : GPU_UNKNOWN;
 	if (gpu->compute_mode.value == NVML_COMPUTE_DEFAULT)
 		return GPU_HEALTHY;
+	if (gpu->compute_mode.value == NVML_COMPUTE_EXCLUSIVE_PROCESS &&
+	    ctx->node->mps.daemons.count) {
+		NOTE(ctx, .subject = gpu->bdf.value,
+		     .observed =
+			     "the compute mode is exclusive-process, as MPS wants it; an MPS control daemon runs",
+		     .evidence = { fact_of(ctx, gpu, "compute_mode"), "mps.daemons" });
+		return GPU_ANSWERED;
+	}
 	FAIL(ctx, .subject = gpu->bdf.value,
 	     .observed = text_printf(ctx, "the compute mode is %s",
 				     nvml_compute_mode_words[gpu->compute_mode.value]),
@@ -507,9 +515,9 @@ static const struct rule gpu_driver_rules[] = {
 		.remedy = "Set the compute mode to default, unless the site wants this one.",
 		.command = "sudo nvidia-smi -i INDEX -c DEFAULT",
 		.activation = ACTIVATION_NEW_JOBS,
-		.reads = "nvmlDeviceGetComputeMode. " HOW,
+		.reads = "nvmlDeviceGetComputeMode, and whether an MPS control daemon runs. " HOW,
 		.why = "Frameworks that start a helper process for each rank need the default mode. With "
-		       "MPS, exclusive-process is intended.",
+		       "MPS, exclusive-process is intended: a note.",
 		.check = "nvidia-smi -q -d COMPUTE",
 		.sources = API "nvmlComputeMode_t, nvmlDeviceSetComputeMode",
 	},

@@ -4,6 +4,8 @@
 
 #include "evaluate/skip.h"
 #include "parse/gid.h"
+#include "query/kind.h"
+#include "query/node-find.h"
 #include "query/ports.h"
 
 /* Other drivers may leave it zero (efa before it reported one). A soft device takes it from its interface's
@@ -93,6 +95,36 @@ static void check_device(struct rule_context *ctx, const struct rdma_device *d,
 		     .evidence = { guid_fact(ctx, d), guid_fact(ctx, twin) });
 }
 
+/* ---- functions that pods get ---- */
+
+/* A virtual function with its driver and without a GUID, that no pod has yet. The driver takes the GUID when it is
+ * bound, so that it is too late once a pod has the function. */
+static bool is_bare_function(const struct node *node, const struct rdma_device *d)
+{
+	const struct pci_device *pci = is_known(d->bdf) ? node_pci(node, d->bdf.value) : NULL;
+
+	return pci && is_known(pci->physical_function) && !active_port(d) && !has_unknown_port(d) &&
+	       is_known(d->node_guid) && is_zero(d->node_guid.value);
+}
+
+static void check_idle(struct rule_context *ctx)
+{
+	struct kind_answer kubernetes = kind_of(ctx->node, KIND_KUBERNETES, ctx->arena);
+	bool on_host = node_is(ctx->node, KIND_BARE_METAL);
+
+	if (!known_is(kubernetes.is, true))
+		return;
+	for_each(d, &ctx->node->rdma.devices)
+		if (counts(d) && is_bare_function(ctx->node, d))
+			FAIL(ctx, .subject = d->name.value,
+			     .observed = text_printf(
+				     ctx, "a virtual function for pods; its node GUID is %s",
+				     d->node_guid.value),
+			     .expected = "a node GUID that is not zero",
+			     .mender = on_host ? MENDER_ADMIN : MENDER_HOST, .has_mender = true,
+			     .evidence = { guid_fact(ctx, d), kubernetes.fact });
+}
+
 static void check_guids(struct rule_context *ctx)
 {
 	size_t before = ctx->findings->count, seen = 0;
@@ -110,6 +142,7 @@ static void check_guids(struct rule_context *ctx)
 		seen++;
 		check_device(ctx, d, p);
 	}
+	check_idle(ctx);
 	if (ctx->findings->count > before)
 		return;
 	if (seen)
@@ -132,17 +165,20 @@ static const struct rule rdma_guid_rules[] = {
 			"rdma_cm finds no device for an address, and libraries that tell devices apart by their GUID mix "
 			"them up. On InfiniBand the subnet manager does not bring the port up.",
 		.remedy =
-			"Give the virtual function its GUIDs on the host: ip link set PF vf N node_guid GUID, ip link set "
-			"PF vf N port_guid GUID. Then unbind its driver and bind it again, or create the pod again.",
+			"Give the virtual function its identity on the host: ip link set PF vf N node_guid GUID and port_guid GUID on "
+			"InfiniBand, ip link set PF vf N mac ADDRESS on Ethernet. Then unbind its driver and bind it again, or create "
+			"the pod again.",
 		.mender = MENDER_HOST,
 		.activation = ACTIVATION_RELOAD,
 		.reads =
-			"node_guid of ConnectX devices with an active port, and GID 0 of InfiniBand ports.",
+			"node_guid of ConnectX devices with an active port, and on nodes of Kubernetes of idle virtual functions; "
+			"GID 0 of InfiniBand ports.",
 		.why = "A virtual function of SR-IOV starts without GUIDs. The plug-in that gives it to a job has to set "
-		       "them. Functions without an active port are idle and left out.",
+		       "them before the driver is bound. Elsewhere functions without an active port are idle and left out.",
 		.check = "cat /sys/class/infiniband/*/node_guid; ip link show PF",
 		.sources = "ip-link(8) of iproute2 6.1.0: vf NUM node_guid, port_guid\n"
-			   "github.com/openshift/sriov-network-device-plugin issue 20",
+			   "github.com/openshift/sriov-network-device-plugin issue 20, "
+			   "github.com/k8snetworkplumbingwg/sriov-network-operator issue 267",
 	},
 };
 

@@ -36,6 +36,33 @@ static void check_gridd(struct rule_context *ctx)
 		     .evidence = { s ? ACTIVE : "services.units", "gpu.devices" });
 }
 
+static void check_licence(struct rule_context *ctx)
+{
+	static const char fact[] = "services.licence";
+	const struct service *s = node_service(ctx->node, GRIDD);
+	struct fact_enum licence = ctx->node->services.licence;
+
+	if (skip_unless_kind(ctx, KIND_VGPU_GUEST) || skip_in_container(ctx) ||
+	    skip_without_driver(ctx))
+		return;
+	if (!was_read(ctx->node->services.units) || (s && is_unknown(s->active)))
+		UNKNOWN(ctx, .evidence = { "services.units" });
+	else if (!s || !str_is(s->active, "active"))
+		NOT_APPLICABLE(ctx, .observed = "nvidia-gridd does not run",
+			       .evidence = { "services.units" });
+	else if (!is_known(licence))
+		UNKNOWN(ctx, .evidence = { fact });
+	else if (known_is(licence, LICENCE_ACQUIRED))
+		PASS(ctx, .evidence = { fact });
+	else
+		FAIL(ctx,
+		     .observed =
+			     known_is(licence, LICENCE_FAILED)
+				     ? "the last that nvidia-gridd wrote is that it got no licence"
+				     : "nvidia-gridd wrote that no licence server or feature is configured",
+		     .expected = "\"License acquired successfully\"", .evidence = { fact });
+}
+
 static const struct rule services_gridd_rules[] = {
 	{
 		.id = "services/gridd-down",
@@ -60,6 +87,34 @@ static const struct rule services_gridd_rules[] = {
 			"Licensing Is Enforced\n"
 			"github.com/Azure/aks-gpu pull 90\n"
 			"github.com/Azure/AKS issues 4870, 4880",
+	},
+	{
+		.id = "services/gridd-licence",
+		.title = "The vGPU has no licence: nvidia-gridd did not get one",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_licence,
+		.needs_running = true,
+		.impact =
+			"Without a licence the vGPU loses performance after some minutes, and CUDA programs fail: \"busy or "
+			"unavailable\".",
+		.remedy =
+			"Read what it wrote (journalctl -u nvidia-gridd). Put a valid token into /etc/nvidia/ClientConfigToken, or "
+			"set ServerAddress and FeatureType in /etc/nvidia/gridd.conf. Check the clock and the way to the licence "
+			"server. Then systemctl restart nvidia-gridd.",
+		.mender = MENDER_ADMIN,
+		.activation = ACTIVATION_NOW,
+		.follows = { "services/gridd-down" },
+		.reads =
+			"The last lines of nvidia-gridd in the journal or /var/log, where the GPU is a vGPU and it runs.",
+		.why = "nvidia-gridd goes on running without a licence and tries again. A server that cannot be reached, a "
+		       "token that has expired and a wrong clock all end so.",
+		.check = "nvidia-smi -q | grep -A2 -i licen; journalctl -u nvidia-gridd",
+		.sources =
+			"NVIDIA vGPU software 12.0: Virtual GPU Client Licensing User Guide, How NVIDIA vGPU Software "
+			"Licensing Is Enforced\n"
+			"github.com/NVIDIA/nvidia-docker issue 1787, github.com/MicrosoftDocs/azure-docs issue 32746, "
+			"github.com/Azure/AKS issue 4870",
 	},
 };
 

@@ -185,6 +185,32 @@ static void check_types(struct rule_context *ctx, const struct reference *gres)
 				    : "references.items" });
 }
 
+/* Jobs of this node can run beside each other, each with some of its GPUs. */
+static bool jobs_share_node(const struct node *node, const struct reference *gres)
+{
+	const struct reference *select = reference_of_role(node, REFERENCE_GRES, SLURM_SELECT);
+
+	return select && str_starts(select->name, "select/cons") && is_known(gres->claim) &&
+	       !str_is(gres->claim, "1") &&
+	       !reference_of_role(node, REFERENCE_GRES, SLURM_EXCLUSIVE);
+}
+
+static void report_unconfined(struct rule_context *ctx, const struct reference *gres)
+{
+	const char *fact = reference_fact(ctx->arena, ctx->node, gres, "name");
+	const char *text = "not set: jobs can open the GPUs of other jobs";
+
+	if (jobs_share_node(ctx->node, gres))
+		FAIL_AS(ctx, SEVERITY_WARN, .subject = SLURM_DEVICES, .observed = text,
+			.expected = "ConstrainDevices=yes",
+			.remedy =
+				"Set ConstrainDevices=yes in cgroup.conf on all nodes. Then restart slurmd. Jobs that run "
+				"are not changed.",
+			.evidence = { fact });
+	else
+		NOTE(ctx, .subject = SLURM_DEVICES, .observed = text, .evidence = { fact });
+}
+
 static void check_confinement(struct rule_context *ctx, const struct reference *gres)
 {
 	const struct node *node = ctx->node;
@@ -204,9 +230,32 @@ static void check_confinement(struct rule_context *ctx, const struct reference *
 				"slurmctld and slurmd.",
 			.evidence = { reference_fact(ctx->arena, node, devices, "name") });
 	else if (!constrain)
-		NOTE(ctx, .subject = SLURM_DEVICES,
-		     .observed = "not set: jobs can open the GPUs of other jobs",
-		     .evidence = { reference_fact(ctx->arena, node, gres, "name") });
+		report_unconfined(ctx, gres);
+}
+
+/* Does a job get the locked-memory limit of the shell that submitted it? Slurm's default for all limits. */
+static bool takes_shells_limit(const struct node *node)
+{
+	const struct reference *only = reference_of_role(node, REFERENCE_GRES, SLURM_LIMITS);
+	const struct reference *except = reference_of_role(node, REFERENCE_GRES,
+							   SLURM_LIMITS_EXCEPT);
+
+	if (except)
+		return !has_word(except->name.value, "MEMLOCK") &&
+		       !has_word(except->name.value, "ALL");
+	return !only || has_word(only->name.value, "ALL") || has_word(only->name.value, "MEMLOCK");
+}
+
+static void check_limits(struct rule_context *ctx, const struct reference *gres)
+{
+	if (!ctx->node->rdma.devices.count || !takes_shells_limit(ctx->node))
+		return;
+	NOTE(ctx, .subject = SLURM_LIMITS_EXCEPT,
+	     .observed = "jobs get the locked-memory limit of the shell that submitted them",
+	     .remedy =
+		     "If jobs cannot lock memory although this node's limits are right, set "
+		     "PropagateResourceLimitsExcept=MEMLOCK in slurm.conf on all nodes, then run scontrol reconfigure.",
+	     .evidence = { reference_fact(ctx->arena, ctx->node, gres, "name") });
 }
 
 /* Include, and files that were not understood, can set the rest. */
@@ -237,6 +286,7 @@ static void check_settings(struct rule_context *ctx)
 	else {
 		check_types(ctx, gres);
 		check_confinement(ctx, gres);
+		check_limits(ctx, gres);
 		if (ctx->findings->count == before)
 			PASS(ctx, .evidence = { "references.items" });
 	}
@@ -274,14 +324,20 @@ static const struct rule services_slurm_rules[] = {
 			"Correct slurm.conf and cgroup.conf on all nodes, then restart slurmctld and slurmd.",
 		.activation = ACTIVATION_RESTART,
 		.reads =
-			"GresTypes, TaskPlugin and Gres= of this node in slurm.conf; ConstrainDevices in "
-			"cgroup.conf.",
+			"GresTypes, TaskPlugin, SelectType, partitions with OverSubscribe=EXCLUSIVE, PropagateResourceLimits and "
+			"PropagateResourceLimitsExcept, and Gres= of this node in "
+			"slurm.conf; ConstrainDevices in cgroup.conf.",
 		.why = "Slurm drops each Gres= whose name is not in GresTypes. ConstrainDevices is carried out by "
 		       "the plugin task/cgroup alone. Without it CUDA_VISIBLE_DEVICES is the only limit, which a "
-		       "program can change: a note.",
+		       "program can change; in a container of pyxis the numbers can mean other GPUs. Where jobs get whole "
+		       "nodes, or the node has one GPU, it is a note.",
 		.check = "scontrol show config | grep -E 'GresTypes|TaskPlugin|ConstrainDevices'",
-		.sources = "Slurm 26.05: src/interfaces/gres.c (gres_name_filter), "
-			   "src/plugins/task/cgroup/task_cgroup.c, src/interfaces/cgroup.c",
+		.sources =
+			"Slurm 26.05: src/interfaces/gres.c (gres_name_filter), "
+			"src/plugins/task/cgroup/task_cgroup.c, src/interfaces/cgroup.c\n"
+			"SchedMD/slurm 000729e6: doc/man/man5/slurm.conf.5, PropagateResourceLimits, "
+			"PropagateResourceLimitsExcept\n"
+			"github.com/NVIDIA/pyxis issue 47",
 	},
 
 	{

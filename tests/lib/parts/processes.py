@@ -55,8 +55,10 @@ def do_env(node, statement):
 
 
 def do_process(node, statement):
-    """process COMM pid=N [memlock=] [nofile=] [unit=] [uid=] [started=]; process COMM remove"""
-    words, named = statement.take("pid", "memlock", "nofile", "unit", "uid", "started", least=1, most=2)
+    """process COMM pid=N [memlock=] [nofile=] [unit=] [uid=] [started=] [env=NAME=VALUE]; process COMM remove"""
+    words, named = statement.take("pid", "memlock", "nofile", "unit", "uid", "started", "env", least=1, most=2)
+    if "env" in named:
+        named["env"] = dict([named["env"].split("=", 1)])
     if words[1:] == ["remove"]:
         del node.processes[words[0]]
         return
