@@ -281,7 +281,8 @@ enum exit_status render_why_json(const struct why *why, enum exit_status status)
 	bool is_failure = why->decisive && why->decisive->message->kind == MESSAGE_FAILURE;
 
 	json_put_string(json, "result",
-			is_failure	       ? "failure"
+			why->decisive && why->job->is_open ? "undecided"
+			: is_failure	       ? "failure"
 			: why->decisive	       ? "consequence"
 			: why->fallbacks.count ? "fallback"
 					       : "nothing");

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "why/ending.h"
 #include "why/job-private.h"
+#include "why/sign.h"
 #include "why/topic.h"
 
 /* Of a long line, what is compared with messages before and behind the place of an anchor. */
@@ -435,7 +436,10 @@ static const struct job_suspect *find_suspect(const struct job_reader *r)
 	return best;
 }
 
-#define WENT_ON_LINES 20
+#define WENT_ON_LINES 20 /* lines without an error, behind which a failure is forgotten */
+#define PROGRESS_LINES 3 /* lines of work that the end of a job does not leave behind */
+#define REPEATS 6	 /* lines of one form with other numbers: a loop goes round */
+#define OPEN_LINES 4	 /* plain lines that a job that has failed does not write */
 
 /* Has the log so many lines behind LINE and behind its last error? */
 static bool went_on(const struct job *job, uint64_t line, const struct ending *ending)
@@ -445,22 +449,76 @@ static bool went_on(const struct job *job, uint64_t line, const struct ending *e
 	return job->lines - last >= WENT_ON_LINES;
 }
 
+/* A job whose ranks no longer reach each other hangs, and the other ranks go on writing. */
+static bool can_hang(const struct message *m)
+{
+	return sign_is_in_text(SIGN_HANG, span_of(m->component));
+}
+
+/* No failure ended a job that succeeded, or that went on. */
+static bool is_survived(const struct job *job, const struct job_event *e,
+			const struct ending *ending)
+{
+	struct ending_behind behind = ending_behind(ending, e->last_line);
+	bool is_mild = e->is_calm || e->message->when;
+
+	if (e->message->kind > MESSAGE_CONSEQUENCE)
+		return false;
+	if (ending->is_success || (is_mild && ending->is_good))
+		return true;
+	if (!behind.is_bad && behind.progress >= (is_mild ? 1 : PROGRESS_LINES))
+		return true;
+	if (!behind.is_bad && behind.repeats >= REPEATS && !can_hang(e->message))
+		return true;
+	return (is_mild || !can_hang(e->message)) && went_on(job, e->last_line, ending);
+}
+
+/* Neither did the job go on behind this failure nor did it end, as far as the log tells. */
+static bool is_open(const struct job_event *e, const struct ending *ending)
+{
+	struct ending_behind behind = ending_behind(ending, e->last_line);
+	bool is_mild = e->is_calm || e->message->when;
+
+	return e->message->kind <= MESSAGE_CONSEQUENCE && !e->survived && !behind.is_bad &&
+	       behind.plain >= (is_mild ? 1 : OPEN_LINES) && (is_mild || !can_hang(e->message)) &&
+	       !sign_is_in_text(SIGN_FATAL, span_of(e->message->id));
+}
+
+/* The log shows that the job failed if one of its failures is not open. */
+static void find_outcome(struct job *job, const struct ending *ending)
+{
+	bool has_open = false, has_end = false;
+
+	for (uint32_t i = 0; i < job->events.count; i++) {
+		struct job_event *e = &job->events.items[i];
+		bool open;
+
+		e->survived = is_survived(job, e, ending);
+		open = is_open(e, ending);
+		has_open |= open;
+		has_end |= e->message->kind <= MESSAGE_CONSEQUENCE && !e->survived && !open;
+	}
+	job->is_open = has_open && !has_end;
+}
+
 /* A line that is only known by its words did not end a job that went on. */
 static void add_suspect(struct job_reader *r, const struct ending *ending)
 {
 	const struct job_suspect *suspect = find_suspect(r);
-	struct job_event *event;
+	struct job_event event;
 
-	if (!suspect || ending->is_good || went_on(r->job, suspect->place.line, ending))
+	if (!suspect)
 		return;
-	event = LIST_ADD(r->arena, &r->job->events);
-	*event = (struct job_event){ .message = suspect->topic,
-				     .count = 1,
-				     .first = suspect->place,
-				     .last_line = suspect->place.line };
-	count_bit(r, &event->host_bits, &event->hosts, suspect->place.host, JOB_HOSTS_MAX);
-	count_bit(r, &event->rank_bits, &event->ranks, suspect->place.rank, JOB_RANKS_MAX);
+	event = (struct job_event){ .message = suspect->topic,
+				    .count = 1,
+				    .first = suspect->place,
+				    .last_line = suspect->place.line };
+	if (is_survived(r->job, &event, ending))
+		return;
+	count_bit(r, &event.host_bits, &event.hosts, suspect->place.host, JOB_HOSTS_MAX);
+	count_bit(r, &event.rank_bits, &event.ranks, suspect->place.rank, JOB_RANKS_MAX);
 	blame(r, suspect->topic, &suspect->place);
+	*LIST_ADD(r->arena, &r->job->events) = event;
 }
 
 static void sort_events(struct job *job)
@@ -468,36 +526,6 @@ static void sort_events(struct job *job)
 	if (job->events.count)
 		qsort(job->events.items, job->events.count, sizeof(struct job_event),
 		      compare_events);
-}
-
-/* A job whose ranks no longer reach each other hangs, and the other ranks go on writing. */
-static bool can_hang(const struct message *m)
-{
-	static const char *const components[] = {
-		"nccl",		"nvshmem", "deepep",   "ucx",  "verbs", "rdma-core", "libfabric",
-		"aws-ofi-nccl", "nixl",	   "mooncake", "gloo", "mpi",	"pytorch"
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(components); i++)
-		if (strcmp(m->component, components[i]) == 0)
-			return true;
-	return false;
-}
-
-/* No failure ended a job that succeeded, or that went on. */
-static bool is_survived(const struct job *job, const struct job_event *e,
-			const struct ending *ending)
-{
-	if (e->message->kind > MESSAGE_CONSEQUENCE)
-		return false;
-	return ending->is_success || (e->is_calm && ending->is_good) ||
-	       ((e->is_calm || !can_hang(e->message)) && went_on(job, e->last_line, ending));
-}
-
-static void find_survived(struct job *job, const struct ending *ending)
-{
-	for (uint32_t i = 0; i < job->events.count; i++)
-		job->events.items[i].survived = is_survived(job, &job->events.items[i], ending);
 }
 
 const struct job *job_end(struct job_reader *r)
@@ -513,10 +541,10 @@ const struct job *job_end(struct job_reader *r)
 		if (r->events[i])
 			*LIST_ADD(r->arena, &r->job->events) = *r->events[i];
 	sort_events(r->job);
-	ending = ending_of(r->errors, (struct span){ r->tail, r->tail_n }, r->job->lines);
-	find_survived(r->job, &ending);
+	ending = ending_of(r->arena, r->errors, (struct span){ r->tail, r->tail_n }, r->job->lines);
 	add_suspect(r, &ending);
 	sort_events(r->job);
+	find_outcome(r->job, &ending);
 	return r->job;
 }
 
