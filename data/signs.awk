@@ -2,7 +2,7 @@
 BEGIN {
 	FS = "\t"
 	words(signs, "error calm overcome good success bad progress idle hang fatal")
-	words(forms, "any word begin level start")
+	words(forms, "any word begin level number start")
 	most = 250 # error-line.c counts signs in a byte
 }
 /^#/ { next }

@@ -185,21 +185,30 @@ struct ending ending_of(struct arena *arena, const struct error_finder *errors, 
 
 /* ---- behind a line ---- */
 
-struct ending_behind ending_behind(const struct ending *ending, uint64_t number)
+static void take_behind(struct ending_behind *behind, const struct ending_line *line)
+{
+	bool is_plain = line->class != ENDING_IDLE && line->class < ENDING_ERROR;
+
+	behind->plain += is_plain;
+	behind->progress += line->class == ENDING_PROGRESS;
+	if (is_plain && line->repeats > behind->repeats)
+		behind->repeats = line->repeats;
+}
+
+struct ending_behind ending_behind(const struct ending *ending, uint64_t first, uint64_t last)
 {
 	struct ending_behind behind = { 0 };
 
-	for (uint32_t i = 0; i < ending->count && ending->lines[i].number > number; i++) {
+	for (uint32_t i = 0; i < ending->count && ending->lines[i].number > first; i++) {
 		const struct ending_line *line = &ending->lines[i];
-		bool is_plain = line->class != ENDING_IDLE && line->class < ENDING_ERROR;
+		bool is_behind = line->number > last;
 
-		behind.plain += is_plain;
-		behind.progress += line->class == ENDING_PROGRESS;
+		if (is_behind)
+			take_behind(&behind, line);
 		if (!behind.progress)
 			behind.is_bad |= line->class == ENDING_BAD ||
-					 (line->class == ENDING_ERROR && i < LAST_LINES);
-		if (is_plain && line->repeats > behind.repeats)
-			behind.repeats = line->repeats;
+					 (line->class == ENDING_ERROR && is_behind &&
+					  i < LAST_LINES);
 	}
 	return behind;
 }

@@ -43,7 +43,7 @@ struct ending {
 struct ending ending_of(struct arena *arena, const struct error_finder *errors, struct span tail,
 			uint64_t lines);
 
-/* What stands behind a line. */
+/* What stands behind a message that the log has from one line to another. */
 struct ending_behind {
 	uint32_t plain;	   /* lines that are no error, no traceback and no start-up */
 	uint32_t progress; /* of these, lines of work */
@@ -51,6 +51,7 @@ struct ending_behind {
 	bool is_bad;	   /* behind the last work, the job ended badly or with an error */
 };
 
-struct ending_behind ending_behind(const struct ending *ending, uint64_t line);
+struct ending_behind ending_behind(const struct ending *ending, uint64_t first,
+				   uint64_t last);
 
 #endif

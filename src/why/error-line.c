@@ -114,6 +114,8 @@ static bool has_sign(const struct sign *sign, struct span line, const char *at)
 		return false;
 	if (at - line.p > 1 && at[-1] == '-' && at[-2] == '-')
 		return false; /* an option: "--error-resilience" */
+	if (left > n + 1 && at[n] == '.' && islower((unsigned char)at[n + 1]))
+		return false; /* a file: "error.cc" */
 	return !is_denied_before(line, at) && !is_denied_behind((struct span){ at + n, left - n });
 }
 
@@ -191,11 +193,20 @@ static bool is_capability(struct span line)
 	return false;
 }
 
+/* "  --retry N  what to do after an error" */
+static bool is_help(struct span line)
+{
+	struct span text = span_trim(line);
+
+	return text.n > 2 && text.p[0] == '-' && (text.p[1] == '-' || text.p[2] == ',') &&
+	       memmem(text.p, text.n, "  ", 2);
+}
+
 bool error_line_is_calm(struct span line)
 {
 	struct sign_line signs;
 
-	if (is_capability(line))
+	if (is_capability(line) || is_help(line))
 		return true;
 	sign_line_make(&signs, line);
 	return sign_is_in(SIGN_CALM, &signs) || sign_is_in(SIGN_OVERCOME, &signs) ||

@@ -16,6 +16,8 @@
 #define LINE_BEHIND (JOB_LINE_MAX - LINE_BEFORE)
 #define SAME_FAILURE_LINES 4 /* what one program prints of one failure, at most */
 #define SAME_CAUSE_LINES 40  /* and with a traceback between */
+#define BEHIND_MAX 1024	     /* bytes behind a line that are looked at with it */
+#define OVERCOME_LINES 2     /* behind an error, in which a program says what it does instead */
 #define JOB_RULE_MAX 128     /* bytes of a rule's id */
 
 struct job_reader *job_begin(struct arena *arena)
@@ -139,6 +141,17 @@ static struct job_place place_of(struct job_reader *r, const struct line *line, 
 	return place;
 }
 
+/* Does one of the next lines say that the program does something else instead? */
+static bool is_overcome(struct span behind)
+{
+	struct span line;
+
+	for (int i = 0; i < OVERCOME_LINES && span_cut(&behind, '\n', &line); i++)
+		if (sign_is_in_text(SIGN_OVERCOME, line))
+			return true;
+	return false;
+}
+
 /* WHOLE is the line with what stands before its message, which is part of some patterns; no anchor is before
  * ANCHOR. */
 static void take_text(struct job_reader *r, struct span whole, const char *anchor,
@@ -156,6 +169,7 @@ static void take_text(struct job_reader *r, struct span whole, const char *ancho
 	is_calm = message->kind <= MESSAGE_CONSEQUENCE && error_line_is_calm(whole);
 	if (message->weight == FAILURE_UNWARNED && is_calm)
 		return;
+	is_calm |= message->kind <= MESSAGE_CONSEQUENCE && is_overcome(r->behind);
 	place = place_of(r, line, r->job->lines + 1);
 	if (place.host != JOB_NOBODY)
 		r->job->hosts.items[place.host].lines++;
@@ -228,6 +242,16 @@ static struct span line_around(struct span region, const char *at)
 	mark = memchr(at, '\r', (size_t)(end - at));
 	end = mark ? mark : end;
 	return (struct span){ begin, (size_t)(end - begin) };
+}
+
+/* What stands behind LINE in REGION, as far as it is looked at. */
+static struct span lines_behind(struct span region, struct span line)
+{
+	const char *end = region.p + region.n, *from = line.p + line.n;
+
+	from += from < end && *from == '\r';
+	from += from < end && *from == '\n';
+	return (struct span){ from, end - from < BEHIND_MAX ? (size_t)(end - from) : BEHIND_MAX };
 }
 
 /* ---- lines that read like an error ---- */
@@ -319,6 +343,7 @@ static void take_region(struct job_reader *r, struct span region)
 
 		r->job->lines += count_lines(counted, line.p);
 		counted = line.p;
+		r->behind = lines_behind(region, line);
 		take_line(r, line, at);
 		at = line.p + line.n;
 	}
@@ -452,14 +477,15 @@ static bool went_on(const struct job *job, uint64_t line, const struct ending *e
 /* A job whose ranks no longer reach each other hangs, and the other ranks go on writing. */
 static bool can_hang(const struct message *m)
 {
-	return sign_is_in_text(SIGN_HANG, span_of(m->component));
+	return sign_is_in_text(SIGN_HANG, span_of(m->component)) ||
+	       sign_is_in_text(SIGN_HANG, span_of(m->id));
 }
 
 /* No failure ended a job that succeeded, or that went on. */
 static bool is_survived(const struct job *job, const struct job_event *e,
 			const struct ending *ending)
 {
-	struct ending_behind behind = ending_behind(ending, e->last_line);
+	struct ending_behind behind = ending_behind(ending, e->first.line, e->last_line);
 	bool is_mild = e->is_calm || e->message->when;
 
 	if (e->message->kind > MESSAGE_CONSEQUENCE)
@@ -476,7 +502,7 @@ static bool is_survived(const struct job *job, const struct job_event *e,
 /* Neither did the job go on behind this failure nor did it end, as far as the log tells. */
 static bool is_open(const struct job_event *e, const struct ending *ending)
 {
-	struct ending_behind behind = ending_behind(ending, e->last_line);
+	struct ending_behind behind = ending_behind(ending, e->first.line, e->last_line);
 	bool is_mild = e->is_calm || e->message->when;
 
 	return e->message->kind <= MESSAGE_CONSEQUENCE && !e->survived && !behind.is_bad &&

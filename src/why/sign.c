@@ -41,6 +41,16 @@ static bool is_word_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
+/* "step 7", "loss: 2.1", "epoch [3/10]", "'loss': 2.1" */
+static bool has_number(const char *at, const char *end)
+{
+	const char *from = at;
+
+	while (at < end && strchr(" :=#[('\"/", *at) && *at)
+		at++;
+	return at > from && at < end && isdigit((unsigned char)*at);
+}
+
 /* Is what stands at AT in TEXT a sign of this form? */
 static bool has_form(const struct sign *sign, struct span text, const char *at)
 {
@@ -56,6 +66,8 @@ static bool has_form(const struct sign *sign, struct span text, const char *at)
 		return is_first || !is_word_char(at[-1]);
 	case SIGN_FORM_WORD:
 		return (is_first || !is_word_char(at[-1])) && (is_last || !is_word_char(*end));
+	case SIGN_FORM_NUMBER:
+		return (is_first || !is_word_char(at[-1])) && has_number(end, text.p + text.n);
 	case SIGN_FORM_LEVEL:
 		return (is_first || (!is_word_char(at[-1]) && at[-1] != '=')) &&
 		       (is_last || (!is_word_char(*end) && *end != '='));
