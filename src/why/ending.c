@@ -185,11 +185,13 @@ struct ending ending_of(struct arena *arena, const struct error_finder *errors, 
 
 /* ---- behind a line ---- */
 
-static void take_behind(struct ending_behind *behind, const struct ending_line *line)
+static void take_behind(struct ending_behind *behind, const struct ending_line *line,
+			uint64_t error_line)
 {
 	bool is_plain = line->class != ENDING_IDLE && line->class < ENDING_ERROR;
 
 	behind->plain += is_plain;
+	behind->calm += is_plain && line->number > error_line;
 	behind->progress += line->class == ENDING_PROGRESS;
 	if (is_plain && line->repeats > behind->repeats)
 		behind->repeats = line->repeats;
@@ -204,11 +206,13 @@ struct ending_behind ending_behind(const struct ending *ending, uint64_t first, 
 		bool is_behind = line->number > last;
 
 		if (is_behind)
-			take_behind(&behind, line);
-		if (!behind.progress)
-			behind.is_bad |= line->class == ENDING_BAD ||
-					 (line->class == ENDING_ERROR && is_behind &&
-					  i < LAST_LINES);
+			take_behind(&behind, line, ending->error_line);
+		if (behind.progress)
+			continue;
+		behind.is_very_bad |= line->class == ENDING_BAD ||
+				      (line->class == ENDING_ERROR && is_behind && !i);
+		behind.is_bad |= behind.is_very_bad || (line->class == ENDING_ERROR && is_behind &&
+							i < LAST_LINES);
 	}
 	return behind;
 }

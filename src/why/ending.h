@@ -46,9 +46,11 @@ struct ending ending_of(struct arena *arena, const struct error_finder *errors, 
 /* What stands behind a message that the log has from one line to another. */
 struct ending_behind {
 	uint32_t plain;	   /* lines that are no error, no traceback and no start-up */
+	uint32_t calm;	   /* of these, lines behind the last error */
 	uint32_t progress; /* of these, lines of work */
 	uint32_t repeats;  /* the most lines of one shape, all different */
 	bool is_bad;	   /* behind the last work, the job ended badly or with an error */
+	bool is_very_bad;  /* badly, or the last line is an error */
 };
 
 struct ending_behind ending_behind(const struct ending *ending, uint64_t first,

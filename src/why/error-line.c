@@ -38,11 +38,13 @@ static bool is_denial(struct span before)
 	return false;
 }
 
-/* "0 errors", "no error", "without failures", "0 tests failed" */
+/* "0 errors", "no error", "without failures", "0 tests failed", "  0 tests completed and failed" */
 static bool is_denied_before(struct span line, const char *at)
 {
 	struct span before = { line.p, (size_t)(at - line.p) };
 
+	if (span_starts(span_trim(before), "0 "))
+		return true;
 	if (!before.n || (before.p[before.n - 1] != ' ' && before.p[before.n - 1] != '-'))
 		return false;
 	before.n--;
@@ -80,11 +82,13 @@ static bool is_none(struct span value)
 
 #define NAME_BEHIND 24 /* bytes: "failed transfers: 0" */
 
-/* "errors 0", "errors: 0", "failures=0", "\"errors\":[]", "failed transfers: 0" */
+/* "errors 0", "failed for 0", "errors: 0", "failures=0", "\"errors\":[]", "failed transfers: 0" */
 static bool is_denied_behind(struct span rest)
 {
 	size_t i = 0;
 
+	if (rest.n > 5 && memcmp(rest.p, " for ", 5) == 0)
+		i = 4;
 	while (i < rest.n && isalpha((unsigned char)rest.p[i]))
 		i++;
 	if (i + 1 < rest.n && rest.p[i] == ' ' && rest.p[i + 1] == '0')

@@ -466,14 +466,6 @@ static const struct job_suspect *find_suspect(const struct job_reader *r)
 #define REPEATS 6	 /* lines of one form with other numbers: a loop goes round */
 #define OPEN_LINES 4	 /* plain lines that a job that has failed does not write */
 
-/* Has the log so many lines behind LINE and behind its last error? */
-static bool went_on(const struct job *job, uint64_t line, const struct ending *ending)
-{
-	uint64_t last = line > ending->error_line ? line : ending->error_line;
-
-	return job->lines - last >= WENT_ON_LINES;
-}
-
 /* A job whose ranks no longer reach each other hangs, and the other ranks go on writing. */
 static bool can_hang(const struct message *m)
 {
@@ -481,32 +473,46 @@ static bool can_hang(const struct message *m)
 	       sign_is_in_text(SIGN_HANG, span_of(m->id));
 }
 
-/* No failure ended a job that succeeded, or that went on. */
-static bool is_survived(const struct job *job, const struct job_event *e,
-			const struct ending *ending)
+/* A failure, and what the log has behind it. */
+struct aftermath {
+	bool is_mild; /* its own line says that it is none, or only its words are known */
+	bool is_bad;  /* the job ended badly */
+	bool is_hang; /* lines of other ranks tell nothing */
+	struct ending_behind behind;
+};
+
+static struct aftermath aftermath_of(const struct job_event *e, const struct ending *ending)
 {
-	struct ending_behind behind = ending_behind(ending, e->first.line, e->last_line);
-	bool is_mild = e->is_calm || e->message->when;
+	struct aftermath a = { .is_mild = e->is_calm || e->message->when,
+			       .behind = ending_behind(ending, e->first.line, e->last_line) };
+
+	a.is_bad = a.is_mild ? a.behind.is_very_bad : a.behind.is_bad;
+	a.is_hang = !a.is_mild && can_hang(e->message);
+	return a;
+}
+
+/* No failure ended a job that succeeded, or that went on. */
+static bool is_survived(const struct job_event *e, const struct ending *ending)
+{
+	struct aftermath a = aftermath_of(e, ending);
 
 	if (e->message->kind > MESSAGE_CONSEQUENCE)
 		return false;
-	if (ending->is_success || (is_mild && ending->is_good))
+	if (ending->is_success || (a.is_mild && ending->is_good))
 		return true;
-	if (!behind.is_bad && behind.progress >= (is_mild ? 1 : PROGRESS_LINES))
-		return true;
-	if (!behind.is_bad && behind.repeats >= REPEATS && !can_hang(e->message))
-		return true;
-	return (is_mild || !can_hang(e->message)) && went_on(job, e->last_line, ending);
+	if (a.is_bad)
+		return false;
+	return a.behind.progress >= (a.is_mild ? 1 : PROGRESS_LINES) ||
+	       (!a.is_hang && (a.behind.repeats >= REPEATS || a.behind.calm >= WENT_ON_LINES));
 }
 
 /* Neither did the job go on behind this failure nor did it end, as far as the log tells. */
 static bool is_open(const struct job_event *e, const struct ending *ending)
 {
-	struct ending_behind behind = ending_behind(ending, e->first.line, e->last_line);
-	bool is_mild = e->is_calm || e->message->when;
+	struct aftermath a = aftermath_of(e, ending);
 
-	return e->message->kind <= MESSAGE_CONSEQUENCE && !e->survived && !behind.is_bad &&
-	       behind.plain >= (is_mild ? 1 : OPEN_LINES) && (is_mild || !can_hang(e->message)) &&
+	return e->message->kind <= MESSAGE_CONSEQUENCE && !e->survived && !a.is_bad && !a.is_hang &&
+	       a.behind.plain >= (a.is_mild ? 1 : OPEN_LINES) &&
 	       !sign_is_in_text(SIGN_FATAL, span_of(e->message->id));
 }
 
@@ -519,7 +525,7 @@ static void find_outcome(struct job *job, const struct ending *ending)
 		struct job_event *e = &job->events.items[i];
 		bool open;
 
-		e->survived = is_survived(job, e, ending);
+		e->survived = is_survived(e, ending);
 		open = is_open(e, ending);
 		has_open |= open;
 		has_end |= e->message->kind <= MESSAGE_CONSEQUENCE && !e->survived && !open;
@@ -539,7 +545,7 @@ static void add_suspect(struct job_reader *r, const struct ending *ending)
 				    .count = 1,
 				    .first = suspect->place,
 				    .last_line = suspect->place.line };
-	if (is_survived(r->job, &event, ending))
+	if (is_survived(&event, ending))
 		return;
 	count_bit(r, &event.host_bits, &event.hosts, suspect->place.host, JOB_HOSTS_MAX);
 	count_bit(r, &event.rank_bits, &event.ranks, suspect->place.rank, JOB_RANKS_MAX);
