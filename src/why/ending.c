@@ -8,7 +8,8 @@
 #include <strings.h>
 
 #define GOOD_LINES 12 /* in which a job that went well says so */
-#define LAST_LINES 5  /* an error among these is the end of the job */
+#define LAST_LINES 5  /* an error among these is the end of the job, */
+#define GOOD_BEHIND 2 /* unless so many lines behind it tell that something went well */
 
 static bool is_word_char(char c)
 {
@@ -200,6 +201,7 @@ static void take_behind(struct ending_behind *behind, const struct ending_line *
 struct ending_behind ending_behind(const struct ending *ending, uint64_t first, uint64_t last)
 {
 	struct ending_behind behind = { 0 };
+	int good = 0;
 
 	for (uint32_t i = 0; i < ending->count && ending->lines[i].number > first; i++) {
 		const struct ending_line *line = &ending->lines[i];
@@ -212,7 +214,8 @@ struct ending_behind ending_behind(const struct ending *ending, uint64_t first, 
 		behind.is_very_bad |= line->class == ENDING_BAD ||
 				      (line->class == ENDING_ERROR && is_behind && !i);
 		behind.is_bad |= behind.is_very_bad || (line->class == ENDING_ERROR && is_behind &&
-							i < LAST_LINES);
+							i < LAST_LINES && good < GOOD_BEHIND);
+		good += line->class == ENDING_GOOD;
 	}
 	return behind;
 }

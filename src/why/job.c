@@ -121,13 +121,13 @@ static void take_event(struct job_reader *r, const struct message *message, cons
 
 /* ---- lines ---- */
 
-static const struct message *most_special(const struct message_match *matches, size_t count)
+static const struct message_match *most_special(const struct message_match *matches, size_t count)
 {
-	const struct message *best = matches[0].message;
+	const struct message_match *best = matches;
 
 	for (size_t i = 1; i < count; i++)
-		if (matches[i].message->fixed > best->fixed)
-			best = matches[i].message;
+		if (matches[i].message->fixed > best->message->fixed)
+			best = &matches[i];
 	return best;
 }
 
@@ -141,6 +141,23 @@ static struct job_place place_of(struct job_reader *r, const struct line *line, 
 	return place;
 }
 
+/* Does a quotation that stands before AT include it? A value behind "=" or ":" is none. */
+static bool is_quoted(struct span line, const char *at)
+{
+	const char *open = memrchr(line.p, '"', (size_t)(at - line.p));
+	size_t marks = 0;
+
+	for (const char *c = line.p; c < at; c++)
+		marks += *c == '"';
+	return marks % 2 && open - line.p > 1 && open[-1] == ' ' && open[-2] != ':' &&
+	       open[-2] != '=' && memchr(at, '"', (size_t)(line.p + line.n - at));
+}
+
+static const char *begin_of(const struct message_match *match)
+{
+	return match->values[0].p - match->message->parts[0].n;
+}
+
 /* Does one of the next lines say that the program does something else instead? */
 static bool is_overcome(struct span behind)
 {
@@ -152,6 +169,14 @@ static bool is_overcome(struct span behind)
 	return false;
 }
 
+/* Does the line say that its message is no failure? One of the next lines can say that it was overcome. */
+static bool is_calm(const struct job_reader *r, const struct message_match *match, struct span line)
+{
+	return match->message->kind <= MESSAGE_CONSEQUENCE &&
+	       (error_line_is_calm(line) || is_quoted(line, begin_of(match)) ||
+		is_overcome(r->behind));
+}
+
 /* WHOLE is the line with what stands before its message, which is part of some patterns; no anchor is before
  * ANCHOR. */
 static void take_text(struct job_reader *r, struct span whole, const char *anchor,
@@ -159,26 +184,25 @@ static void take_text(struct job_reader *r, struct span whole, const char *ancho
 {
 	struct message_match matches[SCAN_MATCHES_MAX];
 	size_t count = scanner_match(r->scanner, whole, anchor, matches);
-	const struct message *message;
+	const struct message_match *match;
+	enum message_kind kind;
 	struct job_place place;
-	bool is_calm;
 
 	if (!count)
 		return;
-	message = most_special(matches, count);
-	is_calm = message->kind <= MESSAGE_CONSEQUENCE && error_line_is_calm(whole);
-	if (message->weight == FAILURE_UNWARNED && is_calm)
+	match = most_special(matches, count);
+	kind = match->message->kind;
+	if (match->message->weight == FAILURE_UNWARNED && error_line_is_calm(whole))
 		return;
-	is_calm |= message->kind <= MESSAGE_CONSEQUENCE && is_overcome(r->behind);
 	place = place_of(r, line, r->job->lines + 1);
 	if (place.host != JOB_NOBODY)
 		r->job->hosts.items[place.host].lines++;
 	r->job->recognised++;
-	r->job->counts[message->kind]++;
+	r->job->counts[kind]++;
 	for (size_t i = 0; i < count; i++)
 		job_take_facts(r, &matches[i], line, place.host);
-	if (message->kind <= MESSAGE_FALLBACK)
-		take_event(r, message, line, &place, is_calm);
+	if (kind <= MESSAGE_FALLBACK)
+		take_event(r, match->message, line, &place, is_calm(r, match, whole));
 }
 
 static void take_json(struct job_reader *r, const struct line *outer, const struct json_line *json)
