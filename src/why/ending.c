@@ -22,7 +22,7 @@ static bool is_word_char(char c)
 static bool skip_between(struct span *s)
 {
 	static const char *const between[] = { "ed", "code", "status", "with", "return", " ", ":",
-					       "=",  "(",    "-",      "_",    "'", "\"" };
+					       "=",  "(",    "-",      "_",    "'",	 "\"" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(between); i++) {
 		size_t n = strlen(between[i]);
@@ -71,13 +71,14 @@ static bool is_numbers(struct span line)
 }
 
 static enum ending_class classify(const struct error_finder *errors, struct span text,
-				  bool *is_exit)
+				  struct ending_line *own)
 {
 	struct sign_line line;
 	enum exit_said said = exit_said_in(text);
 
 	sign_line_make(&line, text);
-	*is_exit = said != EXIT_NOT_SAID;
+	own->is_exit = said != EXIT_NOT_SAID;
+	own->is_overcome = sign_is_in(SIGN_OVERCOME, &line);
 	if (said == EXIT_OTHER || sign_is_in(SIGN_BAD, &line))
 		return ENDING_BAD;
 	if (error_finder_next(errors, text, text.p) && !error_line_is_calm(text))
@@ -91,51 +92,15 @@ static enum ending_class classify(const struct error_finder *errors, struct span
 	return sign_is_in(SIGN_GOOD, &line) ? ENDING_GOOD : ENDING_OTHER;
 }
 
-/* FNV-1a. Without numbers "step 7 of 10" and "step 10 of 10" are the same. */
-static uint32_t hash(struct span text, bool with_numbers)
-{
-	uint32_t h = 2166136261u;
-	bool in_number = false;
-
-	for (size_t i = 0; i < text.n; i++) {
-		bool is_number = !with_numbers && (isdigit((unsigned char)text.p[i]) ||
-						   (in_number && strchr(".:,", text.p[i])));
-
-		if (!is_number || !in_number)
-			h = (h ^ (is_number ? '0' : (unsigned char)text.p[i])) * 16777619u;
-		in_number = is_number;
-	}
-	return h;
-}
-
 /* ---- the last lines ---- */
-
-static void count_repeats(struct ending *ending, struct ending_line *line)
-{
-	line->repeats = 1;
-	for (uint32_t i = ending->count; i-- > 0;) {
-		const struct ending_line *other = &ending->lines[i];
-
-		if (other->shape != line->shape)
-			continue;
-		if (other->bytes != line->bytes)
-			line->repeats = other->repeats + 1;
-		else
-			line->repeats = other->repeats;
-		return;
-	}
-}
 
 static void add_line(struct ending *ending, const struct error_finder *errors, struct span text,
 		     uint64_t number)
 {
 	struct ending_line *line = &ending->lines[ending->count];
 
-	*line = (struct ending_line){ .number = number,
-				      .shape = hash(text, false),
-				      .bytes = hash(text, true) };
-	line->class = classify(errors, text, &line->is_exit);
-	count_repeats(ending, line);
+	*line = (struct ending_line){ .number = number };
+	line->class = classify(errors, text, line);
 	ending->count++;
 }
 
@@ -164,8 +129,8 @@ static void find_good(struct ending *ending)
 struct ending ending_of(struct arena *arena, const struct error_finder *errors, struct span tail,
 			uint64_t lines)
 {
-	struct ending ending = { .lines = arena_alloc(arena, ENDING_LINES_MAX *
-								     sizeof(*ending.lines)) };
+	struct ending ending = { .lines = arena_alloc(arena,
+						      ENDING_LINES_MAX * sizeof(*ending.lines)) };
 
 	while (tail.n && ending.count < ENDING_LINES_MAX) {
 		const char *mark;
@@ -194,8 +159,6 @@ static void take_behind(struct ending_behind *behind, const struct ending_line *
 	behind->plain += is_plain;
 	behind->calm += is_plain && line->number > error_line;
 	behind->progress += line->class == ENDING_PROGRESS;
-	if (is_plain && line->repeats > behind->repeats)
-		behind->repeats = line->repeats;
 }
 
 struct ending_behind ending_behind(const struct ending *ending, uint64_t first, uint64_t last)
@@ -207,6 +170,7 @@ struct ending_behind ending_behind(const struct ending *ending, uint64_t first, 
 		const struct ending_line *line = &ending->lines[i];
 		bool is_behind = line->number > last;
 
+		behind.overcome += line->is_overcome;
 		if (is_behind)
 			take_behind(&behind, line, ending->error_line);
 		if (behind.progress)

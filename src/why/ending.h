@@ -26,9 +26,8 @@ enum ending_class {
 struct ending_line {
 	uint64_t number;
 	enum ending_class class;
-	bool is_exit;	       /* by an exit status */
-	uint32_t shape, bytes; /* hashes of its text: without its numbers, and as it is */
-	uint32_t repeats;      /* lines of its shape from here on, all different */
+	bool is_exit;	  /* by an exit status */
+	bool is_overcome; /* it says that the program does something else instead */
 };
 
 struct ending {
@@ -48,12 +47,11 @@ struct ending_behind {
 	uint32_t plain;	   /* lines that are no error, no traceback and no start-up */
 	uint32_t calm;	   /* of these, lines behind the last error */
 	uint32_t progress; /* of these, lines of work */
-	uint32_t repeats;  /* the most lines of one shape, all different */
+	uint32_t overcome; /* lines that say that the program does something else instead */
 	bool is_bad;	   /* behind the last work, the job ended badly or with an error */
 	bool is_very_bad;  /* badly, or the last line is an error */
 };
 
-struct ending_behind ending_behind(const struct ending *ending, uint64_t first,
-				   uint64_t last);
+struct ending_behind ending_behind(const struct ending *ending, uint64_t first, uint64_t last);
 
 #endif

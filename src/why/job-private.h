@@ -51,7 +51,7 @@ struct job_reader {
 	const struct message *messages;
 	struct job_suspect suspects[TOPIC_WHENS]; /* the first line of a topic, by when it counts */
 	uint32_t suspects_seen;			  /* lines */
-	struct span behind; /* the line that is taken */
+	struct span behind;			  /* the line that is taken */
 	enum clean_state clean;
 	size_t fill;   /* of the buffer */
 	char *buffer;  /* JOB_BUFFER bytes and one more */

@@ -487,8 +487,8 @@ static const struct job_suspect *find_suspect(const struct job_reader *r)
 
 #define WENT_ON_LINES 20 /* lines without an error, behind which a failure is forgotten */
 #define PROGRESS_LINES 3 /* lines of work that the end of a job does not leave behind */
-#define REPEATS 6	 /* lines of one form with other numbers: a loop goes round */
-#define OPEN_LINES 4	 /* plain lines that a job that has failed does not write */
+#define EXCEPTION_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_."
+#define OPEN_LINES 4 /* plain lines that a job that has failed does not write */
 
 /* A job whose ranks no longer reach each other hangs, and the other ranks go on writing. */
 static bool can_hang(const struct message *m)
@@ -499,19 +499,38 @@ static bool can_hang(const struct message *m)
 
 /* A failure, and what the log has behind it. */
 struct aftermath {
-	bool is_mild; /* its own line says that it is none, or only its words are known */
-	bool is_bad;  /* the job ended badly */
-	bool is_hang; /* lines of other ranks tell nothing */
+	bool is_mild;	/* its own line says that it is none, or only its words are known */
+	bool is_bad;	/* the job ended badly */
+	bool is_hang;	/* lines of other ranks tell nothing */
+	bool went_on;	/* the job did its work */
+	bool is_raised; /* an exception, behind which buffered lines can still be written */
 	struct ending_behind behind;
 };
+
+/* "RuntimeError: CUDA error: ..." */
+static bool is_raised(const char *text)
+{
+	static const char *const ends[] = { "Error: ", "Exception: " };
+	size_t n = text ? strspn(text, EXCEPTION_CHARS) : 0;
+
+	for (size_t i = 0; n && i < ARRAY_SIZE(ends); i++) {
+		size_t own = strlen(ends[i]) - 2;
+
+		if (n > own && strncmp(text + n - own, ends[i], own + 2) == 0)
+			return true;
+	}
+	return false;
+}
 
 static struct aftermath aftermath_of(const struct job_event *e, const struct ending *ending)
 {
 	struct aftermath a = { .is_mild = e->is_calm || e->message->when,
+			       .is_raised = !e->is_calm && is_raised(e->first.text),
 			       .behind = ending_behind(ending, e->first.line, e->last_line) };
 
 	a.is_bad = a.is_mild ? a.behind.is_very_bad : a.behind.is_bad;
 	a.is_hang = !a.is_mild && can_hang(e->message);
+	a.went_on = !a.is_bad && a.behind.progress >= (a.is_mild ? 1 : PROGRESS_LINES);
 	return a;
 }
 
@@ -526,18 +545,20 @@ static bool is_survived(const struct job_event *e, const struct ending *ending)
 		return true;
 	if (a.is_bad)
 		return false;
-	return a.behind.progress >= (a.is_mild ? 1 : PROGRESS_LINES) ||
-	       (!a.is_hang && (a.behind.repeats >= REPEATS || a.behind.calm >= WENT_ON_LINES));
+	return (a.went_on && (!a.is_raised || a.behind.overcome)) ||
+	       (a.is_mild && a.behind.calm >= WENT_ON_LINES);
 }
 
 /* Neither did the job go on behind this failure nor did it end, as far as the log tells. */
 static bool is_open(const struct job_event *e, const struct ending *ending)
 {
 	struct aftermath a = aftermath_of(e, ending);
+	uint32_t plain = a.is_mild ? 1 : OPEN_LINES;
 
-	return e->message->kind <= MESSAGE_CONSEQUENCE && !e->survived && !a.is_bad && !a.is_hang &&
-	       a.behind.plain >= (a.is_mild ? 1 : OPEN_LINES) &&
-	       !sign_is_in_text(SIGN_FATAL, span_of(e->message->id));
+	if (e->message->kind > MESSAGE_CONSEQUENCE || e->survived || a.is_bad)
+		return false;
+	return a.went_on || (!a.is_hang && a.behind.plain >= plain &&
+			     !sign_is_in_text(SIGN_FATAL, span_of(e->message->id)));
 }
 
 /* The log shows that the job failed if one of its failures is not open. */

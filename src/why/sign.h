@@ -23,11 +23,11 @@ enum sign_kind {
 
 enum sign_form {
 	SIGN_FORM_ANY,
-	SIGN_FORM_WORD,	 /* neither a letter, a digit nor "_" at its sides */
-	SIGN_FORM_BEGIN, /* none before it */
-	SIGN_FORM_LEVEL, /* as a word, and no "=" at its sides */
+	SIGN_FORM_WORD,	  /* neither a letter, a digit nor "_" at its sides */
+	SIGN_FORM_BEGIN,  /* none before it */
+	SIGN_FORM_LEVEL,  /* as a word, and no "=" at its sides */
 	SIGN_FORM_NUMBER, /* as a word, and a number behind it */
-	SIGN_FORM_START, /* at the start of the text */
+	SIGN_FORM_START,  /* at the start of the text */
 };
 
 struct sign {
