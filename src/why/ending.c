@@ -21,8 +21,10 @@ static bool is_word_char(char c)
 /* One of the words and marks that stand between "exit" and its status. */
 static bool skip_between(struct span *s)
 {
-	static const char *const between[] = { "ed", "code", "status", "with", "return", " ", ":",
-					       "=",  "(",    "-",      "_",    "'",	 "\"" };
+	static const char *const between[] = {
+		"ed", "s", "code", "status", "with", "return", " ",
+		":",  "=", "(",	   "-",	     "_",    "'",      "\""
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(between); i++) {
 		size_t n = strlen(between[i]);
