@@ -169,12 +169,16 @@ static bool is_overcome(struct span behind)
 	return false;
 }
 
-/* Does the line say that its message is no failure? One of the next lines can say that it was overcome. */
+/* Does the line say that its message is no failure? One of the next lines can say that it was overcome. Not asked if
+ * an earlier line with the message said nothing. */
 static bool is_calm(const struct job_reader *r, const struct message_match *match, struct span line)
 {
-	return match->message->kind <= MESSAGE_CONSEQUENCE &&
-	       (error_line_is_calm(line) || is_quoted(line, begin_of(match)) ||
-		is_overcome(r->behind));
+	const struct job_event *event = r->events[match->message - r->messages];
+
+	if (match->message->kind > MESSAGE_CONSEQUENCE || (event && !event->is_calm))
+		return false;
+	return error_line_is_calm(line) || is_quoted(line, begin_of(match)) ||
+	       is_overcome(r->behind);
 }
 
 /* WHOLE is the line with what stands before its message, which is part of some patterns; no anchor is before
