@@ -320,6 +320,23 @@ def test_what_the_log_does_not_show(log, open_, why, facts):
     assert ("does not show that the job failed" in result.out) == ("First message" in result.out) == open_
 
 
+@pytest.mark.parametrize("lines, decisive", [
+    # Work between two failures: the second one ended the job.
+    ([LOST] + ["step 7 of 9"] * 3 + [GID], 5),
+    ([LOST] + ["step 7 of 9"] * 2 + [GID], 1),
+    ([LOST] + ["GPU 7"] * 3 + [GID], 1),
+    (["NVRM: GPU at 0: GPU has fallen off the bus."] + ["step 7 of 9"] * 3 + [GID], 1),
+    ([RAISED] + ["step 7 of 9"] * 3 + [GID], 1),
+    ([RAISED, "restarted, 2 attempts left"] + ["step 7 of 9"] * 3 + [GID], 6),
+    # A warning of one program, a failure of another, and of the same.
+    ([WARNED, GID], 2),
+    ([WARNED, "UCX  ERROR no active messages transport to gpu02: tcp"], 1),
+])
+def test_which_of_two_failures_ended_the_job(lines, decisive, why):
+    found = why("\n".join(lines + ["aborted (core dumped)"]) + "\n")
+    assert found["decisive"]["line"] == decisive and found["result"] == "failure"
+
+
 def test_what_is_undecided_can_be_explained(facts):
     text = ("NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory (fallback is used)\nhello\n")
     result = run("why", "-", "--json", "--from", facts(BROKEN), input=text.encode())
@@ -356,6 +373,12 @@ def test_a_line_that_reads_like_an_error(facts):
     for more, part in ((("--json",), '"nouveau"'), ((), "Line 2 reads like one")):
         result = run("why", "-", "--from", facts(NODE), *more, input=("begin\n%s\nend\n" % STRANGE).encode())
         assert result.status == 0 and part in result.out, str(result)
+
+
+def test_a_line_that_reads_like_an_error_behind_which_the_job_went_on(facts):
+    for behind, went_on in (("step 7 of 9\n", True), ("sorry\n", False)):
+        out = run("why", "--text", STRANGE + "\n" + behind, "--from", facts(NODE)).out
+        assert ("reads like one" in out) != went_on and ("The job went on after it." in out) == went_on
 
 
 def test_the_rules_that_have_its_names(why):

@@ -118,6 +118,8 @@ static void show_unrecognised(struct why_view *w)
 				"No message of the table is like it. The rules below mention: %s.",
 				words_text(w))
 		      : "No message of the table is like it.");
+	if (w->why->job->unrecognised_survived)
+		field(w, "", "The job went on after it.");
 }
 
 static const char *event_text(struct why_view *w, const struct job_event *e)
@@ -467,7 +469,7 @@ static const char *verdict(struct why_view *w)
 				    n ? arena_printf(w->arena, " %s on this node can explain it.",
 						     counted(w->arena, n, "problem"))
 				      : "");
-	return why->unrecognised
+	return why->unrecognised && !why->job->unrecognised_survived
 		       ? arena_printf(w->arena,
 				      "No failure was recognised in the log. Line %" PRIu64
 				      " reads like one.",

@@ -64,7 +64,7 @@ static bool is_numbers(struct span line)
 	for (size_t i = 0; i < line.n; i++) {
 		char c = line.p[i];
 
-		if (!isdigit((unsigned char)c) && !strchr(" \t.,+-eE%:/()", c))
+		if (!isdigit((unsigned char)c) && !strchr(" \t.,+-eE%:/()\"", c))
 			return false;
 		words += !in_word && isdigit((unsigned char)c);
 		in_word = c != ' ' && c != '\t';
@@ -184,4 +184,13 @@ struct ending_behind ending_behind(const struct ending *ending, uint64_t first, 
 		good += line->class == ENDING_GOOD;
 	}
 	return behind;
+}
+
+uint32_t ending_progress(const struct ending *ending, uint64_t from, uint64_t to)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < ending->count && ending->lines[i].number > from; i++)
+		count += ending->lines[i].class == ENDING_PROGRESS && ending->lines[i].number < to;
+	return count;
 }

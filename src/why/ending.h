@@ -54,4 +54,7 @@ struct ending_behind {
 
 struct ending_behind ending_behind(const struct ending *ending, uint64_t first, uint64_t last);
 
+/* Lines of work between two lines. */
+uint32_t ending_progress(const struct ending *ending, uint64_t from, uint64_t to);
+
 #endif

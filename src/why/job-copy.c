@@ -163,5 +163,6 @@ const struct job *job_copy(const struct job *from, const struct window *window, 
 	c.job->is_open = *(const volatile char *)&from->is_open != 0;
 	copy_lists(&c, from);
 	c.job->unrecognised = copy_place(&c, &from->unrecognised);
+	c.job->unrecognised_survived = *(const volatile char *)&from->unrecognised_survived != 0;
 	return c.job;
 }

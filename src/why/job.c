@@ -565,6 +565,33 @@ static bool is_open(const struct job_event *e, const struct ending *ending)
 			     !sign_is_in_text(SIGN_FATAL, span_of(e->message->id)));
 }
 
+/* The same of a line that is only known to read like an error. */
+static bool is_place_survived(const struct job_place *place, const struct ending *ending)
+{
+	struct ending_behind behind = ending_behind(ending, place->line, place->line);
+
+	return ending->is_success || ending->is_good ||
+	       (!behind.is_very_bad && (behind.progress || behind.calm >= WENT_ON_LINES));
+}
+
+/* Did the job do its work between E and a later failure? Then that one is the first of its end. */
+static bool is_left_behind(const struct job *job, const struct job_event *e,
+			   const struct ending *ending)
+{
+	struct aftermath a = aftermath_of(e, ending);
+
+	if (e->message->kind > MESSAGE_CONSEQUENCE || e->message->weight == FAILURE_CAUSE ||
+	    (a.is_raised && !a.behind.overcome))
+		return false;
+	for_each(f, &job->events)
+		if (f->message->kind == MESSAGE_FAILURE && !f->is_calm && !f->message->when &&
+		    f->first.line > e->last_line &&
+		    ending_progress(ending, e->last_line, f->first.line) >=
+			    (a.is_mild ? 1 : PROGRESS_LINES))
+			return true;
+	return false;
+}
+
 /* The log shows that the job failed if one of its failures is not open. */
 static void find_outcome(struct job *job, const struct ending *ending)
 {
@@ -574,7 +601,7 @@ static void find_outcome(struct job *job, const struct ending *ending)
 		struct job_event *e = &job->events.items[i];
 		bool open;
 
-		e->survived = is_survived(e, ending);
+		e->survived = is_survived(e, ending) || is_left_behind(job, e, ending);
 		open = is_open(e, ending);
 		has_open |= open;
 		has_end |= e->message->kind <= MESSAGE_CONSEQUENCE && !e->survived && !open;
@@ -626,6 +653,7 @@ const struct job *job_end(struct job_reader *r)
 	add_suspect(r, &ending);
 	sort_events(r->job);
 	find_outcome(r->job, &ending);
+	r->job->unrecognised_survived = is_place_survived(&r->job->unrecognised, &ending);
 	return r->job;
 }
 
@@ -637,15 +665,25 @@ static const struct job_event *first_cause(const struct job *job)
 	return NULL;
 }
 
+static const struct job_event *first_failure(const struct job *job, bool may_be_calm)
+{
+	for_each(e, &job->events)
+		if (e->message->kind == MESSAGE_FAILURE && !e->survived &&
+		    (may_be_calm || !e->is_calm))
+			return e;
+	return NULL;
+}
+
+/* A line that says of itself that it is no failure counts before a failure of the same program, and where there is none. */
 const struct job_event *job_decisive(const struct job *job)
 {
-	for_each(e, &job->events) {
-		const struct job_event *cause;
+	const struct job_event *first = first_failure(job, true), *plain, *cause;
 
-		if (e->message->kind != MESSAGE_FAILURE || e->survived)
-			continue;
-		cause = e->message->weight == FAILURE_SYMPTOM ? first_cause(job) : NULL;
-		return cause ? cause : e;
-	}
-	return NULL;
+	if (!first)
+		return NULL;
+	plain = first_failure(job, false);
+	if (plain && strcmp(plain->message->component, first->message->component) != 0)
+		first = plain;
+	cause = first->message->weight == FAILURE_SYMPTOM ? first_cause(job) : NULL;
+	return cause ? cause : first;
 }
