@@ -95,6 +95,21 @@ def test_a_wrong_row_stops_the_build(row, said, tmp_path):
     assert process.returncode != 0 and said in process.stderr and "t.tsv:2: " in process.stderr
 
 
+@pytest.mark.parametrize("rows_, said", [
+    ("bad\tany\tdied\tS\nworse\tany\tdead\tS", "no sign"),
+    ("bad\tsome\tdied\tS", "no form"),
+    ("bad\tany\tdied", "4 columns"),
+    ("error\tany\tbad\tS", "fewer than 4"),
+    ("bad\tany\tdied\tS\ncalm\tany\tdead\tS\nbad\tany\tgone\tS", "stand together"),
+    ("bad\tany\tdied\tS\nbad\tword\tdied\tS", "there already"),
+])
+def test_a_wrong_sign_stops_the_build(rows_, said, tmp_path):
+    (tmp_path / "t.tsv").write_text(rows_ + "\n")
+    process = subprocess.run(program.writer_of("signs") + [tmp_path / "t.tsv"],
+                             capture_output=True, text=True, check=False, timeout=60)
+    assert process.returncode != 0 and said in process.stderr
+
+
 # ---- which of several failures counts ----
 
 @pytest.mark.parametrize("lines, message, line", [
@@ -237,9 +252,14 @@ WORDS = "RuntimeError: the CUDA driver of libfrob could not be initialised"
 
 @pytest.mark.parametrize("line, behind, failed", [
     (WARNED, "4194304   24100.00\n" * 30, False),
-    (WARNED, "4194304   24100.00\n" * 3, True),
-    (LOST, "batch embedded\n" * 30, False),
+    (WARNED, "4194304   24100.00\n", False),
+    (LOST, "batch 7 embedded\n" * 3, False),
     (LOST, "batch embedded\n" * 3, True),
+    (LOST, "batch 7 embedded\n" * 3 + "Segmentation fault (core dumped)\n", True),
+    (LOST, "Segmentation fault (core dumped)\nrestarted\n" + "batch 7 embedded\n" * 3, False),
+    (GID, "step 7 loss: 2.1\n" * 3, False),
+    (GID, "step 7 loss: 2.1\n" * 2, True),
+    (GID, "waiting for step 7\n" * 30, True),
     (GID, "gpu01:10:11 [2] NCCL INFO comm 0x1 rank 3\n" * 30, True),
     (LOST, "exit 137\nState: OUT_OF_MEMORY (exit code 0)\n", True),
     (WARNED, "ERROR no transport is left\n", True),
@@ -254,7 +274,12 @@ WORDS = "RuntimeError: the CUDA driver of libfrob could not be initialised"
     (OOM.replace("INFO ", ""), "done, 200 steps, exit 0\n", False),
     (WORDS, "apex is optional, going on\nsetup: done\n", False),
     (WORDS, "setup: done\nprocess exited with code 3\n", True),
-    (WORDS, "going on\n", True),
+    (WORDS, "sorry\n", True),
+    ('ana: has anyone seen "%s"?' % LOST, "solved\n" * 20, False),
+    ('error="%s"' % LOST, "solved\n" * 3, True),
+    ("  --retry N  go on after: " + LOST, "  --help  this\n" * 20, False),
+    (LOST + "\nfalling back to the CPU", "step 1\n", False),
+    (LOST + "\n\n\nfalling back to the CPU", "step 1\n", True),
 ])
 def test_what_a_job_survived(line, behind, failed, why):
     found = why("begin\n%s\n%s" % (line, behind))
@@ -263,6 +288,64 @@ def test_what_a_job_survived(line, behind, failed, why):
         assert bool(found["unrecognised"]) != failed and not found["survived"]
     else:
         assert [e["line"] for e in found["survived"]] == ([] if failed else [2])
+
+
+RAISED = "RuntimeError: CUDA error: out of memory"
+
+
+@pytest.mark.parametrize("log, open_", [
+    # Lines behind it tell nothing.
+    ([LOST] + ["GPU %d: H100" % i for i in range(8)], True),
+    ([LOST] + ["GPU %d: H100" % i for i in range(3)], False),
+    # They can be of other ranks.
+    ([GID] + ["GPU %d: H100" % i for i in range(8)], False),
+    # An error is the end.
+    ([LOST] + ["GPU %d: H100" % i for i in range(8)] + ["error: it broke"], False),
+    ([LOST] + ["GPU %d: H100" % i for i in range(8)] + ["task 3: exited with code 9"], False),
+    # What was buffered can be written behind an exception.
+    ([RAISED] + ["step %d" % i for i in range(9)], True),
+    # A program that ends itself.
+    (["torch.distributed.elastic.multiprocessing.errors.ChildFailedError:"] + ["a", "b", "c", "d", "e"], False),
+    # A warning, and a line behind it.
+    ([WARNED, "hello"], True),
+    ([WARNED], False),
+])
+def test_what_the_log_does_not_show(log, open_, why, facts):
+    text = "begin\n" + "\n".join(log) + "\n"
+    found = why(text)
+    assert found["decisive"]["line"] == 2
+    assert (found["result"] == "undecided") == open_
+    result = run("why", "-", "--from", facts(NODE), input=text.encode())
+    assert result.status == (0 if open_ else 3)
+    assert ("does not show that the job failed" in result.out) == ("First message" in result.out) == open_
+
+
+@pytest.mark.parametrize("lines, decisive", [
+    # Work between two failures: the second one ended the job.
+    ([LOST] + ["step 7 of 9"] * 3 + [GID], 5),
+    ([LOST] + ["step 7 of 9"] * 2 + [GID], 1),
+    ([LOST] + ["GPU 7"] * 3 + [GID], 1),
+    (["NVRM: GPU at 0: GPU has fallen off the bus."] + ["step 7 of 9"] * 3 + [GID], 1),
+    ([RAISED] + ["step 7 of 9"] * 3 + [GID], 1),
+    ([RAISED, "restarted, 2 attempts left"] + ["step 7 of 9"] * 3 + [GID], 6),
+    # A warning of one program, a failure of another, and of the same.
+    ([WARNED, GID], 2),
+    ([WARNED, "UCX  ERROR no active messages transport to gpu02: tcp"], 1),
+])
+def test_which_of_two_failures_ended_the_job(lines, decisive, why):
+    found = why("\n".join(lines + ["aborted (core dumped)"]) + "\n")
+    assert found["decisive"]["line"] == decisive and found["result"] == "failure"
+
+
+def test_what_is_undecided_can_be_explained(facts):
+    text = ("NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory (fallback is used)\nhello\n")
+    result = run("why", "-", "--json", "--from", facts(BROKEN), input=text.encode())
+    assert result.status == 1 and result.json()["result"] == "undecided"
+
+
+def test_the_usual_causes_are_shown_with_their_answer(facts):
+    out = run("why", "--text", SHM, "--from", facts(NODE)).out
+    assert re.search(r"Usual causes .*\n.*limits/shm-too-small, (ruled out|not checked|does not apply)\s+here", out), out
 
 
 def test_the_end_of_a_long_log(why):
@@ -290,6 +373,12 @@ def test_a_line_that_reads_like_an_error(facts):
     for more, part in ((("--json",), '"nouveau"'), ((), "Line 2 reads like one")):
         result = run("why", "-", "--from", facts(NODE), *more, input=("begin\n%s\nend\n" % STRANGE).encode())
         assert result.status == 0 and part in result.out, str(result)
+
+
+def test_a_line_that_reads_like_an_error_behind_which_the_job_went_on(facts):
+    for behind, went_on in (("step 7 of 9\n", True), ("sorry\n", False)):
+        out = run("why", "--text", STRANGE + "\n" + behind, "--from", facts(NODE)).out
+        assert ("reads like one" in out) != went_on and ("The job went on after it." in out) == went_on
 
 
 def test_the_rules_that_have_its_names(why):

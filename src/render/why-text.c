@@ -11,6 +11,7 @@
 #define LABEL 15     /* width of "first failure  " */
 #define EVENTS_MAX 5 /* of one kind that are listed */
 #define FACTS_MAX 8  /* of one name */
+#define CAUSES_MAX 3 /* that are shown with their titles, of those that the first message names */
 #define RULES_MAX 5  /* that are named, of those that are ruled out or do not apply */
 
 struct why_view {
@@ -74,7 +75,11 @@ static void show_decisive(struct why_view *w)
 	const struct job_event *e = w->why->decisive;
 	bool is_failure = e->message->kind == MESSAGE_FAILURE;
 
-	field(w, is_failure ? "First failure" : "First sign", place_text(w, &e->first));
+	field(w,
+	      w->why->job->is_open ? "First message"
+	      : is_failure	   ? "First failure"
+				   : "First sign",
+	      place_text(w, &e->first));
 	field(w, "", e->first.text ? e->first.text : e->message->pattern);
 	field(w, "It means", e->message->meaning);
 	if (e->message->when)
@@ -84,6 +89,10 @@ static void show_decisive(struct why_view *w)
 		field(w, "",
 		      "It follows from an earlier failure, which was not recognised in the log.");
 	field(w, "Seen", times_text(w, e));
+	if (w->why->job->is_open)
+		field(w, "Undecided",
+		      "Other lines follow it, which tell neither that the job went on with its work "
+		      "nor that it ended.");
 }
 
 /* "gdrdrv, libgdrapi" */
@@ -109,6 +118,8 @@ static void show_unrecognised(struct why_view *w)
 				"No message of the table is like it. The rules below mention: %s.",
 				words_text(w))
 		      : "No message of the table is like it.");
+	if (w->why->job->unrecognised_survived)
+		field(w, "", "The job went on after it.");
 }
 
 static const char *event_text(struct why_view *w, const struct job_event *e)
@@ -296,6 +307,50 @@ static bool is_evaluated(const struct why *why)
 	       why->unknown.count;
 }
 
+/* ---- the likeliest rules ---- */
+
+struct cause {
+	const struct finding *finding;
+	const char *answer;
+};
+
+/* Takes of LIST, which has COUNT findings, what the first message names, by the place that it has there. */
+static void take_causes(const struct why *why, const struct finding **list, uint32_t count,
+			const char *answer, struct cause causes[CAUSES_MAX])
+{
+	for (uint32_t i = 0; i < count; i++) {
+		int place = message_names_rule(why->decisive->message, list[i]->rule->id);
+
+		if (place >= 0 && place < CAUSES_MAX && !causes[place].finding)
+			causes[place] = (struct cause){ list[i], answer };
+	}
+}
+
+/* What the message mostly comes from, whatever it is here: also where the log is of another node. */
+static void show_causes(struct why_view *w)
+{
+	const struct why *why = w->why;
+	struct cause causes[CAUSES_MAX] = { 0 };
+	const char *label = "Usual causes";
+
+	if (!why->decisive)
+		return;
+	take_causes(why, why->passed.items, why->passed.count, "ruled out here", causes);
+	take_causes(why, why->unknown.items, why->unknown.count, "not checked here", causes);
+	take_causes(why, why->inapplicable.items, why->inapplicable.count, "does not apply here",
+		    causes);
+	for (int i = 0; i < CAUSES_MAX; i++) {
+		const struct finding *f = causes[i].finding;
+
+		if (!f)
+			continue;
+		field(w, label,
+		      arena_printf(w->arena, "%s (%s, %s)", f->rule->title, f->rule->id,
+				   causes[i].answer));
+		label = "";
+	}
+}
+
 static void show_node(struct why_view *w)
 {
 	const struct why *why = w->why;
@@ -305,6 +360,7 @@ static void show_node(struct why_view *w)
 	if (why->problems.items.count)
 		page_printf(&w->v.page, "\n");
 	show_notes(w);
+	show_causes(w);
 	field(w, "Ruled out", rules_text(w, w->why->passed.items, w->why->passed.count));
 	show_unknown(w);
 	field(w, "Do not apply",
@@ -345,6 +401,8 @@ static void show_whose(struct why_view *w)
 /* The log can be of hosts that are not this node. */
 static const char *not_explained(const struct why *why)
 {
+	if (why->job->is_open)
+		return "This node's configuration is not known to explain the message.";
 	if (!is_evaluated(why))
 		return "No rule could look for the cause here.";
 	if (why->whose == WHY_OTHER ||
@@ -371,11 +429,28 @@ static void show_elsewhere(struct why_view *w)
 
 /* ---- the whole ---- */
 
+/* Of a log that has a failure, but does not show that the job failed. */
+static const char *verdict_open(struct why_view *w)
+{
+	const struct why *why = w->why;
+
+	return arena_printf(w->arena,
+			    "A message of a failure was recognised, but the log does not show that "
+			    "the job failed.%s",
+			    why->explaining
+				    ? arena_printf(w->arena,
+						   " %s on this node can explain the message.",
+						   counted(w->arena, why->explaining, "problem"))
+				    : "");
+}
+
 static const char *verdict(struct why_view *w)
 {
 	const struct why *why = w->why;
 	uint32_t n = why->problems.items.count;
 
+	if (why->decisive && why->job->is_open)
+		return verdict_open(w);
 	if (why->decisive && why->explaining && !why->explaining_first)
 		return arena_printf(w->arena,
 				    "Nothing on this node is known to explain the first failure. "
@@ -394,7 +469,7 @@ static const char *verdict(struct why_view *w)
 				    n ? arena_printf(w->arena, " %s on this node can explain it.",
 						     counted(w->arena, n, "problem"))
 				      : "");
-	return why->unrecognised
+	return why->unrecognised && !why->job->unrecognised_survived
 		       ? arena_printf(w->arena,
 				      "No failure was recognised in the log. Line %" PRIu64
 				      " reads like one.",

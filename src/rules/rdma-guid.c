@@ -109,7 +109,7 @@ static bool is_bare_function(const struct node *node, const struct rdma_device *
 
 static void check_idle(struct rule_context *ctx)
 {
-	struct kind_answer kubernetes = kind_of(ctx->node, KIND_KUBERNETES, ctx->arena);
+	struct kind_answer kubernetes = kind_find(ctx->node, KIND_KUBERNETES, ctx->arena);
 	bool on_host = node_is(ctx->node, KIND_BARE_METAL);
 
 	if (!known_is(kubernetes.is, true))

@@ -6,50 +6,26 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "why/sign.h"
 
-#define LAST_LINES 12 /* in which a job that went well says so */
-
-/* Whole words. Case does not count, but for those with capitals. */
-static const char *const good_words[] = { "completed",	"done",		"finished", "ok",
-					  "pass",	"ready",	"saved",    "success",
-					  "successful", "successfully", NULL };
-
-/* Those that a job, a test or a batch system has only for a good end. */
-static const char *const success_words[] = { "succeeded", "passed", "COMPLETED",
-					     "Avg bus bandwidth", NULL };
+#define GOOD_LINES 12 /* in which a job that went well says so */
+#define LAST_LINES 5  /* an error among these is the end of the job, */
+#define GOOD_BEHIND 2 /* unless so many lines behind it tell that something went well */
 
 static bool is_word_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool has_word(struct span line, const char *word)
-{
-	size_t n = strlen(word);
-	bool any_case = strcspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == n;
-
-	for (size_t i = 0; i + n <= line.n; i++)
-		if ((any_case ? strncasecmp(line.p + i, word, n) : strncmp(line.p + i, word, n)) ==
-			    0 &&
-		    (i == 0 || !is_word_char(line.p[i - 1])) &&
-		    (i + n == line.n || !is_word_char(line.p[i + n])))
-			return true;
-	return false;
-}
-
-static bool has_one(struct span line, const char *const *words)
-{
-	for (; *words; words++)
-		if (has_word(line, *words))
-			return true;
-	return false;
-}
+/* ---- one line ---- */
 
 /* One of the words and marks that stand between "exit" and its status. */
 static bool skip_between(struct span *s)
 {
-	static const char *const between[] = { "ed", "code", "status", "with", " ", ":",
-					       "=",  "(",    "-",      "_",    "'", "\"" };
+	static const char *const between[] = {
+		"ed", "s", "code", "status", "with", "return", " ",
+		":",  "=", "(",	   "-",	     "_",    "'",      "\""
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(between); i++) {
 		size_t n = strlen(between[i]);
@@ -64,7 +40,7 @@ static bool skip_between(struct span *s)
 
 enum exit_said { EXIT_NOT_SAID, EXIT_ZERO, EXIT_OTHER };
 
-/* "exited with code 1", "Exit code:    3", "+ exit 125", "(exitcode: -6)" */
+/* "exited with code 1", "exited with return code 0", "Exit code:    3", "+ exit 125", "(exitcode: -6)" */
 static enum exit_said exit_said_in(struct span line)
 {
 	for (size_t i = 0; i + 4 < line.n; i++) {
@@ -80,33 +56,86 @@ static enum exit_said exit_said_in(struct span line)
 	return EXIT_NOT_SAID;
 }
 
-static bool reads_like_an_error(const struct error_finder *errors, struct span line)
+/* A row of a table of results: numbers alone, two or more. */
+static bool is_numbers(struct span line)
 {
-	return exit_said_in(line) == EXIT_OTHER ||
-	       (error_finder_next(errors, line, line.p) && !error_line_is_calm(line));
+	size_t words = 0;
+	bool in_word = false;
+
+	for (size_t i = 0; i < line.n; i++) {
+		char c = line.p[i];
+
+		if (!isdigit((unsigned char)c) && !strchr(" \t.,+-eE%:/()\"", c))
+			return false;
+		words += !in_word && isdigit((unsigned char)c);
+		in_word = c != ' ' && c != '\t';
+	}
+	return words > 1;
 }
 
-static void take_good(struct ending *ending, struct span line)
+static enum ending_class classify(const struct error_finder *errors, struct span text,
+				  struct ending_line *own)
 {
-	ending->is_zero_exit |= exit_said_in(line) == EXIT_ZERO;
-	ending->is_success |= ending->is_zero_exit || has_one(line, success_words);
-	ending->is_good |= ending->is_success || has_one(line, good_words);
+	struct sign_line line;
+	enum exit_said said = exit_said_in(text);
+
+	sign_line_make(&line, text);
+	own->is_exit = said != EXIT_NOT_SAID;
+	own->is_overcome = sign_is_in(SIGN_OVERCOME, &line);
+	if (said == EXIT_OTHER || sign_is_in(SIGN_BAD, &line))
+		return ENDING_BAD;
+	if (error_finder_next(errors, text, text.p) && !error_line_is_calm(text))
+		return ENDING_ERROR;
+	if (said == EXIT_ZERO || sign_is_in(SIGN_SUCCESS, &line))
+		return ENDING_SUCCESS;
+	if (sign_is_in(SIGN_IDLE, &line))
+		return ENDING_IDLE;
+	if (is_numbers(text) || sign_is_in(SIGN_PROGRESS, &line))
+		return ENDING_PROGRESS;
+	return sign_is_in(SIGN_GOOD, &line) ? ENDING_GOOD : ENDING_OTHER;
+}
+
+/* ---- the last lines ---- */
+
+static void add_line(struct ending *ending, const struct error_finder *errors, struct span text,
+		     uint64_t number)
+{
+	struct ending_line *line = &ending->lines[ending->count];
+
+	*line = (struct ending_line){ .number = number };
+	line->class = classify(errors, text, line);
+	ending->count++;
 }
 
 /* Of two exit statuses the last one can be that of a clean-up. */
-static void take_error(struct ending *ending, struct span line, uint64_t number)
+static void find_good(struct ending *ending)
 {
-	ending->error_line = number;
-	if (exit_said_in(line) == EXIT_OTHER)
-		ending->is_success &= !ending->is_zero_exit;
+	bool is_exit = false;
+
+	for (uint32_t i = 0; i < ending->count; i++) {
+		const struct ending_line *line = &ending->lines[i];
+
+		if (line->class >= ENDING_ERROR) {
+			ending->error_line = line->number;
+			if (line->is_exit)
+				ending->is_success &= !is_exit;
+			return;
+		}
+		if (i >= GOOD_LINES)
+			continue;
+		is_exit |= line->is_exit;
+		ending->is_success |= line->class == ENDING_SUCCESS;
+		ending->is_good |= line->class == ENDING_SUCCESS || line->class == ENDING_GOOD;
+	}
 }
 
-struct ending find_ending(const struct error_finder *errors, struct span tail, uint64_t lines)
+struct ending find_ending(struct arena *arena, const struct error_finder *errors, struct span tail,
+			  uint64_t lines)
 {
-	struct ending ending = { 0 };
-	int seen = 0;
+	struct ending ending = { .lines = arena_alloc(arena,
+						      ENDING_LINES_MAX * sizeof(*ending.lines)) };
 
-	while (tail.n && !ending.error_line) {
+	while (tail.n && ending.count < ENDING_LINES_MAX) {
 		const char *mark;
 		struct span line;
 
@@ -115,13 +144,54 @@ struct ending find_ending(const struct error_finder *errors, struct span tail, u
 		line.p = mark ? mark + 1 : tail.p;
 		line.n = (size_t)(tail.p + tail.n - line.p);
 		tail.n -= line.n;
-		if (span_trim(line).n) {
-			if (reads_like_an_error(errors, line))
-				take_error(&ending, line, lines);
-			else if (seen++ < LAST_LINES)
-				take_good(&ending, line);
-		}
+		if (span_trim(line).n)
+			add_line(&ending, errors, span_trim(line), lines);
 		lines -= lines > 0;
 	}
+	find_good(&ending);
 	return ending;
+}
+
+/* ---- behind a line ---- */
+
+static void take_behind(struct ending_behind *behind, const struct ending_line *line,
+			uint64_t error_line)
+{
+	bool is_plain = line->class != ENDING_IDLE && line->class < ENDING_ERROR;
+
+	behind->plain += is_plain;
+	behind->calm += is_plain && line->number > error_line;
+	behind->progress += line->class == ENDING_PROGRESS;
+}
+
+struct ending_behind ending_behind(const struct ending *ending, uint64_t first, uint64_t last)
+{
+	struct ending_behind behind = { 0 };
+	int good = 0;
+
+	for (uint32_t i = 0; i < ending->count && ending->lines[i].number > first; i++) {
+		const struct ending_line *line = &ending->lines[i];
+		bool is_behind = line->number > last;
+
+		behind.overcome += line->is_overcome;
+		if (is_behind)
+			take_behind(&behind, line, ending->error_line);
+		if (behind.progress)
+			continue;
+		behind.is_very_bad |= line->class == ENDING_BAD ||
+				      (line->class == ENDING_ERROR && is_behind && !i);
+		behind.is_bad |= behind.is_very_bad || (line->class == ENDING_ERROR && is_behind &&
+							i < LAST_LINES && good < GOOD_BEHIND);
+		good += line->class == ENDING_GOOD;
+	}
+	return behind;
+}
+
+uint32_t ending_progress(const struct ending *ending, uint64_t from, uint64_t to)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < ending->count && ending->lines[i].number > from; i++)
+		count += ending->lines[i].class == ENDING_PROGRESS && ending->lines[i].number < to;
+	return count;
 }

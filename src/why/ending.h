@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ending.h - how a log ends. A job that survived an error goes on, and says so in its last lines; one that failed ends
- * with errors or with a bad exit status.
+ * ending.h - what a log tells at its end: whether the job ended badly, ended well, or went on with its work. The words
+ * for it are in data/signs.tsv.
  */
 #ifndef WHY_ENDING_H
 #define WHY_ENDING_H
@@ -10,15 +10,51 @@
 
 #include "why/error-line.h"
 
-/* Of the last lines, up to the last error. */
+/* What a line tells of the job. */
+enum ending_class {
+	ENDING_OTHER,
+	ENDING_IDLE,	 /* start-up, waiting, a traceback */
+	ENDING_PROGRESS, /* the job does its work */
+	ENDING_GOOD,	 /* something went well */
+	ENDING_SUCCESS,	 /* the job, or its last try, did */
+	ENDING_ERROR,	 /* it reads like an error */
+	ENDING_BAD,	 /* a process or the job ended badly */
+};
+
+#define ENDING_LINES_MAX 256
+
+struct ending_line {
+	uint64_t number;
+	enum ending_class class;
+	bool is_exit;	  /* by an exit status */
+	bool is_overcome; /* it says that the program does something else instead */
+};
+
 struct ending {
-	bool is_good;	     /* one tells that something went well */
-	bool is_success;     /* one tells that the job, or its last try, did */
-	bool is_zero_exit;   /* it does so by an exit status */
+	struct ending_line *lines; /* the last ones that are not empty, the last first */
+	uint32_t count;
+	bool is_good;	     /* behind the last error a line tells that something went well */
+	bool is_success;     /* or that the job did */
 	uint64_t error_line; /* the last line that reads like an error; 0: none does */
 };
 
 /* TAIL: whole lines, the last of which has the number LINES. */
-struct ending find_ending(const struct error_finder *errors, struct span tail, uint64_t lines);
+struct ending find_ending(struct arena *arena, const struct error_finder *errors, struct span tail,
+			  uint64_t lines);
+
+/* What stands behind a message that the log has from one line to another. */
+struct ending_behind {
+	uint32_t plain;	   /* lines that are no error, no traceback and no start-up */
+	uint32_t calm;	   /* of these, lines behind the last error */
+	uint32_t progress; /* of these, lines of work */
+	uint32_t overcome; /* lines that say that the program does something else instead */
+	bool is_bad;	   /* behind the last work, the job ended badly or with an error */
+	bool is_very_bad;  /* badly, or the last line is an error */
+};
+
+struct ending_behind ending_behind(const struct ending *ending, uint64_t first, uint64_t last);
+
+/* Lines of work between two lines. */
+uint32_t ending_progress(const struct ending *ending, uint64_t from, uint64_t to);
 
 #endif

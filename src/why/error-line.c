@@ -6,147 +6,9 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "why/sign.h"
 
-#define BLOCK 4 /* bytes that every sign has or more */
-
-/* The character that a sign must have before or after it. */
-enum side {
-	ANY,
-	WORD_ENDS, /* neither a letter, a digit nor "_" */
-};
-
-/* Signs of an error. Case is ignored, except for words that are a logger's levels only in capitals. */
-static const struct sign {
-	const char *text;
-	enum side before, behind;
-	bool capitals;
-} signs[] = {
-	{ "ERROR", WORD_ENDS, WORD_ENDS, true },
-	{ "FATAL", WORD_ENDS, WORD_ENDS, true },
-	{ "CRITICAL", WORD_ENDS, WORD_ENDS, true },
-	{ "NCCL WARN", WORD_ENDS, WORD_ENDS, true },
-	{ "BUG:", WORD_ENDS, ANY, true },
-	{ "Oops:", WORD_ENDS, ANY, true },
-	{ "error:", ANY, ANY, false },
-	{ "error", WORD_ENDS, WORD_ENDS, false },
-	{ "exception:", ANY, ANY, false },
-	{ "fatal:", WORD_ENDS, ANY, false },
-	{ "fail:", WORD_ENDS, ANY, false },
-	{ "failed", WORD_ENDS, WORD_ENDS, false },
-	{ "failure", WORD_ENDS, WORD_ENDS, false },
-	{ "fails", WORD_ENDS, WORD_ENDS, false },
-	{ "aborted", WORD_ENDS, WORD_ENDS, false },
-	{ "aborting", WORD_ENDS, WORD_ENDS, false },
-	{ "access denied", WORD_ENDS, WORD_ENDS, false },
-	{ "assert", WORD_ENDS, WORD_ENDS, false },
-	{ "assertion", WORD_ENDS, WORD_ENDS, false },
-	{ "broken pipe", WORD_ENDS, WORD_ENDS, false },
-	{ "bus error", WORD_ENDS, WORD_ENDS, false },
-	{ "caught signal", WORD_ENDS, WORD_ENDS, false },
-	{ "cannot", WORD_ENDS, WORD_ENDS, false },
-	{ "can't", WORD_ENDS, WORD_ENDS, false },
-	{ "connection reset", WORD_ENDS, WORD_ENDS, false },
-	{ "core dumped", WORD_ENDS, WORD_ENDS, false },
-	{ "could not", WORD_ENDS, WORD_ENDS, false },
-	{ "couldn't", WORD_ENDS, WORD_ENDS, false },
-	{ "did not detect", WORD_ENDS, WORD_ENDS, false },
-	{ "does not exist", WORD_ENDS, WORD_ENDS, false },
-	{ "incompatible", WORD_ENDS, WORD_ENDS, false },
-	{ "exceeded", WORD_ENDS, WORD_ENDS, false },
-	{ "fail to", WORD_ENDS, WORD_ENDS, false },
-	{ "fallen off", WORD_ENDS, WORD_ENDS, false },
-	{ "has an invalid", WORD_ENDS, WORD_ENDS, false },
-	{ "insufficient", WORD_ENDS, WORD_ENDS, false },
-	{ "invalid", WORD_ENDS, WORD_ENDS, false },
-	{ "is not available", WORD_ENDS, WORD_ENDS, false },
-	{ "is not installed", WORD_ENDS, WORD_ENDS, false },
-	{ "is not running", WORD_ENDS, WORD_ENDS, false },
-	{ "killed", WORD_ENDS, WORD_ENDS, false },
-	{ "mismatch", WORD_ENDS, WORD_ENDS, false },
-	{ "missing", WORD_ENDS, WORD_ENDS, false },
-	{ "no cuda", WORD_ENDS, ANY, false },
-	{ "no gpu", WORD_ENDS, ANY, false },
-	{ "no nvidia", WORD_ENDS, WORD_ENDS, false },
-	{ "no nvlink", WORD_ENDS, WORD_ENDS, false },
-	{ "no rdma", WORD_ENDS, WORD_ENDS, false },
-	{ "no route to host", WORD_ENDS, WORD_ENDS, false },
-	{ "no space left", WORD_ENDS, WORD_ENDS, false },
-	{ "no such", WORD_ENDS, WORD_ENDS, false },
-	{ "not detected", WORD_ENDS, WORD_ENDS, false },
-	{ "not enough", WORD_ENDS, WORD_ENDS, false },
-	{ "not found", WORD_ENDS, WORD_ENDS, false },
-	{ "not loaded", WORD_ENDS, WORD_ENDS, false },
-	{ "not permitted", WORD_ENDS, WORD_ENDS, false },
-	{ "not supported", WORD_ENDS, WORD_ENDS, false },
-	{ "out of memory", WORD_ENDS, WORD_ENDS, false },
-	{ "panic:", WORD_ENDS, ANY, false },
-	{ "permission denied", WORD_ENDS, WORD_ENDS, false },
-	{ "refused", WORD_ENDS, WORD_ENDS, false },
-	{ "rejected", WORD_ENDS, WORD_ENDS, false },
-	{ "segfault", WORD_ENDS, WORD_ENDS, false },
-	{ "segmentation fault", WORD_ENDS, WORD_ENDS, false },
-	{ "timed out", WORD_ENDS, WORD_ENDS, false },
-	{ "too old", WORD_ENDS, WORD_ENDS, false },
-	{ "unable to", WORD_ENDS, WORD_ENDS, false },
-	{ "undefined symbol", WORD_ENDS, WORD_ENDS, false },
-	{ "unavailable", WORD_ENDS, WORD_ENDS, false },
-	{ "unhealthy", WORD_ENDS, WORD_ENDS, false },
-	{ "unreachable", WORD_ENDS, WORD_ENDS, false },
-	{ "unsupported", WORD_ENDS, WORD_ENDS, false },
-	{ "unexpectedly", WORD_ENDS, WORD_ENDS, false },
-};
-
-/* A line with one of these says of itself that it is no error, or speaks of one that did not happen. A level of a
- * logger is a word by itself: "NCCL_DEBUG=INFO" is none. */
-static const struct calm {
-	const char *text;
-	bool is_level;
-} calms[] = {
-	{ "INFO", true },
-	{ "DEBUG", true },
-	{ "TRACE", true },
-	{ "NOTICE", true },
-	{ "NOTE:", false },
-	{ "WARNING", true },
-	{ "Warning:", false },
-	{ "warning:", false },
-	{ "UCX  WARN", false },
-	{ "UCX WARN", false },
-	{ "level=info", false },
-	{ "level=debug", false },
-	{ "level=warn", false },
-	{ "level=INFO", false },
-	{ "level=DEBUG", false },
-	{ "level=WARN", false },
-	{ "\"level\":\"info", false },
-	{ "\"level\":\"debug", false },
-	{ "\"level\":\"warn", false },
-	{ "\"level\": \"info", false },
-	{ "\"level\": \"debug", false },
-	{ "\"level\": \"warn", false },
-	{ "deprecated", false },
-	{ "ignore", false },
-	{ "gnoring", false },
-	{ "# HELP", false },
-	{ "sent help message", false },
-	{ "help / error messages", false },
-	{ "as expected", false },
-	{ "on-fatal", false },
-	{ "onfatal", false },
-	{ "kipping", false },
-	{ "debug:  ", false },
-	{ "debug2: ", false },
-	{ "debug3: ", false },
-	{ "debug4: ", false },
-	{ "fallback", false },
-	{ "falling back", false },
-	{ "Falling back", false },
-	{ "retrying", false },
-	{ "Retrying", false },
-	{ "Traceback (most", false },
-	{ "frame #", false },
-	{ "^^^^", false },
-};
+#define BLOCK 4 /* bytes that every sign of an error has or more */
 
 /* Lines of source code in a traceback, without what stands before them. */
 static const char *const code[] = { "raise ",  "return ", "assert ", "except ",
@@ -177,11 +39,13 @@ static bool is_denial(struct span before)
 	return false;
 }
 
-/* "0 errors", "no error", "without failures", "0 tests failed" */
+/* "0 errors", "no error", "without failures", "0 tests failed", "  0 tests completed and failed" */
 static bool is_denied_before(struct span line, const char *at)
 {
 	struct span before = { line.p, (size_t)(at - line.p) };
 
+	if (span_starts(span_trim(before), "0 "))
+		return true;
 	if (!before.n || (before.p[before.n - 1] != ' ' && before.p[before.n - 1] != '-'))
 		return false;
 	before.n--;
@@ -219,11 +83,13 @@ static bool is_none(struct span value)
 
 #define NAME_BEHIND 24 /* bytes: "failed transfers: 0" */
 
-/* "errors 0", "errors: 0", "failures=0", "\"errors\":[]", "failed transfers: 0" */
+/* "errors 0", "failed for 0", "errors: 0", "failures=0", "\"errors\":[]", "failed transfers: 0" */
 static bool is_denied_behind(struct span rest)
 {
 	size_t i = 0;
 
+	if (rest.n > 5 && memcmp(rest.p, " for ", 5) == 0)
+		i = 4;
 	while (i < rest.n && isalpha((unsigned char)rest.p[i]))
 		i++;
 	if (i + 1 < rest.n && rest.p[i] == ' ' && rest.p[i + 1] == '0')
@@ -241,37 +107,24 @@ static bool is_denied_behind(struct span rest)
 /* Is SIGN at AT in LINE? */
 static bool has_sign(const struct sign *sign, struct span line, const char *at)
 {
-	size_t n = strlen(sign->text), left = (size_t)(line.p + line.n - at);
+	size_t n = sign->n, left = (size_t)(line.p + line.n - at);
 
 	if (left < n || strncasecmp(at, sign->text, n) != 0)
 		return false;
-	if (sign->capitals && memcmp(at, sign->text, n) != 0)
+	if (sign->is_exact && memcmp(at, sign->text, n) != 0)
 		return false;
-	if (sign->before == WORD_ENDS && at > line.p && is_word_char(at[-1]))
+	if (sign->form != SIGN_FORM_ANY && at > line.p && is_word_char(at[-1]))
 		return false;
-	if (sign->behind == WORD_ENDS && left > n && is_word_char(at[n]))
+	if (sign->form == SIGN_FORM_WORD && left > n && is_word_char(at[n]))
 		return false;
 	if (at - line.p > 1 && at[-1] == '-' && at[-2] == '-')
 		return false; /* an option: "--error-resilience" */
+	if (left > n + 1 && at[n] == '.' && islower((unsigned char)at[n + 1]))
+		return false; /* a file: "error.cc" */
 	return !is_denied_before(line, at) && !is_denied_behind((struct span){ at + n, left - n });
 }
 
 /* ---- calm lines ---- */
-
-static bool has_calm(const struct calm *calm, struct span line)
-{
-	const char *at = line.p, *end = line.p + line.n;
-	size_t n = strlen(calm->text);
-
-	for (; (at = memmem(at, (size_t)(end - at), calm->text, n)); at++) {
-		if (!calm->is_level)
-			return true;
-		if ((at == line.p || (!is_word_char(at[-1]) && at[-1] != '=')) &&
-		    (at + n == end || (!is_word_char(at[n]) && at[n] != '=')))
-			return true;
-	}
-	return false;
-}
 
 #define LEVEL_WITHIN 160 /* bytes: a line's level stands before its message */
 
@@ -345,14 +198,24 @@ static bool is_capability(struct span line)
 	return false;
 }
 
+/* "  --retry N  what to do after an error" */
+static bool is_help(struct span line)
+{
+	struct span text = span_trim(line);
+
+	return text.n > 2 && text.p[0] == '-' && (text.p[1] == '-' || text.p[2] == ',') &&
+	       memmem(text.p, text.n, "  ", 2);
+}
+
 bool error_line_is_calm(struct span line)
 {
-	if (is_capability(line))
+	struct sign_line signs;
+
+	if (is_capability(line) || is_help(line))
 		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(calms); i++)
-		if (has_calm(&calms[i], line))
-			return true;
-	return has_calm_level(line) || is_code(line);
+	sign_line_make(&signs, line);
+	return sign_is_in(SIGN_CALM, &signs) || sign_is_in(SIGN_OVERCOME, &signs) ||
+	       has_calm_level(line) || is_code(line);
 }
 
 /* ---- places ---- */
@@ -367,7 +230,8 @@ struct error_finder {
 		[1
 		 << 16]; /* by two bytes: so much farther, at least, a block of a sign can begin */
 	uint8_t first[1 << BITS];
-	uint8_t next[ARRAY_SIZE(signs) + 1]; /* sign of the same hash; 0: no other */
+	uint8_t *next; /* by sign: a sign of the same hash; 0: no other */
+	struct sign_list signs;
 };
 
 static inline uint32_t hash(const char *block)
@@ -396,14 +260,17 @@ struct error_finder *error_finder_new(struct arena *arena)
 {
 	struct error_finder *finder = arena_alloc(arena, sizeof(*finder));
 
+	finder->signs = sign_all(SIGN_ERROR);
+	finder->next = arena_alloc(arena, finder->signs.count + 1);
 	memset(finder->shift, FARTHEST, sizeof(finder->shift));
-	for (size_t i = 0; i < ARRAY_SIZE(signs); i++) {
-		uint8_t *first = &finder->first[hash(signs[i].text)];
+	for (size_t i = 0; i < finder->signs.count; i++) {
+		const char *text = finder->signs.items[i].text;
+		uint8_t *first = &finder->first[hash(text)];
 
 		finder->next[i + 1] = *first;
 		*first = (uint8_t)(i + 1);
 		for (uint8_t k = 0; k < FARTHEST; k++)
-			shorten(&finder->shift[pair(signs[i].text + k)], FARTHEST - 1 - k);
+			shorten(&finder->shift[pair(text + k)], FARTHEST - 1 - k);
 	}
 	return finder;
 }
@@ -411,7 +278,7 @@ struct error_finder *error_finder_new(struct arena *arena)
 static bool is_place(const struct error_finder *finder, struct span text, const char *at)
 {
 	for (uint8_t i = finder->first[hash(at)]; i; i = finder->next[i])
-		if (has_sign(&signs[i - 1], text, at))
+		if (has_sign(&finder->signs.items[i - 1], text, at))
 			return true;
 	return false;
 }

@@ -27,7 +27,7 @@ uint32_t key_table_number(struct key_table *table, struct arena *arena, struct s
 #define JOB_LINE_MAX 65536 /* a longer line is taken as several */
 #define JOB_BUFFER (4 * JOB_LINE_MAX)
 
-#define JOB_TAIL 8192 /* bytes of the end of a log, which tells how the job ended */
+#define JOB_TAIL 32768 /* bytes of the end of a log, which tells how the job ended */
 
 #define JOB_SUSPECTS_MAX 4096 /* lines with a sign of an error that are compared with the topics */
 
@@ -51,6 +51,7 @@ struct job_reader {
 	const struct message *messages;
 	struct job_suspect suspects[TOPIC_WHENS]; /* the first line of a topic, by when it counts */
 	uint32_t suspects_seen;			  /* lines */
+	struct span behind;			  /* the line that is taken */
 	enum clean_state clean;
 	size_t fill;   /* of the buffer */
 	char *buffer;  /* JOB_BUFFER bytes and one more */

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "why/ending.h"
 #include "why/job-private.h"
+#include "why/sign.h"
 #include "why/topic.h"
 
 /* Of a long line, what is compared with messages before and behind the place of an anchor. */
@@ -15,6 +16,8 @@
 #define LINE_BEHIND (JOB_LINE_MAX - LINE_BEFORE)
 #define SAME_FAILURE_LINES 4 /* what one program prints of one failure, at most */
 #define SAME_CAUSE_LINES 40  /* and with a traceback between */
+#define BEHIND_MAX 1024	     /* bytes behind a line that are looked at with it */
+#define OVERCOME_LINES 2     /* behind an error, in which a program says what it does instead */
 #define JOB_RULE_MAX 128     /* bytes of a rule's id */
 
 struct job_reader *job_begin(struct arena *arena)
@@ -118,13 +121,13 @@ static void take_event(struct job_reader *r, const struct message *message, cons
 
 /* ---- lines ---- */
 
-static const struct message *most_special(const struct message_match *matches, size_t count)
+static const struct message_match *most_special(const struct message_match *matches, size_t count)
 {
-	const struct message *best = matches[0].message;
+	const struct message_match *best = matches;
 
 	for (size_t i = 1; i < count; i++)
-		if (matches[i].message->fixed > best->fixed)
-			best = matches[i].message;
+		if (matches[i].message->fixed > best->message->fixed)
+			best = &matches[i];
 	return best;
 }
 
@@ -138,6 +141,46 @@ static struct job_place place_of(struct job_reader *r, const struct line *line, 
 	return place;
 }
 
+/* Does a quotation that stands before AT include it? A value behind "=" or ":" is none. */
+static bool is_quoted(struct span line, const char *at)
+{
+	const char *open = memrchr(line.p, '"', (size_t)(at - line.p));
+	size_t marks = 0;
+
+	for (const char *c = line.p; c < at; c++)
+		marks += *c == '"';
+	return marks % 2 && open - line.p > 1 && open[-1] == ' ' && open[-2] != ':' &&
+	       open[-2] != '=' && memchr(at, '"', (size_t)(line.p + line.n - at));
+}
+
+static const char *begin_of(const struct message_match *match)
+{
+	return match->values[0].p - match->message->parts[0].n;
+}
+
+/* Does one of the next lines say that the program does something else instead? */
+static bool is_overcome(struct span behind)
+{
+	struct span line;
+
+	for (int i = 0; i < OVERCOME_LINES && span_cut(&behind, '\n', &line); i++)
+		if (sign_is_in_text(SIGN_OVERCOME, line))
+			return true;
+	return false;
+}
+
+/* Does the line say that its message is no failure? One of the next lines can say that it was overcome. Not asked if
+ * an earlier line with the message said nothing. */
+static bool is_calm(const struct job_reader *r, const struct message_match *match, struct span line)
+{
+	const struct job_event *event = r->events[match->message - r->messages];
+
+	if (match->message->kind > MESSAGE_CONSEQUENCE || (event && !event->is_calm))
+		return false;
+	return error_line_is_calm(line) || is_quoted(line, begin_of(match)) ||
+	       is_overcome(r->behind);
+}
+
 /* WHOLE is the line with what stands before its message, which is part of some patterns; no anchor is before
  * ANCHOR. */
 static void take_text(struct job_reader *r, struct span whole, const char *anchor,
@@ -145,25 +188,25 @@ static void take_text(struct job_reader *r, struct span whole, const char *ancho
 {
 	struct message_match matches[SCAN_MATCHES_MAX];
 	size_t count = scanner_match(r->scanner, whole, anchor, matches);
-	const struct message *message;
+	const struct message_match *match;
+	enum message_kind kind;
 	struct job_place place;
-	bool is_calm;
 
 	if (!count)
 		return;
-	message = most_special(matches, count);
-	is_calm = message->kind <= MESSAGE_CONSEQUENCE && error_line_is_calm(whole);
-	if (message->weight == FAILURE_UNWARNED && is_calm)
+	match = most_special(matches, count);
+	kind = match->message->kind;
+	if (match->message->weight == FAILURE_UNWARNED && error_line_is_calm(whole))
 		return;
 	place = place_of(r, line, r->job->lines + 1);
 	if (place.host != JOB_NOBODY)
 		r->job->hosts.items[place.host].lines++;
 	r->job->recognised++;
-	r->job->counts[message->kind]++;
+	r->job->counts[kind]++;
 	for (size_t i = 0; i < count; i++)
 		job_take_facts(r, &matches[i], line, place.host);
-	if (message->kind <= MESSAGE_FALLBACK)
-		take_event(r, message, line, &place, is_calm);
+	if (kind <= MESSAGE_FALLBACK)
+		take_event(r, match->message, line, &place, is_calm(r, match, whole));
 }
 
 static void take_json(struct job_reader *r, const struct line *outer, const struct json_line *json)
@@ -227,6 +270,16 @@ static struct span line_around(struct span region, const char *at)
 	mark = memchr(at, '\r', (size_t)(end - at));
 	end = mark ? mark : end;
 	return (struct span){ begin, (size_t)(end - begin) };
+}
+
+/* What stands behind LINE in REGION, as far as it is looked at. */
+static struct span lines_behind(struct span region, struct span line)
+{
+	const char *end = region.p + region.n, *from = line.p + line.n;
+
+	from += from < end && *from == '\r';
+	from += from < end && *from == '\n';
+	return (struct span){ from, end - from < BEHIND_MAX ? (size_t)(end - from) : BEHIND_MAX };
 }
 
 /* ---- lines that read like an error ---- */
@@ -318,6 +371,7 @@ static void take_region(struct job_reader *r, struct span region)
 
 		r->job->lines += count_lines(counted, line.p);
 		counted = line.p;
+		r->behind = lines_behind(region, line);
 		take_line(r, line, at);
 		at = line.p + line.n;
 	}
@@ -435,32 +489,144 @@ static const struct job_suspect *find_suspect(const struct job_reader *r)
 	return best;
 }
 
-#define WENT_ON_LINES 20
+#define WENT_ON_LINES 20 /* lines without an error, behind which a failure is forgotten */
+#define PROGRESS_LINES 3 /* lines of work that the end of a job does not leave behind */
+#define EXCEPTION_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_."
+#define OPEN_LINES 4 /* plain lines that a job that has failed does not write */
 
-/* Has the log so many lines behind LINE and behind its last error? */
-static bool went_on(const struct job *job, uint64_t line, const struct ending *ending)
+/* A job whose ranks no longer reach each other hangs, and the other ranks go on writing. */
+static bool can_hang(const struct message *m)
 {
-	uint64_t last = line > ending->error_line ? line : ending->error_line;
+	return sign_is_in_text(SIGN_HANG, span_of(m->component)) ||
+	       sign_is_in_text(SIGN_HANG, span_of(m->id));
+}
 
-	return job->lines - last >= WENT_ON_LINES;
+/* A failure, and what the log has behind it. */
+struct aftermath {
+	bool is_mild;	/* its own line says that it is none, or only its words are known */
+	bool is_bad;	/* the job ended badly */
+	bool is_hang;	/* lines of other ranks tell nothing */
+	bool went_on;	/* the job did its work */
+	bool is_raised; /* an exception, behind which buffered lines can still be written */
+	struct ending_behind behind;
+};
+
+/* "RuntimeError: CUDA error: ..." */
+static bool is_raised(const char *text)
+{
+	static const char *const ends[] = { "Error: ", "Exception: " };
+	size_t n = text ? strspn(text, EXCEPTION_CHARS) : 0;
+
+	for (size_t i = 0; n && i < ARRAY_SIZE(ends); i++) {
+		size_t own = strlen(ends[i]) - 2;
+
+		if (n > own && strncmp(text + n - own, ends[i], own + 2) == 0)
+			return true;
+	}
+	return false;
+}
+
+static struct aftermath aftermath_of(const struct job_event *e, const struct ending *ending)
+{
+	struct aftermath a = { .is_mild = e->is_calm || e->message->when,
+			       .is_raised = !e->is_calm && is_raised(e->first.text),
+			       .behind = ending_behind(ending, e->first.line, e->last_line) };
+
+	a.is_bad = a.is_mild ? a.behind.is_very_bad : a.behind.is_bad;
+	a.is_hang = !a.is_mild && can_hang(e->message);
+	a.went_on = !a.is_bad && a.behind.progress >= (a.is_mild ? 1 : PROGRESS_LINES);
+	return a;
+}
+
+/* No failure ended a job that succeeded, or that went on. */
+static bool is_survived(const struct job_event *e, const struct ending *ending)
+{
+	struct aftermath a = aftermath_of(e, ending);
+
+	if (e->message->kind > MESSAGE_CONSEQUENCE)
+		return false;
+	if (ending->is_success || (a.is_mild && ending->is_good))
+		return true;
+	if (a.is_bad)
+		return false;
+	return (a.went_on && (!a.is_raised || a.behind.overcome)) ||
+	       (a.is_mild && a.behind.calm >= WENT_ON_LINES);
+}
+
+/* Neither did the job go on behind this failure nor did it end, as far as the log tells. */
+static bool is_open(const struct job_event *e, const struct ending *ending)
+{
+	struct aftermath a = aftermath_of(e, ending);
+	uint32_t plain = a.is_mild ? 1 : OPEN_LINES;
+
+	if (e->message->kind > MESSAGE_CONSEQUENCE || e->survived || a.is_bad)
+		return false;
+	return a.went_on || (!a.is_hang && a.behind.plain >= plain &&
+			     !sign_is_in_text(SIGN_FATAL, span_of(e->message->id)));
+}
+
+/* The same of a line that is only known to read like an error. */
+static bool is_place_survived(const struct job_place *place, const struct ending *ending)
+{
+	struct ending_behind behind = ending_behind(ending, place->line, place->line);
+
+	return ending->is_success || ending->is_good ||
+	       (!behind.is_very_bad && (behind.progress || behind.calm >= WENT_ON_LINES));
+}
+
+/* Did the job do its work between E and a later failure? Then that one is the first of its end. */
+static bool is_left_behind(const struct job *job, const struct job_event *e,
+			   const struct ending *ending)
+{
+	struct aftermath a = aftermath_of(e, ending);
+
+	if (e->message->kind > MESSAGE_CONSEQUENCE || e->message->weight == FAILURE_CAUSE ||
+	    (a.is_raised && !a.behind.overcome))
+		return false;
+	for_each(f, &job->events)
+		if (f->message->kind == MESSAGE_FAILURE && !f->is_calm && !f->message->when &&
+		    f->first.line > e->last_line &&
+		    ending_progress(ending, e->last_line, f->first.line) >=
+			    (a.is_mild ? 1 : PROGRESS_LINES))
+			return true;
+	return false;
+}
+
+/* The log shows that the job failed if one of its failures is not open. */
+static void find_outcome(struct job *job, const struct ending *ending)
+{
+	bool has_open = false, has_end = false;
+
+	for (uint32_t i = 0; i < job->events.count; i++) {
+		struct job_event *e = &job->events.items[i];
+		bool open;
+
+		e->survived = is_survived(e, ending) || is_left_behind(job, e, ending);
+		open = is_open(e, ending);
+		has_open |= open;
+		has_end |= e->message->kind <= MESSAGE_CONSEQUENCE && !e->survived && !open;
+	}
+	job->is_open = has_open && !has_end;
 }
 
 /* A line that is only known by its words did not end a job that went on. */
 static void add_suspect(struct job_reader *r, const struct ending *ending)
 {
 	const struct job_suspect *suspect = find_suspect(r);
-	struct job_event *event;
+	struct job_event event;
 
-	if (!suspect || ending->is_good || went_on(r->job, suspect->place.line, ending))
+	if (!suspect)
 		return;
-	event = LIST_ADD(r->arena, &r->job->events);
-	*event = (struct job_event){ .message = suspect->topic,
-				     .count = 1,
-				     .first = suspect->place,
-				     .last_line = suspect->place.line };
-	count_bit(r, &event->host_bits, &event->hosts, suspect->place.host, JOB_HOSTS_MAX);
-	count_bit(r, &event->rank_bits, &event->ranks, suspect->place.rank, JOB_RANKS_MAX);
+	event = (struct job_event){ .message = suspect->topic,
+				    .count = 1,
+				    .first = suspect->place,
+				    .last_line = suspect->place.line };
+	if (is_survived(&event, ending))
+		return;
+	count_bit(r, &event.host_bits, &event.hosts, suspect->place.host, JOB_HOSTS_MAX);
+	count_bit(r, &event.rank_bits, &event.ranks, suspect->place.rank, JOB_RANKS_MAX);
 	blame(r, suspect->topic, &suspect->place);
+	*LIST_ADD(r->arena, &r->job->events) = event;
 }
 
 static void sort_events(struct job *job)
@@ -468,36 +634,6 @@ static void sort_events(struct job *job)
 	if (job->events.count)
 		qsort(job->events.items, job->events.count, sizeof(struct job_event),
 		      compare_events);
-}
-
-/* A job whose ranks no longer reach each other hangs, and the other ranks go on writing. */
-static bool can_hang(const struct message *m)
-{
-	static const char *const components[] = {
-		"nccl",		"nvshmem", "deepep",   "ucx",  "verbs", "rdma-core", "libfabric",
-		"aws-ofi-nccl", "nixl",	   "mooncake", "gloo", "mpi",	"pytorch"
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(components); i++)
-		if (strcmp(m->component, components[i]) == 0)
-			return true;
-	return false;
-}
-
-/* No failure ended a job that succeeded, or that went on. */
-static bool is_survived(const struct job *job, const struct job_event *e,
-			const struct ending *ending)
-{
-	if (e->message->kind > MESSAGE_CONSEQUENCE)
-		return false;
-	return ending->is_success || (e->is_calm && ending->is_good) ||
-	       ((e->is_calm || !can_hang(e->message)) && went_on(job, e->last_line, ending));
-}
-
-static void find_survived(struct job *job, const struct ending *ending)
-{
-	for (uint32_t i = 0; i < job->events.count; i++)
-		job->events.items[i].survived = is_survived(job, &job->events.items[i], ending);
 }
 
 const struct job *job_end(struct job_reader *r)
@@ -513,10 +649,12 @@ const struct job *job_end(struct job_reader *r)
 		if (r->events[i])
 			*LIST_ADD(r->arena, &r->job->events) = *r->events[i];
 	sort_events(r->job);
-	ending = find_ending(r->errors, (struct span){ r->tail, r->tail_n }, r->job->lines);
-	find_survived(r->job, &ending);
+	ending = find_ending(r->arena, r->errors, (struct span){ r->tail, r->tail_n },
+			     r->job->lines);
 	add_suspect(r, &ending);
 	sort_events(r->job);
+	find_outcome(r->job, &ending);
+	r->job->unrecognised_survived = is_place_survived(&r->job->unrecognised, &ending);
 	return r->job;
 }
 
@@ -528,15 +666,25 @@ static const struct job_event *first_cause(const struct job *job)
 	return NULL;
 }
 
+static const struct job_event *first_failure(const struct job *job, bool may_be_calm)
+{
+	for_each(e, &job->events)
+		if (e->message->kind == MESSAGE_FAILURE && !e->survived &&
+		    (may_be_calm || !e->is_calm))
+			return e;
+	return NULL;
+}
+
+/* A line that says of itself that it is no failure counts before a failure of the same program, and where there is none. */
 const struct job_event *job_decisive(const struct job *job)
 {
-	for_each(e, &job->events) {
-		const struct job_event *cause;
+	const struct job_event *first = first_failure(job, true), *plain, *cause;
 
-		if (e->message->kind != MESSAGE_FAILURE || e->survived)
-			continue;
-		cause = e->message->weight == FAILURE_SYMPTOM ? first_cause(job) : NULL;
-		return cause ? cause : e;
-	}
-	return NULL;
+	if (!first)
+		return NULL;
+	plain = first_failure(job, false);
+	if (plain && strcmp(plain->message->component, first->message->component) != 0)
+		first = plain;
+	cause = first->message->weight == FAILURE_SYMPTOM ? first_cause(job) : NULL;
+	return cause ? cause : first;
 }

@@ -73,7 +73,9 @@ struct job {
 	LIST(struct job_fact) facts;
 	/* The first line that reads like an error and is no message of the table; line 0: none before the first failure. */
 	struct job_place unrecognised;
-	bool is_cut; /* more hosts, ranks or facts than are kept */
+	bool unrecognised_survived; /* the job went on behind it */
+	bool is_open;		    /* it has failures, but does not show that the job failed */
+	bool is_cut;		    /* more hosts, ranks or facts than are kept */
 };
 
 /* job-copy.c: a copy in ARENA of what another process wrote in the window. What is not right there is left out; NULL:

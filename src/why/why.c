@@ -256,5 +256,5 @@ enum exit_status why_status(const struct why *why)
 {
 	if (why->explaining)
 		return EXIT_FINDINGS;
-	return why->decisive ? EXIT_INCOMPLETE : EXIT_WELL;
+	return why->decisive && !why->job->is_open ? EXIT_INCOMPLETE : EXIT_WELL;
 }

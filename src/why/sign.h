@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sign.h - words from which it is seen what a line of a log is: the table data/signs.tsv. */
+#ifndef WHY_SIGN_H
+#define WHY_SIGN_H
+
+#include <stdbool.h>
+
+#include "base/span.h"
+
+enum sign_kind {
+	SIGN_ERROR,
+	SIGN_CALM,
+	SIGN_OVERCOME,
+	SIGN_GOOD,
+	SIGN_SUCCESS,
+	SIGN_BAD,
+	SIGN_PROGRESS,
+	SIGN_IDLE,
+	SIGN_HANG,
+	SIGN_FATAL,
+	SIGN_KINDS
+};
+
+enum sign_form {
+	SIGN_FORM_ANY,
+	SIGN_FORM_WORD,	  /* neither a letter, a digit nor "_" at its sides */
+	SIGN_FORM_BEGIN,  /* none before it */
+	SIGN_FORM_LEVEL,  /* as a word, and no "=" at its sides */
+	SIGN_FORM_NUMBER, /* as a word, and a number behind it */
+	SIGN_FORM_START,  /* at the start of the text */
+};
+
+struct sign {
+	const char *text;
+	size_t n;
+	enum sign_form form;
+	bool is_exact; /* case counts */
+};
+
+struct sign_list {
+	const struct sign *items;
+	size_t count;
+};
+
+struct sign_list sign_all(enum sign_kind kind);
+
+/* A line, and its first bytes in small letters. */
+#define SIGN_LINE_MAX 2048
+struct sign_line {
+	struct span text;
+	size_t n;
+	char small[SIGN_LINE_MAX];
+};
+
+void sign_line_make(struct sign_line *line, struct span text);
+/* Does LINE have a sign of KIND? */
+bool sign_is_in(enum sign_kind kind, const struct sign_line *line);
+bool sign_is_in_text(enum sign_kind kind, struct span text);
+
+#endif
