@@ -16,7 +16,7 @@ HEALTHY_LINES = 12
 MANY = 10
 TAGS = ("CRIT", "ERR", "WARN", "WAIT")
 EVERYTHING = "deepep,p2p"
-NEXT = {"fix", "by hand", "after boot", "job settings", "firmware", "reboot", "reload", "restart", "power cycle", "open ticket",
+NEXT = {"fix", "by hand", "after boot", "check link", "job settings", "firmware", "reboot", "reload", "restart", "power cycle", "open ticket",
         "no repair", "send request", "new container", "reset GPU", "new firmware", "run as root"}
 WHO = {"you", "root", "host", "provider", "support", "-"}
 NO_PROBLEMS = r"(?:Ready for [\w, -]+: no problems found|No problems found for [\w, -]+)\."

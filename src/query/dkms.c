@@ -150,6 +150,16 @@ static const char *command_build_for(struct arena *arena, const struct dkms_pack
 			      package->version.value, release);
 }
 
+const char *command_dkms_install(struct arena *arena, const struct node *node, const char *sources,
+				 const char *version, const char *release)
+{
+	for_each(package, &node->dkms.packages)
+		if (same_text(dkms_sources(package), sources) && str_is(package->version, version))
+			return command_printf(arena, "sudo dkms install --force %s/%s -k %s",
+					      package->name.value, version, release);
+	return NULL;
+}
+
 static const char *command_with_headers(struct arena *arena, const struct node *node,
 					const struct dkms_package *package, const char *release)
 {

@@ -2,6 +2,8 @@
 /* plan-text.c - a plan for people: what each finding gets, what cannot be repaired here, one diff a
  * file, and what would be run. */
 
+#include <string.h>
+
 #include "base/escape.h"
 #include "fixes/plan-make.h"
 #include "fixes/unified.h"
@@ -223,6 +225,16 @@ const char *render_plan_commands(struct arena *arena, const struct plan *plan)
 	return arena_added(&text);
 }
 
+/* A list of devices is longer than a line, and the diff above has it whole. */
+static const char *shortened(const struct view *v, const char *text)
+{
+	int room = v->page.width - INDENT - LABEL;
+
+	return (int)strlen(text) > room && room > 3
+		       ? arena_printf(v->plan->arena, "%.*s...", room - 3, text)
+		       : text;
+}
+
 static void steps(struct view *v)
 {
 	size_t n = 0;
@@ -235,7 +247,7 @@ static void steps(struct view *v)
 		text_wrap(v->page.out, step_text(v->plan->arena, s), INDENT, at, v->page.width);
 		label(v, "runs", command(v->plan->arena, s->argv));
 		for (size_t i = 0; s->must_hold && s->must_hold[i]; i++)
-			label(v, i ? "" : "checks for", s->must_hold[i]);
+			label(v, i ? "" : "checks for", shortened(v, s->must_hold[i]));
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/command.h"
+#include "query/distribution.h"
 #include "query/kind.h"
 #include "query/names.h"
 #include "render/render.h"
@@ -63,6 +64,8 @@ static enum step_kind kind_of_mender(const struct steps *steps, const struct pro
 									   : STEP_HOST;
 	if (p->first->rule->stops_boot)
 		return STEP_BOOT;
+	if (p->first->rule->on_site)
+		return STEP_SITE;
 	return p->first->rule->needs_running && is_restart_needed(steps) ? STEP_AFTER : STEP_HAND;
 }
 
@@ -382,6 +385,7 @@ static void add_steps(struct steps *steps)
 	add_kind(steps, STEP_FIX);
 	add_kind(steps, STEP_HAND);
 	add_kind(steps, STEP_JOB);
+	add_kind(steps, STEP_SITE);
 	add_kind(steps, STEP_BOOT);
 	add_kind(steps, STEP_RESTART);
 	if (steps->restart)
@@ -477,9 +481,35 @@ const struct steps *steps_find(const struct report *report, const struct plan *p
 
 /* ---- words ---- */
 
+/* Rebuilds the images of the kernel that runs and of the one that boots next. */
+static const char *image_command(const struct steps *steps)
+{
+	const struct node *node = steps->report->node;
+	struct arena *arena = steps->report->arena;
+	const struct fact_str *next = &node->boot.next_kernel;
+	const char *command = NULL;
+
+	if (is_known(node->os.kernel))
+		command = command_rebuild_initramfs(arena, node, node->os.kernel.value);
+	if (!command || !is_known(*next) || str_is(*next, node->os.kernel.value) ||
+	    same_text(command, command_rebuild_initramfs(arena, node, next->value)))
+		return command;
+	return command_join(arena, command, command_rebuild_initramfs(arena, node, next->value));
+}
+
 const char *steps_command_of(const struct steps *steps, const struct problem *p)
 {
-	return steps_is_blind(steps, p) ? NULL : finding_command(p->first);
+	const char *command = finding_command(p->first), *image;
+
+	if (steps_is_blind(steps, p))
+		return NULL;
+	if (steps_kind(steps, p) == STEP_FIX || is_done_already(steps, p) ||
+	    !(finding_then(p->first) & THEN_IMAGE & ~steps_done_later(steps, p)))
+		return command;
+	image = image_command(steps);
+	if (!command || !image || strstr(command, image))
+		return command ? command : image;
+	return command_join(steps->report->arena, command, image);
 }
 
 static const char *restart_word(enum activation activation)
@@ -570,6 +600,8 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 	case STEP_HAND:
 	case STEP_BOOT:
 		return with_restart(steps, hand_word(p), restart);
+	case STEP_SITE:
+		return "check link";
 	case STEP_AFTER:
 		return "after boot";
 	case STEP_JOB:
@@ -654,6 +686,14 @@ static const char *hardware_title(const struct step *step)
 			 "machine's hardware support, and attach the output of";
 }
 
+/* A drained node takes no jobs until somebody returns it. */
+static const char *check_title(const struct steps *steps)
+{
+	return needs_drain(steps) && !node_is(steps->report->node, KIND_WORKSTATION)
+		       ? "Check the node again, and return it to service if it has no problem"
+		       : "Check the node again";
+}
+
 const char *steps_title(const struct steps *steps, const struct step *step)
 {
 	switch (step->kind) {
@@ -673,6 +713,10 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return "By hand on this node, as root";
 	case STEP_JOB:
 		return "In the environment of the job, for new jobs";
+	case STEP_SITE:
+		return is_restart_needed(steps)
+			       ? "Check cables, switch ports and the fabric. The reboot does not repair them"
+			       : "Check cables, switch ports and the fabric";
 	case STEP_BOOT:
 		return "After all changes above and before any reboot, as root";
 	case STEP_FIRMWARE:
@@ -694,7 +738,7 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_PROVIDER:
 		return "The provider of this machine must do this. Send it the output of";
 	case STEP_CHECK:
-		return "Check the node again";
+		return check_title(steps);
 	}
 	return "";
 }
@@ -724,18 +768,31 @@ static const char *restart_command(const struct steps *steps)
 	}
 }
 
-/* Slurm's node name is the host name without the domain, unless NodeHostname= differs. */
-static const char *drain_command(const struct steps *steps)
+/* Returns the command of the batch system that drains the node, or with RESUME returns it. Slurm's node name is the host
+ * name without the domain, unless NodeHostname= differs. */
+static const char *drain_command(const struct steps *steps, bool resume)
 {
 	const struct node *node = steps->report->node;
 	struct arena *arena = steps->report->arena;
 	const char *name = node->os.hostname.value;
 
-	if (!is_known(node->os.hostname) || !node_is(node, KIND_SLURM))
+	if (!is_known(node->os.hostname) || !node_is(node, KIND_SLURM) || steps->elsewhere)
 		return NULL;
 	name = arena_strndup(arena, name, strcspn(name, "."));
-	return command_printf(
-		arena, "sudo scontrol update nodename=%s state=drain reason=nvnodecheck", name);
+	return resume ? command_printf(arena, "sudo scontrol update nodename=%s state=resume", name)
+		      : command_printf(arena,
+				       "sudo scontrol update nodename=%s state=drain "
+				       "reason=nvnodecheck",
+				       name);
+}
+
+static const char *check_command(const struct steps *steps)
+{
+	const char *resume = needs_drain(steps) && !is_not_root(steps) ? drain_command(steps, true)
+								       : NULL;
+
+	return resume ? command_join(steps->report->arena, steps->check_command, resume)
+		      : steps->check_command;
 }
 
 const char *steps_command(const struct steps *steps, const struct step *step)
@@ -744,7 +801,7 @@ const char *steps_command(const struct steps *steps, const struct step *step)
 	case STEP_LOOK:
 		return steps->check_command;
 	case STEP_DRAIN:
-		return steps->elsewhere ? NULL : drain_command(steps);
+		return drain_command(steps, false);
 	case STEP_SAVE:
 		return "sudo journalctl -k -b > /var/tmp/before-power-off.log\n"
 		       "sudo nvnodecheck capture --output /var/tmp/before-power-off.capture";
@@ -753,7 +810,7 @@ const char *steps_command(const struct steps *steps, const struct step *step)
 	case STEP_RESTART:
 		return steps->elsewhere ? NULL : restart_command(steps);
 	case STEP_CHECK:
-		return steps->check_command;
+		return check_command(steps);
 	case STEP_HARDWARE:
 	case STEP_HOST:
 	case STEP_PROVIDER:

@@ -19,6 +19,7 @@ enum step_kind {
 	STEP_FIX,      /* nvnodecheck fix --apply */
 	STEP_HAND,     /* as root on this node */
 	STEP_JOB,      /* in the job's own environment */
+	STEP_SITE,     /* cables, switch ports, the fabric: before a restart that cannot help */
 	STEP_BOOT,     /* as root, after all other changes, or the next boot fails */
 	STEP_FIRMWARE, /* in the firmware setup, during the boot of STEP_RESTART */
 	STEP_RESTART,  /* reload, reboot or power cycle: what waits for it takes effect */

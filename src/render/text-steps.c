@@ -360,8 +360,9 @@ static void add_repairs(struct view *v, struct section *section)
 		add_instruction(v, i, text, NULL,
 				change->repair->is_risk ? change->repair->cost : NULL);
 	}
-	text_add(v, &section->command, "    ",
-		 "Without --apply it only shows the changes: look at them first.");
+	text_add(v, &section->command, "    ", "Look at the changes. This changes nothing:");
+	add_command(v, &section->command, COMMAND, v->steps->show_command);
+	text_add(v, &section->command, "    ", "Then make them:");
 	add_command(v, &section->command, COMMAND, steps_command(v->steps, section->step));
 	add_commands_after(v, section, &list);
 }
@@ -378,7 +379,7 @@ static void add_title(struct view *v, struct section *section, size_t number)
 
 	if (step->kind == STEP_FIX) {
 		text_add(v, &section->lines, head,
-			 arena_printf(arena, "%s. The command below will:",
+			 arena_printf(arena, "%s. nvnodecheck fix will:",
 				      steps_fix_text(v->steps, step)));
 		return;
 	}

@@ -257,13 +257,47 @@ static const char *given_value(struct rule_context *ctx, const char *name,
 	return own->value;
 }
 
-/* Returns the rule about hidden assignments if one hides another: that one is corrected first. */
-static const char *masked_by(struct rule_context *ctx, const struct setting *s)
+static bool has_wrong_entry(const char *value)
 {
-	return strcmp(s->name, "NVreg_RegistryDwords") == 0 &&
-			       registry_merge(ctx->node, ctx->arena).missing
-		       ? "driver/registrydwords-duplicated"
-		       : NULL;
+	struct registry_entry entry;
+	struct span rest = span_of(value);
+
+	while (registry_next(&rest, &entry))
+		if (entry.problem)
+			return true;
+	return false;
+}
+
+#define LIVE_DWORDS "/proc/driver/nvidia/params"
+
+/* Returns the subject under which check_syntax() reports the first entry of RegistryDwords that is wrong; or NULL. */
+static const char *place_of_wrong_entry(struct rule_context *ctx)
+{
+	const struct driver_param *live = node_param(ctx->node, "RegistryDwords");
+
+	for_each(a, &ctx->node->modprobe.assignments)
+		if (str_is(a->param, "NVreg_RegistryDwords") && is_known(a->value) &&
+		    has_wrong_entry(a->value.value))
+			return assignment_place(ctx->arena, a);
+	return live && has_wrong_entry(live->value.value) ? LIVE_DWORDS : NULL;
+}
+
+struct cause {
+	const char *rule;
+	const char *subject;
+};
+
+/* Returns the rule about hidden or wrong entries of RegistryDwords, if it fails: they are corrected first. */
+static struct cause masked_by(struct rule_context *ctx, const struct setting *s)
+{
+	const char *wrong;
+
+	if (strcmp(s->name, "NVreg_RegistryDwords") != 0)
+		return (struct cause){ 0 };
+	if (registry_merge(ctx->node, ctx->arena).missing)
+		return (struct cause){ "driver/registrydwords-duplicated", NULL };
+	wrong = place_of_wrong_entry(ctx);
+	return (struct cause){ wrong ? "driver/registrydwords-syntax" : NULL, wrong };
 }
 
 static void check_one_configured(struct rule_context *ctx, const struct driver_param *param,
@@ -302,7 +336,8 @@ static void check_one_configured(struct rule_context *ctx, const struct driver_p
 			     o.step == NEXT_REBUILD
 				     ? ". The initramfs that loads the driver lacks it."
 				     : ""),
-		     .follows = masked_by(ctx, &s),
+		     .follows = masked_by(ctx, &s).rule,
+		     .follows_subject = masked_by(ctx, &s).subject,
 		     .evidence = { s.configured.fact, s.running.fact, s.early.fact });
 	}
 }
@@ -387,7 +422,9 @@ static void check_live_not_persistent(struct rule_context *ctx)
 		     .observed = text_printf(
 			     ctx, "the running driver has \"%s\"; the next load sets \"%s\"",
 			     s.running.value, next),
-		     .expected = "the running value configured", .follows = masked_by(ctx, &s),
+		     .expected = "the running value configured",
+		     .follows = masked_by(ctx, &s).rule,
+		     .follows_subject = masked_by(ctx, &s).subject,
 		     .evidence = { s.running.fact, s.next.fact ? s.next.fact : s.configured.fact });
 	}
 	if (ctx->findings->count == before)
@@ -430,6 +467,8 @@ static const char *merge_remedy(struct rule_context *ctx, const struct registry_
 
 static void fail_duplicated(struct rule_context *ctx, const struct registry_merge *m)
 {
+	const char *wrong = place_of_wrong_entry(ctx);
+
 	FAIL_AS(ctx, m->missing ? SEVERITY_ERR : SEVERITY_WARN,
 		.observed =
 			m->missing
@@ -441,6 +480,7 @@ static void fail_duplicated(struct rule_context *ctx, const struct registry_merg
 				: text_printf(ctx, "assigned %zu times; the last one has every key",
 					      m->count),
 		.remedy = merge_remedy(ctx, m),
+		.follows = wrong ? "driver/registrydwords-syntax" : NULL, .follows_subject = wrong,
 		.evidence = { assignment_fact(ctx, m->last), assignment_fact(ctx, m->other) });
 }
 
@@ -513,7 +553,7 @@ static void check_syntax(struct rule_context *ctx)
 		seen++;
 	}
 	if (live && *live->value.value) {
-		check_string(ctx, live->value.value, "/proc/driver/nvidia/params",
+		check_string(ctx, live->value.value, LIVE_DWORDS,
 			     "driver.params[RegistryDwords].value");
 		seen++;
 	}

@@ -749,7 +749,7 @@ static const struct rule env_hca_rules[] = {
 	{
 		.id = "env/hca-selection",
 		.title =
-			"Jobs can use the wrong NICs, or too few: check the NIC settings in the job's environment",
+			"Jobs can use the wrong NICs, or too few: a NIC variable of the job is wrong",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,
