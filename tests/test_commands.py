@@ -256,8 +256,8 @@ def test_commands_are_made_in_one_place():
     command_can_quote(), and a whole command may be put behind another."""
     known = {("driver-params.c", "NVreg_RegistryDwords"), ("modules.c", "printf '%s'"),
              ("modules-peermem-loaded.c", "systemctl disable --now nv_peer_mem"),
-             ("distribution.c", "sudo %s %s"), ("text-steps.c", "sudo %s"), ("steps.c", "sudo nvnodecheck fix"),
-             ("steps.c", "sudo nvnodecheck doctor"), ("txn-audit.c", "through sudo by uid"), ("dev-runtimes.c", "--runtime=%s")}
+             ("distribution.c", "sudo %s %s"), ("text-steps.c", "sudo %s"), ("steps-command.c", "sudo nvnodecheck fix"),
+             ("steps-command.c", "sudo nvnodecheck doctor"), ("txn-audit.c", "through sudo by uid"), ("dev-runtimes.c", "--runtime=%s")}
     wrong = []
     for folder, _, files in os.walk(os.path.join(program.TOP, "src")):
         for name in files:

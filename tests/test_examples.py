@@ -188,14 +188,15 @@ def test_manual(page, site):
 def test_jq(site):
     """Each of the manual's filters finds something of a node that has it, and is understood."""
     commands = [c for c in displayed(read("man", "nvnodecheck.8")) if "| jq" in c]
-    assert len(commands) >= 6
+    assert len(commands) >= 7
     said = []
     for command in commands:
         result = site.run(command.replace("doctor --json", "doctor --json --profile deepep,p2p"))
         assert result.status == 0 and "jq:" not in result.err, str(result)
         said.append(result.out)
     assert "warn\tsoftware/nvshmem-version\t-\n" in said[0]
-    assert re.search(r"^h20-03\t\d+$", said[4], re.M) and "export NCCL_IB_HCA==mlx5_0," in said[5]
+    assert "fix\troot\tdriver/peer-mapping-override\n" in said[4]
+    assert re.search(r"^h20-03\t\d+$", said[5], re.M) and "export NCCL_IB_HCA==mlx5_0," in said[6]
     assert all(said[i] for i in (2, 3))
 
 

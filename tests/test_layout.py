@@ -21,10 +21,11 @@ MAY_INCLUDE = {
     "probes": "base facts parse query host",
     "txn": "base facts parse host probes evaluate",
     "fixes": "base facts parse query host probes evaluate txn",
+    "advice": "base query evaluate txn",
     "provers": "base facts query probes",
     "fleet": "base facts evaluate",
-    "render": "base facts query evaluate why fleet fixes txn",
-    "cli": "base facts query host evaluate why probes fixes txn provers fleet render",
+    "render": "base facts query evaluate why advice fleet fixes txn",
+    "cli": "base facts query host evaluate why probes fixes txn advice provers fleet render",
     "main.c": "base cli render",
 }
 

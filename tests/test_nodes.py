@@ -84,12 +84,24 @@ def test_facts_come_back(seen):
     assert again.out == result.out
 
 
+def in_steps(report):
+    return {(problem["rule"], *problem["subjects"]) for step in report.pop("steps") for problem in step["problems"]}
+
+
+def assert_same_report(stored, fresh):
+    """The files of the node decide what fix can change, and a copy lacks some or all of them: the steps solve the same
+    problems, in other ways."""
+    stored, fresh = steady(stored.json()), steady(fresh.json())
+    assert in_steps(stored) == in_steps(fresh)
+    assert stored == fresh
+
+
 def test_report_from_facts(seen):
     _, directory, _, file = seen
     fresh = program.run("doctor", "--json", "--root", directory)
     stored = program.run("doctor", "--json", "--from", file)
     assert stored.status == fresh.status, str(stored)
-    assert steady(stored.json()) == steady(fresh.json())
+    assert_same_report(stored, fresh)
 
 
 def test_capture_replays(seen, tmp_path):
@@ -103,7 +115,7 @@ def test_capture_replays(seen, tmp_path):
     fresh = program.run("doctor", "--json", "--root", directory)
     again = program.run("doctor", "--json", "--from", file)
     assert again.status == fresh.status, str(again)
-    assert steady(again.json()) == steady(fresh.json())
+    assert_same_report(again, fresh)
 
 
 def test_redacted_capture(seen, tmp_path):

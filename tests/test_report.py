@@ -356,6 +356,39 @@ def steps(text):
     return re.findall(r"^ ?\d+\. (.*)$", text[text.index("What to do, in this order"):], re.M)
 
 
+@pytest.mark.parametrize("name", node.names())
+def test_json_has_the_same_steps(name, node_tree):
+    """In the same order, with the same titles and commands; each problem of the table is in one of them."""
+    text = text_of(node_tree(name), "--profile", EVERYTHING)
+    listed = run("doctor", "--json", "--profile", EVERYTHING, "--root", node_tree(name)).json()["steps"]
+    words = unwrapped(text.partition(PLAN)[2])
+    at = 0
+    for number, step in enumerate(listed, 1):
+        at = words.index(unwrapped("%d. %s" % (number, step["title"])), at)
+        for line in (step["command"] or "").splitlines():
+            assert unwrapped(line) in words[at:]
+    assert len(listed) == (len(steps(text)) if PLAN in text else 0)
+    ids = {p["rule"] for step in listed for p in step["problems"]}
+    found = run("doctor", "--json", "--profile", EVERYTHING, "--root", node_tree(name)).json()["findings"]
+    assert ids == {f["rule"] for f in found if f["verdict"] in ("fail", "pending") and not f["follows_from"] and not f.get("off")}
+
+
+def test_json_says_who_and_what(node_tree):
+    listed = run("doctor", "--json", "--profile", EVERYTHING, "--root", node_tree("broken-everything")).json()["steps"]
+    by_kind = {step["kind"]: step for step in listed}
+    assert [step["who"] for step in listed] == ["root"] * 4 + ["user"] + ["root"] * 3 + ["support", "root"]
+    assert by_kind["restart"]["restart"] == "power-cycle" and by_kind["fix"]["restart"] is None
+    repair = next(p for p in by_kind["fix"]["problems"] if p["rule"] == "iommu/translation-enabled")
+    assert repair["instructions"] == ["add iommu=pt to the kernel command line"] and len(repair["subjects"]) > 10
+    # A device that the power cycle does not bring back is named in the ticket too.
+    for kind in ("restart", "hardware"):
+        assert "pci/device-off-bus" in [p["rule"] for p in by_kind[kind]["problems"]]
+    refused = [p for step in listed for p in step["problems"] if p["refused"]]
+    assert "vfio-pci" in next(p for p in refused if p["rule"] == "pci/acs-redirect")["refused"]
+    # A monitor asks for findings, not for instructions.
+    assert "steps" not in run("preflight", "--json", "--root", node_tree("broken-everything")).json()
+
+
 def test_steps_are_in_order_with_one_reboot(node_tree):
     text = text_of(node_tree("broken-everything"), "--profile", EVERYTHING)
     said = steps(text)

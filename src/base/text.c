@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/text.h"
 
+#include <ctype.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,14 @@ static void wrap_line(FILE *out, struct span line, int indent, int at, int width
 		at += escape_span(out, SINK_TERMINAL, word);
 	}
 	fputc('\n', out);
+}
+
+size_t text_sentence(const char *text)
+{
+	for (const char *p = text; (p = strstr(p, ". ")); p++)
+		if (isupper((unsigned char)p[2]))
+			return (size_t)(p + 1 - text);
+	return strlen(text);
 }
 
 const char *text_plural(size_t count)

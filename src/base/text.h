@@ -17,6 +17,9 @@ void text_wrap(FILE *out, const char *text, int indent, int at, int width);
 /* Like text_wrap(), for a text of several lines. */
 void text_wrap_lines(FILE *out, const char *text, int indent, int at, int width);
 
+/* Returns the bytes of the first sentence of TEXT. */
+size_t text_sentence(const char *text);
+
 /* Returns the "s" of "2 nodes": "" for one. */
 const char *text_plural(size_t count);
 

@@ -205,7 +205,6 @@ static struct render_options render_options(const struct options *options)
 		.output = options->output,
 		.root = options->root,
 		.from = options->from,
-		.profiles = options->profiles,
 		.apply = options->apply,
 		.all = options->all || options->args_count,
 	};

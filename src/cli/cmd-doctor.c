@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd-doctor.c - doctor: the problems of a node, and the instructions. */
+#include "advice/steps.h"
 #include "cli/cmd.h"
 #include "cli/proof-read.h"
 #include "cli/source.h"
@@ -10,8 +11,9 @@
 #include "fleet/since.h"
 #include "render/render.h"
 
-const struct plan *outline_plan(const struct source *source, const struct settings *settings,
-				const struct report *report)
+/* Returns the plan that 'fix' would make; NULL if the source has no files to read, or nothing to repair. */
+static const struct plan *outline_plan(const struct source *source, const struct settings *settings,
+				       const struct report *report)
 {
 	static const char *every[] = { "*", NULL };
 	struct settings whole = *settings;
@@ -30,9 +32,22 @@ const struct plan *outline_plan(const struct source *source, const struct settin
 	return plan_make(&request);
 }
 
-static bool is_for_people(const struct options *options)
+const struct steps *find_steps(const struct source *source, const struct settings *settings,
+			       const struct report *report, const struct options *options)
 {
-	return options->format == FORMAT_TEXT || options->format == FORMAT_HTML;
+	struct steps_request request = { .plan = outline_plan(source, settings, report),
+					 .root = options->root,
+					 .from = options->from,
+					 .profiles = options->profiles };
+
+	return steps_find(report, &request);
+}
+
+/* Formats for a monitor have no steps. */
+static bool has_steps(const struct options *options)
+{
+	return options->format == FORMAT_TEXT || options->format == FORMAT_HTML ||
+	       options->format == FORMAT_JSON || options->format == FORMAT_JSONL;
 }
 
 enum exit_status cmd_doctor(const struct options *options)
@@ -71,7 +86,7 @@ enum exit_status cmd_doctor(const struct options *options)
 		report->changes = &changes;
 	}
 	status = report_status(report, settings->strict);
-	if (is_for_people(options) && !options->quiet)
-		how.plan = outline_plan(&source, settings, report);
+	if (has_steps(options) && !options->quiet)
+		how.steps = find_steps(&source, settings, report, options);
 	return render_report(report, &how, status, false);
 }

@@ -56,7 +56,7 @@ static enum exit_status answer(struct source *source, const struct job *job,
 	settings = settings_for(read, source->arena);
 	report = report_make(source->node, settings, source->arena);
 	if (options->format != FORMAT_JSON)
-		how.plan = outline_plan(source, settings, report);
+		how.steps = find_steps(source, settings, report, options);
 	return print(why_make(job, report, options->host), &how, options);
 }
 

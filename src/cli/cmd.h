@@ -23,15 +23,14 @@ enum exit_status cmd_why(const struct options *options);
 /* Runs doctor on many files (doctor-fleet.c). */
 enum exit_status doctor_fleet(const struct options *options);
 
-struct plan;
+struct steps;
 struct report;
 struct settings;
 struct source;
 
-/* Returns the plan that 'fix' would make for the problems of REPORT; NULL if the source has no files to read, or
- * nothing to repair. */
-const struct plan *outline_plan(const struct source *source, const struct settings *settings,
-				const struct report *report);
+/* Returns the steps that solve the problems of REPORT, with the repairs that 'fix' would plan. */
+const struct steps *find_steps(const struct source *source, const struct settings *settings,
+			       const struct report *report, const struct options *options);
 
 /* Prints that there is no rule ID, and a similar id. Returns EXIT_USAGE. */
 enum exit_status refuse_rule(const char *id);

@@ -83,7 +83,8 @@ static struct head evaluate_node(struct source *source, const char *file, const 
 	head.verdict = report->verdict;
 	*items = table_items(report, &head.items);
 	if (!is_table(options))
-		render_report_jsonl(report, head.status);
+		render_report_jsonl(report, find_steps(source, &settings, report, &one),
+				    head.status);
 	else if (options->verbose)
 		put_name(name, report);
 	return head;

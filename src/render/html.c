@@ -9,7 +9,7 @@
 #include "base/output.h"
 #include "base/version.h"
 #include "query/names.h"
-#include "render/steps.h"
+#include "render/step-words.h"
 #include "render/topo.h"
 
 /* All that is written here: a value is text, in an element or an attribute. */
@@ -345,7 +345,7 @@ static void answers(const struct page_view *v)
 enum exit_status render_report_html(const struct report *report,
 				    const struct render_options *options, enum exit_status status)
 {
-	const struct steps *list = steps_find(report, options->plan, options);
+	const struct steps *list = options->steps;
 	struct page_view v = { .report = report, .problems = list->problems, .steps = list };
 
 	head(&v);

@@ -317,7 +317,7 @@ static struct json_object *changes_json(const struct changes *changes)
 	return array;
 }
 
-static struct json_object *report_json(const struct report *report)
+static struct json_object *report_json(const struct report *report, const struct steps *steps)
 {
 	struct json_object *json = json_document("nvnodecheck-report");
 	struct json_object *findings = json_object_new_array();
@@ -333,6 +333,8 @@ static struct json_object *report_json(const struct report *report)
 	json_put_string(json, "profiles_reason", report->profiles_reason);
 	json_put(json, "not_judged", not_judged_json(report));
 	json_put(json, "summary", summary_json(report));
+	if (steps)
+		json_put(json, "steps", render_steps(steps));
 	json_put(json, "findings", findings);
 	json_put(json, "probes", probes);
 	if (report->changes)
@@ -340,16 +342,18 @@ static struct json_object *report_json(const struct report *report)
 	return json;
 }
 
-enum exit_status render_report_json(const struct report *report, enum exit_status status)
+enum exit_status render_report_json(const struct report *report, const struct steps *steps,
+				    enum exit_status status)
 {
-	_cleanup_json_ struct json_object *json = report_json(report);
+	_cleanup_json_ struct json_object *json = report_json(report, steps);
 
 	return render_json(json, status);
 }
 
-enum exit_status render_report_jsonl(const struct report *report, enum exit_status status)
+enum exit_status render_report_jsonl(const struct report *report, const struct steps *steps,
+				     enum exit_status status)
 {
-	_cleanup_json_ struct json_object *json = report_json(report);
+	_cleanup_json_ struct json_object *json = report_json(report, steps);
 
 	json_print(stdout, json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 	return finish_output(status);

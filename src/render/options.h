@@ -20,23 +20,23 @@ enum format {
 	FORMAT_HTML,
 };
 
-struct plan;
+struct steps;
 
 struct render_options {
 	enum format format;
 	enum color color;
 	bool pager; /* long text may go through a pager */
 	bool verbose;
-	bool for_provider;	 /* a text to send instead of the report */
-	bool brief;		 /* the verdict and one line for each problem */
-	const struct plan *plan; /* that repairs what can be repaired; NULL: none was made */
-	bool quiet;		 /* nothing on standard output */
-	bool journal;		 /* a record in the journal as well */
-	const char *output;	 /* a file instead of standard output, or NULL */
+	bool for_provider; /* a text to send instead of the report */
+	bool brief;	   /* the verdict and one line for each problem */
+	const struct steps *
+		steps; /* what is to be done; a text and a page need it, JSON has it if there is one */
+	bool quiet;    /* nothing on standard output */
+	bool journal;	    /* a record in the journal as well */
+	const char *output; /* a file instead of standard output, or NULL */
 	/* Options of the user, for sentences that suggest the next command. */
 	const char *root;
 	const char *from;
-	unsigned int profiles; /* enum profile; 0: not asked for */
 	bool apply;
 	bool all; /* every finding, or rules named one by one */
 };

@@ -9,7 +9,7 @@
 #include "fixes/unified.h"
 #include "query/names.h"
 #include "render/render.h"
-#include "render/steps.h"
+#include "render/step-words.h"
 
 #define INDENT 5
 #define LABEL 14

@@ -11,7 +11,7 @@
 #include "query/kind.h"
 #include "query/names.h"
 #include "render/render.h"
-#include "render/steps.h"
+#include "render/step-words.h"
 #include "render/text.h"
 
 /* Escapes values in sentences. A block needs no escapes of Markdown. */
@@ -315,7 +315,7 @@ enum exit_status render_report_provider(const struct report *report,
 					const struct render_options *options,
 					enum exit_status status)
 {
-	struct letter l = { .report = report, .steps = steps_find(report, options->plan, options) };
+	struct letter l = { .report = report, .steps = options->steps };
 	size_t asked = 0;
 
 	for_each(p, &l.steps->problems->items)

@@ -24,9 +24,11 @@ struct why;
 
 enum exit_status render_report_text(const struct report *report,
 				    const struct render_options *options, enum exit_status status);
-enum exit_status render_report_json(const struct report *report, enum exit_status status);
+enum exit_status render_report_json(const struct report *report, const struct steps *steps,
+				    enum exit_status status);
 /* The same document on one line. */
-enum exit_status render_report_jsonl(const struct report *report, enum exit_status status);
+enum exit_status render_report_jsonl(const struct report *report, const struct steps *steps,
+				     enum exit_status status);
 enum exit_status render_report_prometheus(const struct report *report, enum exit_status status);
 /* Markdown to send to the administrator or provider of the node. */
 enum exit_status render_report_provider(const struct report *report,
@@ -86,6 +88,8 @@ const char *render_plan_commands(struct arena *arena, const struct plan *plan);
 struct json_object *render_plan_object(const struct plan *plan, const struct report *report);
 struct json_object *render_node(const struct node *node);
 struct json_object *render_finding(const struct report *report, const struct finding *finding);
+/* The steps of a report, as an array in their order. */
+struct json_object *render_steps(const struct steps *steps);
 struct json_object *render_words(const char *const *list, unsigned int bits);
 /* Prints a document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);

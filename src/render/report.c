@@ -12,9 +12,9 @@ static enum exit_status render(const struct report *report, const struct render_
 {
 	switch (options->format) {
 	case FORMAT_JSON:
-		return render_report_json(report, status);
+		return render_report_json(report, options->steps, status);
 	case FORMAT_JSONL:
-		return render_report_jsonl(report, status);
+		return render_report_jsonl(report, options->steps, status);
 	case FORMAT_PROMETHEUS:
 		return render_report_prometheus(report, status);
 	case FORMAT_NAGIOS:

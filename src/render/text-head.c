@@ -409,7 +409,7 @@ static const char *profiles_line(const struct view *v)
 static const char *jobs_text(const struct view *v)
 {
 	unsigned int bad = 0, all = v->report->profiles;
-	const char *lost = steps_lost(v->steps), *own_text, *rest_text;
+	const char *lost = steps_repair_text(v->steps), *own_text, *rest_text;
 	LIST(const struct problem *) own = { 0 }, rest = { 0 };
 
 	if (!v->problems->items.count)

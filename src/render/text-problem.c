@@ -168,17 +168,13 @@ struct text_lines render_fixes(const struct steps *steps, const struct problem *
 	return lines;
 }
 
-/* Returns why fix cannot make here a repair that it makes on other nodes; or NULL. */
 const char *render_refused(const struct steps *steps, const struct problem *p)
 {
-	const struct plan_repair *r = steps_repair(steps, p->first);
-	const char *remedy = finding_remedy(p->first);
+	const char *refused = steps_refused(steps, p);
 
-	if (!r || !r->refused || !finding_fix(p->first) || r->activation ||
-	    (remedy && strstr(r->refused, remedy)))
-		return NULL;
-	return arena_printf(steps->report->arena, "nvnodecheck fix cannot do it here: %s.",
-			    r->refused);
+	return refused ? arena_printf(steps->report->arena,
+				      "nvnodecheck fix cannot do it here: %s.", refused)
+		       : NULL;
 }
 
 /* ---- the page ---- */

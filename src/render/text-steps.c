@@ -431,6 +431,10 @@ static void add_section(struct view *v, struct sections *sections, const struct 
 			add_advice(v, section, *p);
 	if (step->then.count)
 		add_lost(v, section);
+	if (step->kind == STEP_CHECK && steps_resume_command(v->steps)) {
+		text_add(v, &section->command, "    ", "Without a problem, return it to service:");
+		add_command(v, &section->command, COMMAND, steps_resume_command(v->steps));
+	}
 }
 
 static void print_section(struct view *v, const struct section *section)

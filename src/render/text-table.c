@@ -51,14 +51,6 @@ static size_t line_end(const char *text, int width)
 	return end ? end : n;
 }
 
-size_t text_sentence(const char *text)
-{
-	for (const char *p = text; (p = strstr(p, ". ")); p++)
-		if (isupper((unsigned char)p[2]))
-			return (size_t)(p + 1 - text);
-	return strlen(text);
-}
-
 struct text_lines text_split(struct arena *arena, const char *text, int width)
 {
 	struct text_lines lines = { 0 };

@@ -36,7 +36,7 @@ void text_heading(struct view *v, const char *text)
 enum exit_status render_report_text(const struct report *report,
 				    const struct render_options *options, enum exit_status status)
 {
-	const struct steps *steps = steps_find(report, options->plan, options);
+	const struct steps *steps = options->steps;
 	struct view v = {
 		.report = report,
 		.problems = steps->problems,

@@ -4,7 +4,7 @@
 #define RENDER_TEXT_H
 
 #include "render/render.h"
-#include "render/steps.h"
+#include "render/step-words.h"
 
 #define TEXT_TAG 5    /* width of "CRIT " */
 #define TEXT_LABEL 11 /* width of "in effect  " */
@@ -59,8 +59,6 @@ void text_rest(struct view *v);
 
 /* Splits TEXT into lines of WIDTH columns. */
 struct text_lines text_split(struct arena *arena, const char *text, int width);
-/* Returns the bytes of the first sentence of TEXT. */
-size_t text_sentence(const char *text);
 /* Returns the columns of TEXT on a terminal. */
 int text_columns(const char *text);
 

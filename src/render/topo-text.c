@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/command.h"
-#include "render/steps.h"
+#include "render/step-words.h"
 #include "render/topo.h"
 
 #define MATRIX_WIDTH 96

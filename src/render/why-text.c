@@ -408,7 +408,7 @@ enum exit_status render_why_text(const struct why *why, const struct render_opti
 	struct why_view w = {
 		.v = { .report = why->report,
 		       .problems = &why->problems,
-		       .steps = steps_find(why->report, options->plan, options),
+		       .steps = options->steps,
 		       .options = options },
 		.why = why,
 		.arena = why->report->arena,

@@ -52,11 +52,21 @@ def _answer(answer):
     return " | ".join([head] + [part for part in parts + [", ".join(evidence)] if part])
 
 
+def _step(step):
+    """step KIND WHO: the rules, each with the number of its subjects if there are several"""
+    rules = ["%s (%d)" % (p["rule"], len(p["subjects"])) if len(p["subjects"]) > 1 else p["rule"]
+             for p in step["problems"]]
+    return "step %s %s: %s" % (step["kind"], step["who"], ", ".join(rules) or step["restart"] or "-")
+
+
 def report_lines(report):
-    """The head, a line for each key; a line for each probe that is not well; a line for each answer."""
+    """The head, a line for each key; a line for each step; a line for each probe that is not well; a line for each
+    answer."""
     for key, value in report.items():
-        if key not in ("findings", "probes"):
+        if key not in ("findings", "probes", "steps"):
             yield "%s: %s" % (key, _flat(value))
+    for step in report.get("steps", ()):
+        yield _step(step)
     for probe in report["probes"]:
         if probe["state"] != "ok":
             yield "probe %s: %s" % (probe["name"], probe["state"])

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* steps-later.c - what one step must know of the later ones: the reboot that comes once, the initramfs that is built once,
  * and the devices that only a repair brings back. */
-#include "render/render.h"
-#include "render/steps.h"
+#include "advice/steps.h"
 
-static bool needs_repair(const struct problem *p)
+bool steps_needs_repair(const struct problem *p)
 {
 	enum action action = finding_action(p->first);
 
@@ -16,35 +15,6 @@ static bool needs_repair(const struct problem *p)
 				 action == ACTION_POWER_CYCLE
 		       : p->severity >= SEVERITY_ERR && (action == ACTION_POWER_CYCLE ||
 							 action == ACTION_REPLACE_HARDWARE);
-}
-
-static bool has_member(const struct problem *p, const char *subject)
-{
-	for_each(member, &p->members)
-		if (same_text((*member)->answer.subject, subject))
-			return true;
-	return false;
-}
-
-const char *steps_lost(const struct steps *steps)
-{
-	struct problem all = { 0 };
-
-	for_each(p, &steps->problems->items) {
-		if (!needs_repair(p))
-			continue;
-		for_each(member, &p->members) {
-			if (!(*member)->answer.subject ||
-			    has_member(&all, (*member)->answer.subject))
-				continue;
-			*LIST_ADD(steps->report->arena, &all.members) = *member;
-		}
-	}
-	all.first = all.members.count ? all.members.items[0] : NULL;
-	return all.first ? arena_printf(steps->report->arena, "%s need%s repair",
-					render_where(steps->report, &all, 4),
-					all.members.count == 1 ? "s" : "")
-			 : NULL;
 }
 
 const struct problem *steps_stops_boot(const struct steps *steps)

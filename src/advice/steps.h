@@ -4,11 +4,10 @@
  * program repairs, an administrator changes the rest, one reboot makes all of it take effect, others do their part, and
  * the node is checked again.
  */
-#ifndef RENDER_STEPS_H
-#define RENDER_STEPS_H
+#ifndef STEPS_H
+#define STEPS_H
 
 #include "evaluate/problems.h"
-#include "render/options.h"
 #include "txn/plan.h"
 
 enum step_kind {
@@ -30,6 +29,18 @@ enum step_kind {
 	STEP_PROVIDER,
 	STEP_CHECK, /* run doctor again */
 };
+extern const char *const step_kind_words[];
+
+/* Who carries out a step. */
+enum step_actor {
+	ACTOR_NONE, /* nobody: STEP_FINAL */
+	ACTOR_USER, /* who starts the job or the container */
+	ACTOR_ROOT, /* an administrator of this node */
+	ACTOR_HOST, /* an administrator of the host below this node */
+	ACTOR_PROVIDER,
+	ACTOR_SUPPORT, /* of the machine's vendor */
+};
+extern const char *const step_actor_words[]; /* NULL for ACTOR_NONE */
 
 struct step {
 	enum step_kind kind;
@@ -53,11 +64,20 @@ struct steps {
 	const char *where;	    /* "On the node: ", or "" */
 };
 
-/* Returns the steps, in the report's arena. PLAN repairs all problems; it is NULL if there are only facts. */
-const struct steps *steps_find(const struct report *report, const struct plan *plan,
-			       const struct render_options *options);
+/* The repairs that the program can make, and the user's options, which the commands of the steps repeat. */
+struct steps_request {
+	const struct plan *plan; /* repairs all problems; NULL if there are only facts */
+	const char *root, *from; /* --root, --from; or NULL */
+	unsigned int profiles;	 /* of --profile, enum profile; 0: none was given */
+};
+
+/* Returns the steps, in the report's arena. */
+const struct steps *steps_find(const struct report *report, const struct steps_request *request);
+/* Returns true if the node is drained first. */
+bool steps_has_drain(const struct steps *steps);
 /* Returns the step that solves PROBLEM. */
 enum step_kind steps_kind(const struct steps *steps, const struct problem *problem);
+enum step_actor step_actor(enum step_kind kind);
 /* Returns what the plan has for FINDING, or NULL. */
 const struct plan_repair *steps_repair(const struct steps *steps, const struct finding *finding);
 /* Returns true if A and B have the same instruction. */
@@ -66,19 +86,26 @@ bool steps_is_same(const struct steps *steps, const struct problem *a, const str
 bool steps_is_restart_alone(const struct steps *steps, const struct problem *problem);
 /* Returns the instruction for PROBLEM. */
 const char *steps_what(const struct steps *steps, const struct problem *problem);
+/* Returns when the change of PROBLEM takes effect. */
 enum activation steps_activation(const struct steps *steps, const struct problem *problem);
+/* The same, but ACTIVATION_NONE if that is at once or a step says it. */
+enum activation steps_waits_for(const struct steps *steps, const struct problem *problem);
+/* Returns the restart of the node that PROBLEM needs. Restarts of services and containers are part of their remedies. */
+enum activation steps_restart(const struct steps *steps, const struct problem *problem);
 
-/* Columns of a table: who acts ("you", "root", "host", ...), and the next action in a word or two. */
-const char *steps_who(const struct steps *steps, const struct problem *problem);
-const char *steps_next(const struct steps *steps, const struct problem *problem);
-/* Return the gravest rule that only root can check, or NULL; and how many there are. */
+/* Returns the gravest rule that only root can check, or NULL. */
 const struct rule *steps_gravest_for_root(const struct report *report);
+/* Counts the checks that only root can run. */
 size_t steps_count_for_root(const struct report *report);
-/* steps_is_blind(): the plan refuses the repair because this user could not read all files. There is no command then. */
-const char *steps_command_of(const struct steps *steps, const struct problem *problem);
+/* Returns why the plan has no repair for PROBLEM, although it has one on other nodes; or NULL. */
+const char *steps_refused(const struct steps *steps, const struct problem *problem);
+/* Returns true if the plan has no repair because this user could not read all files. There is no command then. */
 bool steps_is_blind(const struct steps *steps, const struct problem *problem);
-/* Returns "GPU3 needs repair" for devices that need a power cycle, the firmware setup or a replacement; or NULL. */
-const char *steps_lost(const struct steps *steps);
+const char *steps_command_of(const struct steps *steps, const struct problem *problem);
+/* Returns true for a device that does not respond until a power cycle. */
+bool steps_is_unresponsive(const struct problem *problem);
+/* Returns true for a device that needs a power cycle, the firmware setup or a replacement. */
+bool steps_needs_repair(const struct problem *problem);
 /* Returns the problem that makes the next boot fail, or NULL. */
 const struct problem *steps_stops_boot(const struct steps *steps);
 /* Returns true if a later instruction rebuilds the initramfs, so that PROBLEM's need not. */
@@ -88,23 +115,15 @@ unsigned int steps_done_later(const struct steps *steps, const struct problem *p
 /* Returns the instruction for FINDING, a member of PROBLEM, without what a later step does. */
 const char *steps_remedy(const struct steps *steps, const struct problem *problem,
 			 const struct finding *finding);
+/* Returns the command that returns the drained node to its batch system, or NULL. */
+const char *steps_resume_command(const struct steps *steps);
 /* Returns the first step that changes something, or NULL. */
 const struct step *steps_first(const struct steps *steps);
 /* Returns the number of PROBLEM, from 1; 0 if it is the only one. */
 unsigned int steps_number(const struct steps *steps, const struct problem *problem);
 /* Returns true if STEP_HAND comes before STEP_FIX, because it removes what keeps fix from a repair. */
 bool steps_is_hand_first(const struct steps *steps);
-/* Puts the problems in the order of the steps; in one step the gravest is first. */
-void steps_sort(struct steps *steps);
-/* "By hand on this node, as root" */
-const char *steps_title(const struct steps *steps, const struct step *step);
-/* Returns the title of STEP_FIX. */
-const char *steps_fix_text(const struct steps *steps, const struct step *step);
 /* Returns the commands of STEP, one a line, or NULL. */
 const char *steps_command(const struct steps *steps, const struct step *step);
-/* Returns when the change of PROBLEM takes effect; NULL if that is at once or a step says it. */
-const char *steps_effect(const struct steps *steps, const struct problem *problem);
-/* Returns when a change takes effect and whether it disturbs running jobs; NULL for ACTIVATION_NONE. */
-const char *effect_text(enum activation activation);
 
 #endif

@@ -3,8 +3,8 @@
  * details have one numbering. */
 #include <string.h>
 
-#include "render/render.h"
-#include "render/text.h"
+#include "advice/steps-private.h"
+#include "base/text.h"
 
 /* ---- one instruction for several problems ---- */
 
@@ -39,7 +39,7 @@ bool steps_is_same(const struct steps *steps, const struct problem *a, const str
 		return steps_is_restart_alone(steps, a) && steps_is_restart_alone(steps, b);
 	return kind != STEP_HARDWARE && same_text(steps_what(steps, a), steps_what(steps, b)) &&
 	       same_text(finding_command(a->first), finding_command(b->first)) &&
-	       same_text(steps_effect(steps, a), steps_effect(steps, b));
+	       steps_waits_for(steps, a) == steps_waits_for(steps, b);
 }
 
 /* ---- the order ---- */
@@ -48,7 +48,7 @@ bool steps_is_same(const struct steps *steps, const struct problem *a, const str
 static int place(const struct steps *steps, const struct problem *p)
 {
 	enum step_kind kind = steps_kind(steps, p);
-	bool last = kind == STEP_HAND ? render_refused(steps, p) != NULL
+	bool last = kind == STEP_HAND ? steps_refused(steps, p) != NULL
 				      : steps_is_restart_alone(steps, p);
 	int at = (int)kind;
 
@@ -105,4 +105,18 @@ void steps_sort(struct steps *steps)
 				insert(items, k, ++i);
 	sorted->items.items = items;
 	steps->problems = sorted;
+}
+
+unsigned int steps_number(const struct steps *steps, const struct problem *problem)
+{
+	unsigned int number = 0;
+
+	if (steps->problems->items.count < 2)
+		return 0;
+	for_each(p, &steps->problems->items) {
+		number++;
+		if (p == problem)
+			return number;
+	}
+	return 0;
 }

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* steps-command.c - the shell commands of the steps. */
+#include <string.h>
+
+#include "advice/steps-private.h"
+#include "base/command.h"
+#include "query/distribution.h"
+#include "query/kind.h"
+
+/* ---- commands of this program, with the options that the user gave ---- */
+
+/* fix repairs errors only, unless options add more. */
+static bool needs_all(const struct steps *steps)
+{
+	for_each(p, &steps->problems->items)
+		if (steps_kind(steps, p) == STEP_FIX)
+			for_each(member, &p->members)
+				if ((*member)->severity < SEVERITY_ERR)
+					return true;
+	return false;
+}
+
+/* Returns the value of --profile, without profiles that a requested one includes. */
+static const char *profile_words_of(unsigned int profiles, struct arena *arena)
+{
+	const char *text = "";
+
+	if (profiles & PROFILE_GIN_ANY)
+		profiles &= ~(unsigned int)PROFILE_RDMA;
+	if (profiles != PROFILE_BASE)
+		profiles &= ~(unsigned int)PROFILE_BASE;
+	for (unsigned int bit = 0; profile_words[bit]; bit++)
+		if (profiles & 1u << bit)
+			text = arena_printf(arena, "%s%s%s", text, *text ? "," : "",
+					    profile_words[bit]);
+	return text;
+}
+
+void steps_add_commands(struct steps *steps, const struct steps_request *request)
+{
+	struct arena *arena = steps->report->arena;
+	const char *all = needs_all(steps) ? " --all" : "", *words = "", *root = "";
+
+	if (request->profiles)
+		words = arena_printf(arena, " --profile %s",
+				     profile_words_of(request->profiles, arena));
+	if (request->root)
+		root = arena_printf(arena, " --root %s", command_quote(arena, request->root));
+	/* A user's container rarely has sudo. */
+	steps->check_command = arena_printf(
+		arena, "%snvnodecheck doctor%s%s",
+		steps_is_not_root(steps) && is_known(steps->report->node->os.container) ? ""
+											: "sudo ",
+		words, root);
+	steps->letter_command = arena_printf(arena, "%snvnodecheck doctor --for provider%s%s",
+					     steps_is_not_root(steps) ? "" : "sudo ", words, root);
+	words = arena_printf(arena, "%s%s%s", all, words, root);
+	steps->fix_command = arena_printf(arena, "sudo nvnodecheck fix --apply%s", words);
+	steps->show_command = arena_printf(arena, "sudo nvnodecheck fix%s", words);
+	steps->elsewhere = request->root || request->from;
+	steps->where = request->from ? "On the node: " : "";
+}
+
+/* ---- commands of a problem, of a step ---- */
+
+/* Rebuilds the images of the kernel that runs and of the one that boots next. */
+static const char *image_command(const struct steps *steps)
+{
+	const struct node *node = steps->report->node;
+	struct arena *arena = steps->report->arena;
+	const struct fact_str *next = &node->boot.next_kernel;
+	const char *command = NULL, *other;
+
+	if (is_known(node->os.kernel))
+		command = command_rebuild_initramfs(arena, node, node->os.kernel.value);
+	if (!is_known(*next) || str_is(*next, node->os.kernel.value))
+		return command;
+	other = command_rebuild_initramfs(arena, node, next->value);
+	return same_text(command, other) ? command : command_join(arena, command, other);
+}
+
+const char *steps_command_of(const struct steps *steps, const struct problem *p)
+{
+	const char *command = finding_command(p->first), *image;
+
+	if (steps_is_blind(steps, p))
+		return NULL;
+	if (steps_kind(steps, p) == STEP_FIX || steps_is_done_already(steps, p) ||
+	    !(finding_then(p->first) & THEN_IMAGE & ~steps_done_later(steps, p)))
+		return command;
+	image = image_command(steps);
+	if (!command || !image || strstr(command, image))
+		return command ? command : image;
+	return command_join(steps->report->arena, command, image);
+}
+
+static const char *restart_command(const struct steps *steps)
+{
+	switch (steps->restart) {
+	case ACTIVATION_REBOOT:
+		return "sudo systemctl reboot";
+	case ACTIVATION_POWER_CYCLE:
+		return "sudo systemctl poweroff";
+	default:
+		return NULL;
+	}
+}
+
+/* Returns the command of the batch system that drains the node, or with RESUME returns it. Slurm's node name is the host
+ * name without the domain, unless NodeHostname= differs. */
+static const char *drain_command(const struct steps *steps, bool resume)
+{
+	const struct node *node = steps->report->node;
+	struct arena *arena = steps->report->arena;
+	const char *name = node->os.hostname.value;
+
+	if (!is_known(node->os.hostname) || !node_is(node, KIND_SLURM) || steps->elsewhere)
+		return NULL;
+	name = arena_strndup(arena, name, strcspn(name, "."));
+	return resume ? command_printf(arena, "sudo scontrol update nodename=%s state=resume", name)
+		      : command_printf(arena,
+				       "sudo scontrol update nodename=%s state=drain "
+				       "reason=nvnodecheck",
+				       name);
+}
+
+const char *steps_resume_command(const struct steps *steps)
+{
+	return steps_has_drain(steps) && !steps_is_not_root(steps) ? drain_command(steps, true)
+								   : NULL;
+}
+
+const char *steps_command(const struct steps *steps, const struct step *step)
+{
+	switch (step->kind) {
+	case STEP_LOOK:
+		return steps->check_command;
+	case STEP_DRAIN:
+		return drain_command(steps, false);
+	case STEP_SAVE:
+		return "sudo journalctl -k -b > /var/tmp/before-power-off.log\n"
+		       "sudo nvnodecheck capture --output /var/tmp/before-power-off.capture";
+	case STEP_FIX:
+		return steps->fix_command;
+	case STEP_RESTART:
+		return steps->elsewhere ? NULL : restart_command(steps);
+	case STEP_CHECK:
+		return steps->check_command;
+	case STEP_HARDWARE:
+	case STEP_HOST:
+	case STEP_PROVIDER:
+		return steps->letter_command;
+	default:
+		return NULL;
+	}
+}

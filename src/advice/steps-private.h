@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* steps-private.h - what the files of the steps share. */
+#ifndef STEPS_PRIVATE_H
+#define STEPS_PRIVATE_H
+
+#include "advice/steps.h"
+
+/* Puts the problems in the order of the steps; in one step the gravest is first. */
+void steps_sort(struct steps *steps);
+/* Adds the commands, with the options that the user gave. */
+void steps_add_commands(struct steps *steps, const struct steps_request *request);
+bool steps_is_not_root(const struct steps *steps);
+/* The repair was made, and waits for the restart. */
+bool steps_is_done_already(const struct steps *steps, const struct problem *p);
+
+#endif

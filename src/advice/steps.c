@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "advice/steps.h"
+
+#include <string.h>
+
+#include "advice/steps-private.h"
+
+#define LOOK_CHECKS 10 /* with so many checks that only root can run, a run as root is a step */
+
+const char *const step_kind_words[] = {
+	"decide",    "run-as-root", "drain",	"save-log", "fix",	  "by-hand",
+	"job",	     "check-link",  "before-boot", "firmware", "restart", "after-boot",
+	"hardware",  "container",   "host",	"provider", "check",
+};
+const char *const step_actor_words[] = { NULL, "user", "root", "host", "provider", "support" };
+
+/* ---- who ---- */
+
+const struct plan_repair *steps_repair(const struct steps *steps, const struct finding *finding)
+{
+	if (!steps->plan || steps->plan->refused)
+		return NULL;
+	for_each(r, &steps->plan->repairs)
+		if (r->finding == finding)
+			return r;
+	return NULL;
+}
+
+const char *steps_refused(const struct steps *steps, const struct problem *p)
+{
+	const struct plan_repair *r = steps_repair(steps, p->first);
+	const char *remedy = finding_remedy(p->first);
+
+	if (!r || !r->refused || !finding_fix(p->first) || r->activation ||
+	    (remedy && strstr(r->refused, remedy)))
+		return NULL;
+	return r->refused;
+}
+
+/* The user who starts a job sets its environment, and loads no module. */
+static bool is_of_job(const struct problem *p)
+{
+	return strncmp(p->first->rule->id, "env/", strlen("env/")) == 0 &&
+	       !p->first->answer.needs_module;
+}
+
+/* Working hardware that lacks what the profile needs has no repair. */
+static bool has_no_repair(const struct problem *p)
+{
+	return finding_action(p->first) == ACTION_NONE;
+}
+
+static bool is_restart_needed(const struct steps *steps)
+{
+	return steps->restart >= ACTIVATION_REBOOT;
+}
+
+static enum step_kind kind_of_mender(const struct steps *steps, const struct problem *p)
+{
+	switch (finding_mender(p->first)) {
+	case MENDER_FIRMWARE:
+		return STEP_FIRMWARE;
+	case MENDER_HARDWARE:
+		return has_no_repair(p) ? STEP_FINAL : STEP_HARDWARE;
+	case MENDER_HOST:
+		return STEP_HOST;
+	case MENDER_PROVIDER:
+		return STEP_PROVIDER;
+	case MENDER_PROGRAM:
+	case MENDER_ADMIN:
+		break;
+	}
+	if (is_of_job(p))
+		return STEP_JOB;
+	/* A container's kernel, modules and devices are the host's. */
+	if (is_known(steps->report->node->os.container))
+		return finding_activation(p->first) == ACTIVATION_RECREATE ? STEP_CONTAINER
+									   : STEP_HOST;
+	if (p->first->rule->stops_boot)
+		return STEP_BOOT;
+	if (p->first->rule->on_site)
+		return STEP_SITE;
+	return p->first->rule->needs_running && is_restart_needed(steps) ? STEP_AFTER : STEP_HAND;
+}
+
+/* Only a plan knows what this node allows; without one the rule says whether fix repairs it. */
+static bool is_repaired(const struct steps *steps, const struct problem *p)
+{
+	if (!steps->plan)
+		return finding_fix(p->first);
+	for_each(member, &p->members) {
+		const struct plan_repair *r = steps_repair(steps, *member);
+
+		if (r && r->what)
+			return true;
+	}
+	return false;
+}
+
+bool steps_is_done_already(const struct steps *steps, const struct problem *p)
+{
+	const struct plan_repair *r = steps_repair(steps, p->first);
+
+	return p->waits || (r && r->refused && r->activation);
+}
+
+/* Returns true if the restart is the whole remedy. */
+static bool needs_restart_only(const struct problem *p)
+{
+	enum action action = finding_action(p->first);
+
+	return !finding_command(p->first) &&
+	       (action == ACTION_REBOOT || action == ACTION_POWER_CYCLE);
+}
+
+enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
+{
+	enum step_kind kind;
+
+	if (steps_is_done_already(steps, p))
+		return STEP_RESTART;
+	kind = is_repaired(steps, p) ? STEP_FIX : kind_of_mender(steps, p);
+	return kind == STEP_HAND && needs_restart_only(p) ? STEP_RESTART : kind;
+}
+
+enum step_actor step_actor(enum step_kind kind)
+{
+	switch (kind) {
+	case STEP_JOB:
+	case STEP_CONTAINER:
+		return ACTOR_USER;
+	case STEP_FINAL:
+		return ACTOR_NONE;
+	case STEP_HARDWARE:
+		return ACTOR_SUPPORT;
+	case STEP_HOST:
+		return ACTOR_HOST;
+	case STEP_PROVIDER:
+		return ACTOR_PROVIDER;
+	default:
+		return ACTOR_ROOT;
+	}
+}
+
+/* Puts the address of the only device in place of BDF. */
+static const char *with_address(const struct steps *steps, const struct problem *p,
+				const char *text)
+{
+	const char *at, *subject = p->first->answer.subject;
+
+	if (p->members.count != 1 || !subject || !strchr(subject, ':'))
+		return text;
+	while ((at = strstr(text, "BDF")))
+		text = arena_printf(steps->report->arena, "%.*s%s%s", (int)(at - text), text,
+				    subject, at + strlen("BDF"));
+	return text;
+}
+
+const char *steps_what(const struct steps *steps, const struct problem *p)
+{
+	const char *remedy = finding_remedy(p->first);
+
+	if (steps_is_done_already(steps, p))
+		return "This takes effect then.";
+	return remedy && *remedy ? with_address(steps, p, remedy) : p->first->rule->title;
+}
+
+const char *steps_remedy(const struct steps *steps, const struct problem *p,
+			 const struct finding *f)
+{
+	const char *change = finding_change(f);
+
+	if (steps_is_done_already(steps, p) || !change || !*change)
+		return steps_what(steps, p);
+	return remedy_with(steps->report->arena, with_address(steps, p, change),
+			   finding_then(f) & ~steps_done_later(steps, p));
+}
+
+/* ---- when ---- */
+
+enum activation steps_activation(const struct steps *steps, const struct problem *p)
+{
+	enum activation latest = ACTIVATION_NONE;
+
+	for_each(member, &p->members) {
+		const struct plan_repair *r = steps_repair(steps, *member);
+		enum activation own = r && r->activation ? r->activation
+							 : finding_activation(*member);
+
+		latest = own > latest ? own : latest;
+	}
+	return latest;
+}
+
+enum activation steps_restart(const struct steps *steps, const struct problem *p)
+{
+	enum step_kind kind = steps_kind(steps, p);
+	enum activation activation = steps_activation(steps, p);
+
+	if (kind > STEP_RESTART || kind == STEP_FINAL)
+		return ACTIVATION_NONE;
+	/* A reset is enough, and a boot for other problems resets the GPU too. */
+	if (finding_action(p->first) == ACTION_RESET_GPU)
+		return ACTIVATION_NONE;
+	if (finding_action(p->first) == ACTION_POWER_CYCLE)
+		return ACTIVATION_POWER_CYCLE;
+	if (finding_action(p->first) == ACTION_REBOOT && activation < ACTIVATION_REBOOT)
+		return ACTIVATION_REBOOT;
+	if (kind == STEP_FIRMWARE && activation < ACTIVATION_REBOOT)
+		return ACTIVATION_REBOOT;
+	return activation >= ACTIVATION_RELOAD ? activation : ACTIVATION_NONE;
+}
+
+enum activation steps_waits_for(const struct steps *steps, const struct problem *p)
+{
+	enum activation activation = steps_activation(steps, p);
+	enum step_kind kind = steps_kind(steps, p);
+	bool is_said = false;
+
+	/* A boot is the alternative to a reset. */
+	if (steps_restart(steps, p) || finding_action(p->first) == ACTION_RESET_GPU)
+		return ACTIVATION_NONE;
+	switch (activation) {
+	case ACTIVATION_NEW_JOBS:
+		is_said = kind == STEP_JOB;
+		break;
+	case ACTIVATION_RECREATE:
+		is_said = kind == STEP_CONTAINER;
+		break;
+	case ACTIVATION_REBOOT:
+	case ACTIVATION_POWER_CYCLE:
+		is_said = finding_then(p->first) & THEN_REBOOT;
+		break;
+	case ACTIVATION_RESTART: /* its remedy restarts the service */
+	case ACTIVATION_NOW:
+	case ACTIVATION_NONE:
+		is_said = true;
+		break;
+	case ACTIVATION_RELOAD:
+		break;
+	}
+	return is_said ? ACTIVATION_NONE : activation;
+}
+
+/* ---- the list ---- */
+
+/* Returns true for a device that does not respond until a power cycle. */
+bool steps_is_unresponsive(const struct problem *p)
+{
+	return finding_action(p->first) == ACTION_POWER_CYCLE && p->first->answer.subject;
+}
+
+static struct step *find_step(struct steps *steps, enum step_kind kind)
+{
+	struct step *step;
+
+	for_each_mut(s, &steps->items)
+		if (s->kind == kind)
+			return s;
+	step = LIST_ADD(steps->report->arena, &steps->items);
+	step->kind = kind;
+	return step;
+}
+
+bool steps_has_drain(const struct steps *steps)
+{
+	for_each(step, &steps->items)
+		if (step->kind == STEP_DRAIN)
+			return true;
+	return false;
+}
+
+/* Adds the step with its problems, if it has any and is not there yet. */
+static void add_kind(struct steps *steps, enum step_kind kind)
+{
+	for_each(step, &steps->items)
+		if (step->kind == kind)
+			return;
+	for_each(p, &steps->problems->items)
+		if (steps_kind(steps, p) == kind)
+			*LIST_ADD(steps->report->arena, &find_step(steps, kind)->problems) = p;
+}
+
+/* Returns true if a problem above is about the same device. */
+static bool is_ticketed(const struct steps *steps, const struct problem *problem)
+{
+	for_each(p, &steps->problems->items) {
+		if (p == problem)
+			return false;
+		if (steps_is_unresponsive(p) &&
+		    same_text(p->first->answer.subject, problem->first->answer.subject))
+			return true;
+	}
+	return false;
+}
+
+/* A device that does not respond after the power cycle needs support. */
+static void add_if_still_unresponsive(struct steps *steps)
+{
+	for_each(p, &steps->problems->items)
+		if (steps_is_unresponsive(p) && steps_kind(steps, p) < STEP_HARDWARE &&
+		    !is_ticketed(steps, p))
+			*LIST_ADD(steps->report->arena, &find_step(steps, STEP_HARDWARE)->then) = p;
+}
+
+static bool ends_jobs(const struct steps *steps, const struct problem *p)
+{
+	enum step_kind kind = steps_kind(steps, p);
+
+	return kind != STEP_FINAL && kind <= STEP_HARDWARE &&
+	       (finding_action(p->first) == ACTION_RESET_GPU ||
+		steps_activation(steps, p) >= ACTIVATION_RELOAD);
+}
+
+static bool needs_drain(const struct steps *steps)
+{
+	bool needed = steps->restart;
+
+	for_each(p, &steps->problems->items)
+		needed |= ends_jobs(steps, p);
+	return needed && !is_known(steps->report->node->os.next_boot);
+}
+
+/* An administrator first removes what keeps fix from a repair. */
+bool steps_is_hand_first(const struct steps *steps)
+{
+	for_each(p, &steps->problems->items)
+		if (steps_kind(steps, p) == STEP_HAND && steps_refused(steps, p) &&
+		    !steps_is_blind(steps, p))
+			return true;
+	return false;
+}
+
+bool steps_is_not_root(const struct steps *steps)
+{
+	return known_not(steps->report->node->os.observed_uid, 0);
+}
+
+bool steps_is_blind(const struct steps *steps, const struct problem *p)
+{
+	return steps_is_not_root(steps) && steps_refused(steps, p);
+}
+
+/* Returns true for a check that only root can run. */
+static bool is_for_root(const struct finding *f)
+{
+	return !f->off && f->answer.verdict == VERDICT_UNKNOWN && f->gap &&
+	       (str_is(f->gap->error, "EACCES") || str_is(f->gap->error, "EPERM"));
+}
+
+/* Of equally grave rules, one of fewer profiles says more. A base rule is of all. */
+static int weight(const struct rule *rule)
+{
+	unsigned int profiles = rule->profiles & PROFILE_BASE ? ~0u : rule->profiles;
+
+	return 64 * (int)rule->severity - __builtin_popcount(profiles);
+}
+
+/* Returns the gravest rule that only root can check, or NULL. */
+const struct rule *steps_gravest_for_root(const struct report *report)
+{
+	const struct rule *gravest = NULL;
+
+	for_each(f, &report->findings)
+		if (is_for_root(f) && (!gravest || weight(f->rule) > weight(gravest)))
+			gravest = f->rule;
+	return gravest;
+}
+
+/* Counts the checks that only root can run. */
+size_t steps_count_for_root(const struct report *report)
+{
+	const struct rule *last = NULL;
+	size_t count = 0;
+
+	for_each(f, &report->findings) {
+		if (!is_for_root(f) || f->rule == last)
+			continue;
+		last = f->rule;
+		count++;
+	}
+	return count;
+}
+
+/* Returns true if many checks, or files that decide about a repair, need root. */
+static bool needs_look(const struct steps *steps)
+{
+	if (!steps_is_not_root(steps) || !steps->problems->items.count)
+		return false;
+	for_each(p, &steps->problems->items)
+		if (steps_is_blind(steps, p))
+			return true;
+	return steps_count_for_root(steps->report) >= LOOK_CHECKS;
+}
+
+static void add_steps(struct steps *steps)
+{
+	add_kind(steps, STEP_FINAL);
+	if (needs_look(steps))
+		find_step(steps, STEP_LOOK);
+	if (needs_drain(steps))
+		find_step(steps, STEP_DRAIN);
+	if (steps->restart == ACTIVATION_POWER_CYCLE)
+		find_step(steps, STEP_SAVE);
+	if (steps_is_hand_first(steps))
+		add_kind(steps, STEP_HAND);
+	add_kind(steps, STEP_FIX);
+	add_kind(steps, STEP_HAND);
+	add_kind(steps, STEP_JOB);
+	add_kind(steps, STEP_SITE);
+	add_kind(steps, STEP_BOOT);
+	add_kind(steps, STEP_RESTART);
+	if (steps->restart)
+		find_step(steps, STEP_RESTART);
+	add_kind(steps, STEP_FIRMWARE);
+	add_kind(steps, STEP_AFTER);
+	add_kind(steps, STEP_HARDWARE);
+	add_if_still_unresponsive(steps);
+	add_kind(steps, STEP_CONTAINER);
+	add_kind(steps, STEP_HOST);
+	add_kind(steps, STEP_PROVIDER);
+	if (steps->items.count)
+		find_step(steps, STEP_CHECK);
+}
+
+static enum activation latest_restart(const struct steps *steps)
+{
+	enum activation latest = ACTIVATION_NONE;
+
+	for_each(p, &steps->problems->items) {
+		enum activation restart = steps_restart(steps, p);
+
+		latest = restart > latest ? restart : latest;
+	}
+	return latest;
+}
+
+const struct steps *steps_find(const struct report *report, const struct steps_request *request)
+{
+	struct steps *steps = arena_alloc(report->arena, sizeof(*steps));
+
+	steps->report = report;
+	steps->problems = problems_find(report);
+	steps->plan = request->plan;
+	steps->restart = latest_restart(steps);
+	steps_sort(steps);
+	steps_add_commands(steps, request);
+	add_steps(steps);
+	return steps;
+}
+
+const struct step *steps_first(const struct steps *steps)
+{
+	const struct step *first = steps->items.items;
+
+	if (!steps->items.count)
+		return NULL;
+	/* STEP_FINAL asks for no action. */
+	return first->kind == STEP_FINAL && steps->items.count > 2 ? &first[1] : first;
+}

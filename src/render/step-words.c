@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* step-words.c - the words of the steps: their titles, who acts, the next action, when it takes effect. */
+#include "render/step-words.h"
+
+#include "query/kind.h"
+#include "query/names.h"
+#include "render/render.h"
+
+/* ---- when ---- */
+
+const char *effect_text(enum activation activation)
+{
+	switch (activation) {
+	case ACTIVATION_NOW:
+		return "at once";
+	case ACTIVATION_NEW_JOBS:
+		return "for new jobs and logins; running jobs keep the old value";
+	case ACTIVATION_RESTART:
+		return "when the service is restarted";
+	case ACTIVATION_RECREATE:
+		return "when the container is created again";
+	case ACTIVATION_RELOAD:
+		return "when the module is loaded again, which needs all GPU jobs to end";
+	case ACTIVATION_REBOOT:
+		return "at the next boot";
+	case ACTIVATION_POWER_CYCLE:
+		return "after a power cycle, which ends all jobs";
+	case ACTIVATION_NONE:
+		break;
+	}
+	return NULL;
+}
+
+const char *steps_effect(const struct steps *steps, const struct problem *p)
+{
+	enum activation waits = steps_waits_for(steps, p);
+
+	return waits == ACTIVATION_NEW_JOBS ? "in new jobs" : effect_text(waits);
+}
+
+/* ---- who, and what next ---- */
+
+static const char *restart_word(enum activation activation)
+{
+	switch (activation) {
+	case ACTIVATION_RELOAD:
+		return "reload";
+	case ACTIVATION_REBOOT:
+		return "reboot";
+	case ACTIVATION_POWER_CYCLE:
+		return "power cycle";
+	default:
+		return NULL;
+	}
+}
+
+static const char *hand_word(const struct problem *p)
+{
+	switch (finding_action(p->first)) {
+	case ACTION_RESET_GPU:
+		return "reset GPU";
+	case ACTION_UPDATE_FIRMWARE:
+		return "new firmware";
+	default:
+		return "by hand";
+	}
+}
+
+/* Returns the action and the restart that it needs. */
+static const char *with_restart(const struct steps *steps, const char *word, const char *restart)
+{
+	return restart ? arena_printf(steps->report->arena, "%s, %s", word, restart) : word;
+}
+
+const char *steps_who(const struct steps *steps, const struct problem *p)
+{
+	enum step_actor actor = step_actor(steps_kind(steps, p));
+
+	return actor == ACTOR_NONE ? "-" : actor == ACTOR_USER ? "you" : step_actor_words[actor];
+}
+
+const char *steps_next(const struct steps *steps, const struct problem *p)
+{
+	enum step_kind kind = steps_kind(steps, p);
+	const char *restart = restart_word(steps_restart(steps, p));
+
+	if (steps_is_blind(steps, p))
+		return "run as root";
+	switch (kind) {
+	case STEP_FIX:
+		return with_restart(steps, "fix", restart);
+	case STEP_HAND:
+	case STEP_BOOT:
+		return with_restart(steps, hand_word(p), restart);
+	case STEP_SITE:
+		return "check link";
+	case STEP_AFTER:
+		return "after boot";
+	case STEP_JOB:
+		return "job settings";
+	case STEP_FIRMWARE:
+		return "firmware";
+	case STEP_RESTART:
+		return restart ? restart : "restart";
+	case STEP_FINAL:
+		return "no repair";
+	case STEP_HARDWARE:
+		return "open ticket";
+	case STEP_CONTAINER:
+		return "new container";
+	case STEP_HOST:
+	case STEP_PROVIDER:
+		return "send request";
+	default:
+		return "";
+	}
+}
+
+static const char *look_title(const struct steps *steps)
+{
+	size_t count = steps_count_for_root(steps->report);
+	const struct rule *gravest = steps_gravest_for_root(steps->report);
+
+	return count ? arena_printf(
+			       steps->report->arena,
+			       "Ask the administrator to run this as root (%zu more check%s%s%s)",
+			       count, count == 1 ? "" : "s", count == 1 ? ": " : ", among them ",
+			       gravest->id)
+		     : "Ask the administrator to run this as root";
+}
+
+/* Jobs on a device that does not respond never end. */
+static const struct problem *find_lost_device(const struct steps *steps)
+{
+	for_each(p, &steps->problems->items)
+		if (steps_is_unresponsive(p))
+			return p;
+	return NULL;
+}
+
+static const char *drain_title(const struct steps *steps)
+{
+	const struct problem *lost = find_lost_device(steps);
+
+	if (node_is(steps->report->node, KIND_WORKSTATION))
+		return "End all programs that use the GPUs";
+	if (lost)
+		return arena_printf(
+			steps->report->arena,
+			"Take the node out of service: start no new jobs, and wait until the running "
+			"ones end. Cancel those that use %s: they never end",
+			render_where(steps->report, lost, LABELS_ALL));
+	return "Drain the node: start no new jobs, and wait until the running ones end";
+}
+
+static const char *restart_title(const struct steps *steps)
+{
+	if (is_known(steps->report->node->os.next_boot))
+		return "Boot machines from this image";
+	switch (steps->restart) {
+	case ACTIVATION_NONE:
+		return "Restart the service that the change is for";
+	case ACTIVATION_RELOAD:
+		return "Load the driver again, or reboot";
+	case ACTIVATION_POWER_CYCLE:
+		return "Power the node off. Then power it on with its BMC or its power button";
+	default:
+		return "Reboot the node once";
+	}
+}
+
+static const char *hardware_title(const struct step *step)
+{
+	return step->problems.count
+		       ? "Open a ticket with this machine's hardware support (its vendor, or the data "
+			 "centre), and attach the output of"
+		       : "If the device does not respond after the power cycle, open a ticket with this "
+			 "machine's hardware support, and attach the output of";
+}
+
+/* A drained node takes no jobs until somebody returns it. A command in another line does it. */
+static const char *check_title(const struct steps *steps)
+{
+	return steps_has_drain(steps) && !node_is(steps->report->node, KIND_WORKSTATION) &&
+			       !steps_resume_command(steps)
+		       ? "Check the node again. Without a problem, return it to service"
+		       : "Check the node again";
+}
+
+const char *steps_title(const struct steps *steps, const struct step *step)
+{
+	switch (step->kind) {
+	case STEP_FINAL:
+		return step->problems.count == 1
+			       ? "Decide first whether this is the right node. No setting repairs this"
+			       : "Decide first whether this is the right node. No setting repairs these";
+	case STEP_LOOK:
+		return look_title(steps);
+	case STEP_DRAIN:
+		return drain_title(steps);
+	case STEP_SAVE:
+		return "Save the kernel log and the state of the node, for a ticket";
+	case STEP_FIX:
+		return "";
+	case STEP_HAND:
+		return "By hand on this node, as root";
+	case STEP_JOB:
+		return "In the environment of the job, for new jobs";
+	case STEP_SITE:
+		return steps->restart >= ACTIVATION_REBOOT
+			       ? "Check cables, switch ports and the fabric. The reboot does not repair them"
+			       : "Check cables, switch ports and the fabric";
+	case STEP_BOOT:
+		return "After all changes above and before any reboot, as root";
+	case STEP_FIRMWARE:
+		return "During this boot, in the firmware setup (BIOS)";
+	case STEP_RESTART:
+		return restart_title(steps);
+	case STEP_AFTER:
+		return "By hand on this node, as root, when it has started again";
+	case STEP_HARDWARE:
+		return hardware_title(step);
+	case STEP_CONTAINER:
+		return "Create the container again, where you start it (docker run, pod, batch script)";
+	case STEP_HOST:
+		return is_known(steps->report->node->os.container)
+			       ? "The administrator of the host, on which this container runs, must do "
+				 "this. Send them the output of"
+			       : "The administrator of this virtual machine's host must do this. Send them the "
+				 "output of";
+	case STEP_PROVIDER:
+		return "The provider of this machine must do this. Send it the output of";
+	case STEP_CHECK:
+		return check_title(steps);
+	}
+	return "";
+}
+
+const char *steps_fix_text(const struct steps *steps, const struct step *step)
+{
+	uint32_t all = steps->problems->items.count, own = step->problems.count;
+	struct arena *arena = steps->report->arena;
+
+	return arena_printf(arena, "%s %s, as root",
+			    *steps->where ? "On the node, repair" : "Repair",
+			    own == all ? (all == 1   ? "it"
+					  : all == 2 ? "both problems"
+						     : arena_printf(arena, "all %u problems", all))
+				       : arena_printf(arena, "%u of %u problems", own, all));
+}
+
+/* ---- devices ---- */
+
+static bool has_member(const struct problem *p, const char *subject)
+{
+	for_each(member, &p->members)
+		if (same_text((*member)->answer.subject, subject))
+			return true;
+	return false;
+}
+
+const char *steps_repair_text(const struct steps *steps)
+{
+	struct problem all = { 0 };
+
+	for_each(p, &steps->problems->items) {
+		if (!steps_needs_repair(p))
+			continue;
+		for_each(member, &p->members) {
+			if (!(*member)->answer.subject ||
+			    has_member(&all, (*member)->answer.subject))
+				continue;
+			*LIST_ADD(steps->report->arena, &all.members) = *member;
+		}
+	}
+	all.first = all.members.count ? all.members.items[0] : NULL;
+	return all.first ? arena_printf(steps->report->arena, "%s need%s repair",
+					render_where(steps->report, &all, 4),
+					all.members.count == 1 ? "s" : "")
+			 : NULL;
+}
