@@ -79,9 +79,34 @@ static const char *image_command(const struct steps *steps)
 	return same_text(command, other) ? command : command_join(arena, command, other);
 }
 
+#define DEVICES_MAX 8 /* commands for one problem */
+
+/* Returns COMMAND with the address of the device in place of BDF, once for each device; NULL if an address is not known. */
+static const char *for_devices(const struct steps *steps, const struct problem *p,
+			       const char *command)
+{
+	struct arena *arena = steps->report->arena;
+	const char *mark = command ? strstr(command, "BDF") : NULL, *all = NULL;
+
+	if (!mark)
+		return command;
+	if (p->members.count > DEVICES_MAX)
+		return NULL;
+	for_each(member, &p->members) {
+		const char *bdf = (*member)->answer.subject, *one;
+
+		if (!bdf || !strchr(bdf, ':') || !command_is_plain(bdf))
+			return NULL;
+		one = arena_printf(arena, "%.*s%s%s", (int)(mark - command), command, bdf,
+				   mark + strlen("BDF"));
+		all = all ? command_join(arena, all, one) : one;
+	}
+	return all;
+}
+
 const char *steps_command_of(const struct steps *steps, const struct problem *p)
 {
-	const char *command = finding_command(p->first), *image;
+	const char *command = for_devices(steps, p, finding_command(p->first)), *image;
 
 	if (steps_is_blind(steps, p))
 		return NULL;

@@ -178,15 +178,6 @@ static const char *hardware_title(const struct step *step)
 			 "machine's hardware support, and attach the output of";
 }
 
-/* A drained node takes no jobs until somebody returns it. A command in another line does it. */
-static const char *check_title(const struct steps *steps)
-{
-	return steps_has_drain(steps) && !node_is(steps->report->node, KIND_WORKSTATION) &&
-			       !steps_resume_command(steps)
-		       ? "Check the node again. Without a problem, return it to service"
-		       : "Check the node again";
-}
-
 const char *steps_title(const struct steps *steps, const struct step *step)
 {
 	switch (step->kind) {
@@ -231,7 +222,7 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_PROVIDER:
 		return "The provider of this machine must do this. Send it the output of";
 	case STEP_CHECK:
-		return check_title(steps);
+		return "Check the node again";
 	}
 	return "";
 }

@@ -2,6 +2,7 @@
 /* text-steps.c - what is to be done, in order, with the commands to paste. */
 #include <string.h>
 
+#include "query/kind.h"
 #include "query/names.h"
 #include "render/text.h"
 
@@ -416,6 +417,20 @@ static void add_lost(struct view *v, struct section *section)
 	text_add(v, &i->lines, numbered(v, i->problems.items, i->problems.count), list);
 }
 
+/* A drained node takes no jobs until somebody returns it. */
+static void add_return(struct view *v, struct section *section)
+{
+	const char *command = steps_resume_command(v->steps);
+
+	if (!steps_has_drain(v->steps) || node_is(v->report->node, KIND_WORKSTATION))
+		return;
+	text_add(v, &section->command, "    ",
+		 command ? "If it finds no problem, return the node to service:"
+			 : "If it finds no problem, return the node to service.");
+	if (command)
+		add_command(v, &section->command, COMMAND, command);
+}
+
 static void add_section(struct view *v, struct sections *sections, const struct step *step)
 {
 	struct section *section = LIST_ADD(v->report->arena, sections);
@@ -431,10 +446,8 @@ static void add_section(struct view *v, struct sections *sections, const struct 
 			add_advice(v, section, *p);
 	if (step->then.count)
 		add_lost(v, section);
-	if (step->kind == STEP_CHECK && steps_resume_command(v->steps)) {
-		text_add(v, &section->command, "    ", "Without a problem, return it to service:");
-		add_command(v, &section->command, COMMAND, steps_resume_command(v->steps));
-	}
+	if (step->kind == STEP_CHECK)
+		add_return(v, section);
 }
 
 static void print_section(struct view *v, const struct section *section)

@@ -517,7 +517,7 @@ static const struct rule gpu_rules[] = {
 			"A job that touches the bad memory is killed. A100, H100 and B200 keep new work off it until the reset.",
 		.remedy =
 			"Drain the node and reset the GPU, or reboot. The reset retires or remaps the memory.",
-		.command = "sudo nvidia-smi -r -i INDEX",
+		.command = "sudo nvidia-smi -r -i BDF",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
