@@ -108,7 +108,7 @@ const char *steps_command_of(const struct steps *steps, const struct problem *p)
 {
 	const char *command = for_devices(steps, p, finding_command(p->first)), *image;
 
-	if (steps_is_blind(steps, p))
+	if (steps_is_blind(steps, p) || steps_is_reset_by_boot(steps, p))
 		return NULL;
 	if (steps_kind(steps, p) == STEP_FIX || steps_is_done_already(steps, p) ||
 	    !(finding_then(p->first) & THEN_IMAGE & ~steps_done_later(steps, p)))

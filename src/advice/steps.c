@@ -113,6 +113,11 @@ static bool needs_restart_only(const struct problem *p)
 	       (action == ACTION_REBOOT || action == ACTION_POWER_CYCLE);
 }
 
+bool steps_is_reset_by_boot(const struct steps *steps, const struct problem *p)
+{
+	return finding_action(p->first) == ACTION_RESET_GPU && is_restart_needed(steps);
+}
+
 enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 {
 	enum step_kind kind;
@@ -120,7 +125,9 @@ enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 	if (steps_is_done_already(steps, p))
 		return STEP_RESTART;
 	kind = is_repaired(steps, p) ? STEP_FIX : kind_of_mender(steps, p);
-	return kind == STEP_HAND && needs_restart_only(p) ? STEP_RESTART : kind;
+	return kind == STEP_HAND && (needs_restart_only(p) || steps_is_reset_by_boot(steps, p))
+		       ? STEP_RESTART
+		       : kind;
 }
 
 enum step_actor step_actor(enum step_kind kind)

@@ -29,14 +29,15 @@ const char *command_dkms_rebuild(struct arena *arena, const struct node *node, c
 	const struct software_item *item = find_only(node, sources);
 	const char *folder = item ? strrchr(item->path.value, '/') : NULL, *dash, *name;
 
-	if (!folder || !node_software(node, "dkms"))
+	if (!folder || !node_software(node, "dkms") || !is_known(node->os.kernel))
 		return NULL;
 	dash = strrchr(folder, '-');
 	if (!dash)
 		return NULL;
 	name = arena_printf(arena, "%.*s/%s", (int)(dash - folder - 1), folder + 1, dash + 1);
-	return command_printf(arena, "sudo dkms build --force %s\nsudo dkms install --force %s",
-			      name, name);
+	return command_printf(arena,
+			      "sudo dkms build --force %s -k %s\nsudo dkms install --force %s -k %s",
+			      name, node->os.kernel.value, name, node->os.kernel.value);
 }
 
 /* ---- what was not built ---- */

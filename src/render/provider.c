@@ -119,7 +119,9 @@ static bool is_in_patch(const struct letter *l, const struct problem *p)
 /* Prints the change by hand, because the reader may not have this program. */
 static void change(const struct letter *l, const struct problem *p)
 {
-	const char *command = steps_command_of(l->steps, p);
+	/* The reader is root, whoever wrote the report. */
+	const char *command = steps_is_blind(l->steps, p) ? finding_command(p->first)
+							  : steps_command_of(l->steps, p);
 	struct text_lines fixes = { 0 };
 
 	for_each(member, &p->members) {

@@ -101,6 +101,8 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 	case STEP_FIRMWARE:
 		return "firmware";
 	case STEP_RESTART:
+		if (!restart)
+			restart = restart_word(steps->restart);
 		return restart ? restart : "restart";
 	case STEP_FINAL:
 		return "no repair";

@@ -2,6 +2,7 @@
 /* text-steps.c - what is to be done, in order, with the commands to paste. */
 #include <string.h>
 
+#include "fixes/plan-make.h"
 #include "query/kind.h"
 #include "query/names.h"
 #include "render/text.h"
@@ -462,12 +463,19 @@ static void print_section(struct view *v, const struct section *section)
 
 static void print_refused(struct view *v)
 {
+	const struct node *node = v->report->node;
+	const char *why = v->steps->plan ? v->steps->plan->refused : NULL;
+
 	/* The steps for a container say who does what outside it. */
-	if (v->steps->plan && v->steps->plan->refused && !is_known(v->report->node->os.container))
+	if (is_known(node->os.container))
+		return;
+	/* A change by hand does not last on an image either. */
+	if (is_known(node->os.image_based))
+		why = plan_refuse_node(node, v->report->arena);
+	if (why)
 		text_wrap(v->page.out,
 			  arena_printf(v->report->arena,
-				       "nvnodecheck fix changes nothing on this node: %s.",
-				       v->steps->plan->refused),
+				       "nvnodecheck fix changes nothing on this node: %s.", why),
 			  0, 0, v->page.width);
 }
 

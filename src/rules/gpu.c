@@ -343,7 +343,8 @@ static void check_nvlink(struct rule_context *ctx)
 		     .evidence = { "log.lines[fabric-out-of-sync].last" });
 	if (sxid)
 		FAIL(ctx, .subject = "NVSwitch", .observed = sxid->last.value,
-		     .expected = "no fatal NVSwitch errors",
+		     .expected = "no fatal NVSwitch errors", .follows = "services/fabric-state-bad",
+		     .follows_subject = sxid->pattern.value,
 		     .evidence = {
 			     fact_path(ctx->arena, "log.lines", sxid->pattern.value, "last") });
 	if (check_links(ctx) || ctx->findings->count > before)

@@ -151,8 +151,7 @@ static struct redirect_remedy redirect_remedy(struct rule_context *ctx, const st
 	remedy.text =
 		remedy.command
 			? text_printf(ctx,
-				      "Switch ACS redirection off at %zu port%s, by the kernel argument "
-				      "pci=disable_acs_redir=.",
+				      "Switch ACS redirection off at %zu port%s, on the kernel command line.",
 				      count, count == 1 ? "" : "s")
 			: text_printf(
 				  ctx,

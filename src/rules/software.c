@@ -370,6 +370,11 @@ static void check_ibstat(struct rule_context *ctx)
 	else
 		FAIL(ctx, .observed = "no ibstat in PATH, /usr/sbin or /usr/bin",
 		     .expected = "ibstat in PATH",
+		     .remedy = is_known(ctx->node->os.container)
+				       ? "Install infiniband-diags in the container's image."
+				       : "Install infiniband-diags, in the container image too.",
+		     .activation = is_known(ctx->node->os.container) ? ACTIVATION_RECREATE
+								     : ACTIVATION_NEW_JOBS,
 		     .command = is_known(ctx->node->os.container)
 					? NULL
 					: command_install(ctx->arena, ctx->node,
