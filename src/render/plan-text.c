@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/command.h"
 #include "base/escape.h"
 #include "fixes/plan-make.h"
 #include "fixes/unified.h"
@@ -211,16 +212,51 @@ static const char *command(struct arena *arena, const char *const *argv)
 	return text;
 }
 
+/* Returns the command that does what the transaction does by a system call or by itself; or NULL. */
+static const char *by_hand(struct arena *arena, const struct plan_step *s)
+{
+	switch (s->kind) {
+	case PLAN_DAEMON_RELOAD:
+		return "systemctl daemon-reload";
+	case PLAN_LOAD_MODULE:
+		return command_printf(arena, "modprobe %s", s->subject);
+	case PLAN_UNLOAD_MODULE:
+		return command_printf(arena, "modprobe -r %s", s->subject);
+	case PLAN_UNIT_ENABLE:
+		return command_printf(arena, "systemctl enable %s", s->subject);
+	case PLAN_UNIT_DISABLE:
+		return command_printf(arena, "systemctl disable %s", s->subject);
+	case PLAN_UNIT_START:
+		return command_printf(arena, "systemctl start %s", s->subject);
+	case PLAN_UNIT_STOP:
+		return command_printf(arena, "systemctl stop %s", s->subject);
+	case PLAN_SYSCTL:
+		return command_printf(arena, "sysctl -w %s", s->subject);
+	case PLAN_DEPMOD:
+		return command_printf(arena, "depmod -a %s", s->subject);
+	default:
+		return command(arena, s->argv);
+	}
+}
+
 const char *render_plan_commands(struct arena *arena, const struct plan *plan)
 {
 	struct arena_text text = { .arena = arena };
+	const char *last = NULL;
 
 	for_each(s, &plan->steps) {
-		const char *runs = command(arena, s->argv);
+		const char *runs = by_hand(arena, s);
 
-		arena_add(&text, "# %s\n", step_text(arena, s));
+		/* Some commands say what they do. */
+		if (!runs || s->argv)
+			arena_add(&text, "# %s\n", step_text(arena, s));
 		if (runs)
 			arena_add(&text, "sudo %s\n", runs);
+	}
+	for_each(r, &plan->repairs) {
+		if (r->then_run && !same_text(r->then_run, last))
+			arena_add(&text, "sudo %s\n", r->then_run);
+		last = r->then_run ? r->then_run : last;
 	}
 	return arena_added(&text);
 }

@@ -222,6 +222,18 @@ static void line_of(const struct letter *l, size_t *number, const char *text)
 		arena_printf(l->report->arena, "%s.", text));
 }
 
+/* The command is not wrapped, so that it can be pasted. */
+static void check_again(const struct letter *l, size_t number)
+{
+	bool drained = steps_has_drain(l->steps);
+
+	printf("%zu. Check again, if nvnodecheck is installed%s:\n\n", number,
+	       drained ? ", and return the node to service" : "");
+	printf("        ");
+	escape_text(stdout, SINK_TERMINAL, l->steps->check_command);
+	putchar('\n');
+}
+
 /* Prints the order of the sections, with the drain and the restart. */
 static void order(const struct letter *l)
 {
@@ -249,13 +261,20 @@ static void order(const struct letter *l)
 			 step->kind == STEP_RESTART)
 			line_of(l, &number, steps_title(l->steps, step));
 		else if (step->kind == STEP_CHECK)
-			markdown("%zu. Check again, if nvnodecheck is installed: %s\n", ++number,
-				 l->steps->check_command);
+			check_again(l, ++number);
 		if (!joined && step->kind != STEP_CHECK && *sections_of(l, step, ""))
 			line_of(l, &number, arena_printf(arena, "%s %s", doing(step->kind),
 					     with_noun(l, sections_of(l, step, ""))));
 	}
 	putchar('\n');
+}
+
+/* Leaves out the line that names this program: a person makes the file. */
+static struct span plain_after(struct span after)
+{
+	struct span rest = after, line;
+
+	return span_cut(&rest, '\n', &line) && span_starts(line, "# Written by ") ? rest : after;
 }
 
 /* Prints the files that fix would write, for readers without this program. */
@@ -267,7 +286,8 @@ static void files(const struct letter *l)
 		return;
 	puts("**The patch:** apply it as root with `patch -p1 -d /`.\n");
 	for_each(file, &plan->files)
-		block(unified_diff(l->report->arena, file->path, file->before, file->after));
+		block(unified_diff(l->report->arena, file->path, file->before,
+				   file->before.p ? file->after : plain_after(file->after)));
 	putchar('\n');
 	if (!plan->steps.count)
 		return;
