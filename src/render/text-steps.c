@@ -509,6 +509,15 @@ static bool are_all_own(const struct steps *steps)
 	return true;
 }
 
+/* Returns true if a step has the command that writes the request. */
+static bool has_letter_step(const struct steps *steps)
+{
+	for_each(step, &steps->items)
+		if (step->kind == STEP_HOST || step->kind == STEP_PROVIDER)
+			return true;
+	return false;
+}
+
 void text_not_root(struct view *v)
 {
 	struct arena *arena = v->report->arena;
@@ -523,6 +532,11 @@ void text_not_root(struct view *v)
 		text = arena_printf(
 			arena, "You can do %s yourself. The other repairs need an administrator",
 			own);
+	if (has_letter_step(v->steps) && !v->is_brief) {
+		text_wrap(v->page.out, arena_printf(arena, "You are not root. %s.", text), 0, 0,
+			  v->page.width);
+		return;
+	}
 	text_wrap(v->page.out,
 		  arena_printf(
 			  arena,

@@ -480,7 +480,7 @@ static void check_nofile(struct rule_context *ctx)
 static const char *remedy_shm(const struct node *node)
 {
 	if (!is_known(node->os.container))
-		return "Enlarge it, and set the same size in /etc/fstab.";
+		return "Enlarge /dev/shm, and set the same size in /etc/fstab.";
 	if (str_is(node->os.container, "kubernetes"))
 		return "Mount an emptyDir with medium: Memory on the pod's /dev/shm.";
 	return "Start the container with --shm-size=1g or --ipc=host.";
