@@ -12,9 +12,7 @@ bool steps_is_restart_alone(const struct steps *steps, const struct problem *p)
 {
 	const char *what = steps_what(steps, p);
 
-	if (steps_is_reset_by_boot(steps, p))
-		return steps_kind(steps, p) == STEP_RESTART;
-	return steps_kind(steps, p) == STEP_RESTART && !what[text_sentence(what)] &&
+	return steps_kind(steps, p) == STEP_RESTART && !steps_is_reset_by_boot(steps, p) && !what[text_sentence(what)] &&
 	       !steps_command_of(steps, p);
 }
 

@@ -10,8 +10,6 @@ void steps_sort(struct steps *steps);
 /* Adds the commands, with the options that the user gave. */
 void steps_add_commands(struct steps *steps, const struct steps_request *request);
 bool steps_is_not_root(const struct steps *steps);
-/* The node is booted for other problems, which resets the GPUs too. */
-bool steps_is_reset_by_boot(const struct steps *steps, const struct problem *p);
 /* The repair was made, and waits for the restart. */
 bool steps_is_done_already(const struct steps *steps, const struct problem *p);
 

@@ -84,6 +84,8 @@ const struct plan_repair *steps_repair(const struct steps *steps, const struct f
 bool steps_is_same(const struct steps *steps, const struct problem *a, const struct problem *b);
 /* Returns true if the restart alone solves PROBLEM. */
 bool steps_is_restart_alone(const struct steps *steps, const struct problem *problem);
+/* The node is booted for other problems, which resets the GPUs too. */
+bool steps_is_reset_by_boot(const struct steps *steps, const struct problem *problem);
 /* Returns the instruction for PROBLEM. */
 const char *steps_what(const struct steps *steps, const struct problem *problem);
 /* Returns when the change of PROBLEM takes effect. */

@@ -255,6 +255,8 @@ static const char *advice_text(const struct view *v, const struct step *step,
 
 	if (steps_is_restart_alone(v->steps, p))
 		return v->is_brief ? NULL : "Solved by this step.";
+	if (steps_is_reset_by_boot(v->steps, p))
+		return "The reboot resets the GPUs. If the problem returns, have the board checked.";
 	if (step->kind == STEP_HARDWARE)
 		return hardware_text(v, p);
 	if (effect)
