@@ -201,7 +201,7 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return "In the environment of the job, for new jobs";
 	case STEP_SITE:
 		return steps->restart >= ACTIVATION_REBOOT
-			       ? "Check cables, switch ports and the fabric. The reboot does not repair them"
+			       ? "Check cables, switch ports and the fabric. A restart does not repair them"
 			       : "Check cables, switch ports and the fabric";
 	case STEP_BOOT:
 		return "After all changes above and before any reboot, as root";
