@@ -326,7 +326,7 @@ static bool check_fatal_sxids(struct rule_context *ctx)
 		FAIL(ctx, .subject = line->pattern.value, .observed = text,
 		     .expected = "no fatal error of an NVSwitch",
 		     .remedy =
-			     "Drain the node and reset all GPUs and NVSwitches, or reboot. If the "
+			     "Drain the node and reset all GPUs and NVSwitches (nvidia-smi -r), or reboot. If the "
 			     "error returns, have the board replaced.",
 		     .command = command_reset_gpus(ctx->arena, ctx->node),
 		     .evidence = {
@@ -427,7 +427,7 @@ static const struct rule services_rules[] = {
 			"NCCL fails on more than two GPUs: \"nvls.cc: Cuda failure 'invalid argument'\" "
 			"or CUDA error 401.",
 		.remedy =
-			"Stop all processes that have GPUs open and fabric manager, and reset all GPUs. Then start fabric "
+			"Stop all processes that have GPUs open and fabric manager, and reset all GPUs (nvidia-smi -r). Then start fabric "
 			"manager, then the rest. Or reboot. Until then set NCCL_NVLS_ENABLE=0.",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
@@ -527,7 +527,7 @@ static const struct rule services_rules[] = {
 			"Multicast (NVLS) and fabric memory fail with CUDA error 401, NCCL with "
 			"an unhandled CUDA error. After a fatal error of a switch all traffic through it fails.",
 		.remedy =
-			"Stop all processes that have GPUs open and fabric manager, and reset all GPUs. Then start fabric "
+			"Stop all processes that have GPUs open and fabric manager, and reset all GPUs (nvidia-smi -r). Then start fabric "
 			"manager, then the rest. Or reboot. Until then set NCCL_NVLS_ENABLE=0 and NVSHMEM_DISABLE_NVLS=1. "
 			"Keep needrestart and unattended upgrades from restarting fabric manager.",
 		.action = ACTION_RESET_GPU,
