@@ -12,8 +12,8 @@ bool steps_is_restart_alone(const struct steps *steps, const struct problem *p)
 {
 	const char *what = steps_what(steps, p);
 
-	return steps_kind(steps, p) == STEP_RESTART && !steps_is_reset_by_boot(steps, p) && !what[text_sentence(what)] &&
-	       !steps_command_of(steps, p);
+	return steps_kind(steps, p) == STEP_RESTART && !steps_is_reset_by_boot(steps, p) &&
+	       !what[text_sentence(what)] && !steps_command_of(steps, p);
 }
 
 static const char *first_change(const struct steps *steps, const struct problem *p)

@@ -8,9 +8,9 @@
 #define LOOK_CHECKS 10 /* with so many checks that only root can run, a run as root is a step */
 
 const char *const step_kind_words[] = {
-	"decide",    "run-as-root", "drain",	"save-log", "fix",	  "by-hand",
-	"job",	     "check-link",  "before-boot", "firmware", "restart", "after-boot",
-	"hardware",  "container",   "host",	"provider", "check",
+	"decide",   "run-as-root", "drain",	  "save-log", "fix",	 "by-hand",
+	"job",	    "check-link",  "before-boot", "firmware", "restart", "after-boot",
+	"hardware", "container",   "host",	  "provider", "check",
 };
 const char *const step_actor_words[] = { NULL, "user", "root", "host", "provider", "support" };
 

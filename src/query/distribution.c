@@ -79,8 +79,7 @@ static bool is_image_based(const struct node *node)
 /* rpm-ostree(1) puts packages, arguments and an initramfs of this machine on top of the image. */
 static bool is_ostree(const struct node *node)
 {
-	return str_is(node->os.image_based, "ostree") &&
-	       distribution_of(node) == DISTRIBUTION_RHEL;
+	return str_is(node->os.image_based, "ostree") && distribution_of(node) == DISTRIBUTION_RHEL;
 }
 
 static const char *run(struct arena *arena, const char *command, const char *package)
@@ -197,10 +196,11 @@ static const char *add_quoted_argument(struct arena *arena, const struct node *n
 	if (!known_is(node->boot.loader, BOOT_GRUB) ||
 	    distribution_of(node) != DISTRIBUTION_DEBIAN || is_image_based(node))
 		return NULL;
-	return arena_printf(arena,
-			    "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX \\\"%s\\\"\"' | sudo tee "
-			    "-a /etc/default/grub.d/zz-gpu.cfg\nsudo update-grub",
-			    argument);
+	return arena_printf(
+		arena,
+		"echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX \\\"%s\\\"\"' | sudo tee "
+		"-a /etc/default/grub.d/zz-gpu.cfg\nsudo update-grub",
+		argument);
 }
 
 /* A plain word only: it is put into a file that grub-mkconfig runs as a script of the shell, and then in grub.cfg, a script
@@ -212,10 +212,11 @@ const char *command_add_argument(struct arena *arena, const struct node *node, c
 	if (strchr(argument, ';'))
 		return add_quoted_argument(arena, node, argument);
 	if (is_image_based(node))
-		return is_ostree(node) ?
-			       command_printf(arena, "sudo rpm-ostree kargs --append-if-missing=%s",
-					      argument) :
-			       NULL;
+		return is_ostree(node)
+			       ? command_printf(arena,
+						"sudo rpm-ostree kargs --append-if-missing=%s",
+						argument)
+			       : NULL;
 	if (distribution_of(node) == DISTRIBUTION_RHEL &&
 	    (grub || known_is(node->boot.loader, BOOT_GRUB_BLS)))
 		return command_printf(arena, "sudo grubby --update-kernel=ALL --args='%s'",

@@ -35,9 +35,9 @@ const char *command_dkms_rebuild(struct arena *arena, const struct node *node, c
 	if (!dash)
 		return NULL;
 	name = arena_printf(arena, "%.*s/%s", (int)(dash - folder - 1), folder + 1, dash + 1);
-	return command_printf(arena,
-			      "sudo dkms build --force %s -k %s\nsudo dkms install --force %s -k %s",
-			      name, node->os.kernel.value, name, node->os.kernel.value);
+	return command_printf(
+		arena, "sudo dkms build --force %s -k %s\nsudo dkms install --force %s -k %s", name,
+		node->os.kernel.value, name, node->os.kernel.value);
 }
 
 /* ---- what was not built ---- */

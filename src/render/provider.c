@@ -51,9 +51,9 @@ static void block(const char *text)
 /* Prints TEXT, which begins with PREFIX, a mark of Markdown. Further lines are indented by INDENT. */
 static void wrapped(const struct letter *l, const char *prefix, int indent, const char *text)
 {
-	struct text_lines lines = text_split(
-		l->report->arena, arena_printf(l->report->arena, "%s%s", prefix, text),
-		WIDTH - indent);
+	struct text_lines lines = text_split(l->report->arena,
+					     arena_printf(l->report->arena, "%s%s", prefix, text),
+					     WIDTH - indent);
 
 	for_each(line, &lines) {
 		bool first = line == lines.items;
@@ -119,7 +119,7 @@ static bool is_in_patch(const struct letter *l, const struct problem *p)
 /* Prints the change by hand, because the reader may not have this program. */
 static void change(const struct letter *l, const struct problem *p)
 {
-	/* The reader is root, whoever wrote the report. */
+	/* The reader is root, also if a user wrote the request. */
 	const char *command = steps_is_blind(l->steps, p) ? finding_command(p->first)
 							  : steps_command_of(l->steps, p);
 	struct text_lines fixes = { 0 };
@@ -251,8 +251,7 @@ static void order(const struct letter *l)
 		/* The reader makes the changes of fix and those by hand together. */
 		if (!joined && *list) {
 			line_of(l, &number,
-				arena_printf(arena, "Make the changes of %s",
-					     with_noun(l, list)));
+				arena_printf(arena, "Make the changes of %s", with_noun(l, list)));
 			list = "";
 		}
 		if (joined)
@@ -263,7 +262,8 @@ static void order(const struct letter *l)
 		else if (step->kind == STEP_CHECK)
 			check_again(l, ++number);
 		if (!joined && step->kind != STEP_CHECK && *sections_of(l, step, ""))
-			line_of(l, &number, arena_printf(arena, "%s %s", doing(step->kind),
+			line_of(l, &number,
+				arena_printf(arena, "%s %s", doing(step->kind),
 					     with_noun(l, sections_of(l, step, ""))));
 	}
 	putchar('\n');
@@ -320,12 +320,13 @@ static void head(const struct letter *l, size_t asked)
 		return;
 	}
 	wrapped(l, "", 0,
-		arena_printf(l->report->arena,
-			     "%zu problem%s on this node need%s an administrator. nvnodecheck %s%s%s "
-			     "read the node and changed nothing.",
-			     asked, asked == 1 ? "" : "s", asked == 1 ? "s" : "",
-			     NVNODECHECK_VERSION, taken ? ", " : "",
-			     taken ? arena_printf(l->report->arena, "%s,", taken) : ""));
+		arena_printf(
+			l->report->arena,
+			"%zu problem%s on this node need%s an administrator. nvnodecheck %s%s%s "
+			"read the node and changed nothing.",
+			asked, asked == 1 ? "" : "s", asked == 1 ? "s" : "", NVNODECHECK_VERSION,
+			taken ? ", " : "",
+			taken ? arena_printf(l->report->arena, "%s,", taken) : ""));
 	putchar('\n');
 	wrapped(l, "- System: ", 2, render_system(l->report));
 	wrapped(l, "- GPUs: ", 2, render_gpus(l->report));

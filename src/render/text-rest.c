@@ -99,9 +99,9 @@ static bool is_noted(const struct report *r, const struct finding *f)
 	return false;
 }
 
-/* A note of a rule that finds problems, with an instruction of its own for those whom it concerns; before notes of rules that
- * are never more, such as settings of the firmware and services that nothing needs. One with a source of its own is of
- * a table, and tells of what can happen. */
+/* Returns true for a note with an instruction, of a rule that also finds problems. It comes before notes of rules that only
+ * inform, such as settings of the firmware. A note with a source of its own is of the table of known defects: it says
+ * what can happen, and is left out. */
 static bool is_worth_doing(const struct finding *f)
 {
 	return f->rule->severity >= SEVERITY_WARN && !f->answer.source && f->answer.remedy;

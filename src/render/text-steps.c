@@ -383,8 +383,8 @@ static void add_title(struct view *v, struct section *section, size_t number)
 
 	if (step->kind == STEP_FIX) {
 		text_add(v, &section->lines, head,
-			 arena_printf(arena, "%s. nvnodecheck fix will:",
-				      steps_fix_text(v->steps, step)));
+			 arena_printf(arena,
+				      "%s. nvnodecheck fix will:", steps_fix_text(v->steps, step)));
 		return;
 	}
 	/* A short command is beside it. */
@@ -420,7 +420,7 @@ static void add_lost(struct view *v, struct section *section)
 	text_add(v, &i->lines, numbered(v, i->problems.items, i->problems.count), list);
 }
 
-/* A drained node takes no jobs until somebody returns it. */
+/* A drained node takes no jobs until it is returned. */
 static void add_return(struct view *v, struct section *section)
 {
 	const char *command = steps_resume_command(v->steps);

@@ -422,8 +422,7 @@ static void check_live_not_persistent(struct rule_context *ctx)
 		     .observed = text_printf(
 			     ctx, "the running driver has \"%s\"; the next load sets \"%s\"",
 			     s.running.value, next),
-		     .expected = "the running value configured",
-		     .follows = masked_by(ctx, &s).rule,
+		     .expected = "the running value configured", .follows = masked_by(ctx, &s).rule,
 		     .follows_subject = masked_by(ctx, &s).subject,
 		     .evidence = { s.running.fact, s.next.fact ? s.next.fact : s.configured.fact });
 	}

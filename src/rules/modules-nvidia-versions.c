@@ -67,8 +67,7 @@ static void fail_file(struct rule_context *ctx, const struct module_file *nvidia
 				     file->version.value, file->kernel.value,
 				     nvidia->version.value),
 	     .expected = "all of one version", .remedy = file_remedy(ctx),
-	     .command = file_command(ctx, file->kernel.value),
-	     .then = THEN_IMAGE | THEN_REBOOT,
+	     .command = file_command(ctx, file->kernel.value), .then = THEN_IMAGE | THEN_REBOOT,
 	     .evidence = { fact_path(ctx->arena, "modules.files", file->path.value, "version"),
 			   fact_path(ctx->arena, "modules.files", nvidia->path.value, "version") });
 }

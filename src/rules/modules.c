@@ -227,11 +227,13 @@ static void fail_held(struct rule_context *ctx, const struct pci_device *d, cons
 	FAIL(ctx, .subject = d->bdf.value,
 	     .observed = text_printf(ctx, "bound to %s", d->driver.value),
 	     .expected = "bound to nvidia",
-	     .remedy = argument ? text_printf(ctx,
-					      "If no virtual machine is to have it, remove %s= from the "
-					      "kernel command line.",
-					      argument)
-				: NULL,
+	     .remedy = argument
+			       ? text_printf(
+					 ctx,
+					 "If no virtual machine is to have it, remove %s= from the "
+					 "kernel command line.",
+					 argument)
+			       : NULL,
 	     .then = argument ? THEN_REBOOT : 0,
 	     .evidence = { fact, "modules.loaded[vfio_pci].refcnt", "cmdline.running" });
 }

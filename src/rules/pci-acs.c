@@ -146,13 +146,14 @@ static struct redirect_remedy redirect_remedy(struct rule_context *ctx, const st
 		text = text_printf(ctx, "%s%s%s", text, *text ? ";" : "",
 				   ports->list[i].device->bdf.value);
 	}
-	remedy.command = command_add_argument(
-		ctx->arena, ctx->node, text_printf(ctx, "pci=disable_acs_redir=%s", text));
+	remedy.command = command_add_argument(ctx->arena, ctx->node,
+					      text_printf(ctx, "pci=disable_acs_redir=%s", text));
 	remedy.text =
 		remedy.command
-			? text_printf(ctx,
-				      "Switch ACS redirection off at %zu port%s, on the kernel command line.",
-				      count, count == 1 ? "" : "s")
+			? text_printf(
+				  ctx,
+				  "Switch ACS redirection off at %zu port%s, on the kernel command line.",
+				  count, count == 1 ? "" : "s")
 			: text_printf(
 				  ctx,
 				  "Add pci=disable_acs_redir=\"%s\" to the kernel command line.",
@@ -194,8 +195,8 @@ static void check_redirect(struct rule_context *ctx)
 						? ""
 						: " on a port of the CPU: copies pass the root "
 						  "complex in any case"),
-				.expected = "ReqRedir- CmpltRedir- EgressCtrl-", .remedy = remedy.text,
-				.command = remedy.command,
+				.expected = "ReqRedir- CmpltRedir- EgressCtrl-",
+				.remedy = remedy.text, .command = remedy.command,
 				.then = kept ? 0 : THEN_REBOOT, .is_kept = kept,
 				.activation = kept ? ACTIVATION_NOW : ACTIVATION_NONE,
 				.evidence = { control_fact(ctx, port) });
