@@ -145,3 +145,12 @@ def test_a_wrong_registry_string_is_one_problem(scratch):
     found = problems(report(directory))
     assert "driver/registrydwords-syntax" in found
     assert not found & {"driver/params-configured-not-live", "driver/params-live-not-persistent"}
+
+
+def test_a_name_of_a_missing_device_is_no_problem_of_the_job(scratch):
+    """Another number is: no device of this node could have it."""
+    directory = put_case(scratch, "incidents/rdma", "one RDMA device of ten is gone")
+    assert problems(report(directory)) == {"rdma/device-missing"}
+    case = cases.find("incidents/rdma", "one RDMA device of ten is gone")
+    scratch.put(node.tree_of(case.node, case.edits + plans.edits("env NCCL_IB_HCA=mlx5_20\n")))
+    assert problems(report(scratch.directory)) == {"rdma/device-missing", "env/hca-selection"}

@@ -190,6 +190,7 @@ struct answer {
 	const char *
 		follows; /* id of the rule whose finding on the same subject or the node causes this */
 	const char *follows_subject; /* the subject of that finding, where it is not this one's */
+	bool follows_any;	     /* that finding can have any subject */
 	const char *evidence[EVIDENCE_MAX]; /* paths of facts; for an UNKNOWN, what is missing */
 };
 
