@@ -153,7 +153,7 @@ static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 				       job_value_text(ctx->arena, ctx->node, v), name)
 			     : text_printf(ctx, "%s: no port of %s is active",
 					   job_value_text(ctx->arena, ctx->node, v), name),
-	     .expected = "NICs that exist, can be opened and are active", 
+	     .expected = "NICs that exist, can be opened and are active",
 	     .follows = cause_of(ctx->node, entry, a), .follows_any = !a->ports,
 	     .follows_subject = cause_subject(ctx, a),
 	     .remedy = text_printf(
