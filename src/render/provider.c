@@ -222,16 +222,28 @@ static void line_of(const struct letter *l, size_t *number, const char *text)
 		arena_printf(l->report->arena, "%s.", text));
 }
 
-/* The command is not wrapped, so that it can be pasted. */
-static void check_again(const struct letter *l, size_t number)
+/* Prints a line of the order and its commands, which are not wrapped, so that they can be pasted. */
+static void line_with_command(const struct letter *l, size_t *number, const char *text,
+			      const char *commands)
 {
-	bool drained = steps_has_drain(l->steps);
+	struct span rest = span_of(commands), line;
 
-	printf("%zu. Check again, if nvnodecheck is installed%s:\n\n", number,
-	       drained ? ", and return the node to service" : "");
-	printf("        ");
-	escape_text(stdout, SINK_TERMINAL, l->steps->check_command);
+	wrapped(l, arena_printf(l->report->arena, "%zu. ", ++*number), 3,
+		arena_printf(l->report->arena, "%s:", text));
 	putchar('\n');
+	while (span_cut(&rest, '\n', &line)) {
+		fputs("        ", stdout);
+		escape_span(stdout, SINK_TERMINAL, line);
+		putchar('\n');
+	}
+	putchar('\n');
+}
+
+static const char *check_title(const struct letter *l)
+{
+	return steps_has_drain(l->steps)
+		       ? "Check again, if nvnodecheck is installed, and return the node to service"
+		       : "Check again, if nvnodecheck is installed";
 }
 
 /* Prints the order of the sections, with the drain and the restart. */
@@ -256,17 +268,18 @@ static void order(const struct letter *l)
 		}
 		if (joined)
 			list = sections_of(l, step, list);
-		else if (step->kind == STEP_DRAIN || step->kind == STEP_SAVE ||
-			 step->kind == STEP_RESTART)
+		else if (step->kind == STEP_DRAIN || step->kind == STEP_RESTART)
 			line_of(l, &number, steps_title(l->steps, step));
+		else if (step->kind == STEP_SAVE)
+			line_with_command(l, &number, steps_title(l->steps, step),
+					  steps_command(l->steps, step));
 		else if (step->kind == STEP_CHECK)
-			check_again(l, ++number);
+			line_with_command(l, &number, check_title(l), l->steps->check_command);
 		if (!joined && step->kind != STEP_CHECK && *sections_of(l, step, ""))
 			line_of(l, &number,
 				arena_printf(arena, "%s %s", doing(step->kind),
 					     with_noun(l, sections_of(l, step, ""))));
 	}
-	putchar('\n');
 }
 
 /* Leaves out the line that names this program: a person makes the file. */
@@ -274,7 +287,7 @@ static struct span plain_after(struct span after)
 {
 	struct span rest = after, line;
 
-	return span_cut(&rest, '\n', &line) && span_starts(line, "# Written by ") ? rest : after;
+	return span_cut(&rest, '\n', &line) && span_starts(line, "#") ? rest : after;
 }
 
 /* Prints the files that fix would write, for readers without this program. */
