@@ -31,7 +31,9 @@ static void block_line(const struct letter *l, const char *text)
 	struct text_lines lines = text_split(l->report->arena, text, WIDTH - 6);
 
 	for_each(line, &lines) {
-		fputs(line == lines.items ? "    " : "      ", stdout);
+		if (line > lines.items)
+			fputs("  ", stdout);
+		fputs("    ", stdout);
 		escape_text(stdout, SINK_TERMINAL, *line);
 		putchar('\n');
 	}
@@ -48,27 +50,57 @@ static void block(const char *text)
 	}
 }
 
-/* Prints TEXT, which begins with PREFIX, a mark of Markdown. Further lines are indented by INDENT. */
-static void wrapped(const struct letter *l, const char *prefix, int indent, const char *text)
+#define INDENT 4 /* with so many blanks a line goes on with a paragraph, whatever it begins with */
+
+/* Splits TEXT, before which MARK is printed. The first line can be empty. */
+static struct text_lines split(const struct letter *l, const char *mark, const char *text)
 {
-	struct text_lines lines = text_split(l->report->arena,
-					     arena_printf(l->report->arena, "%s%s", prefix, text),
-					     WIDTH - indent);
+	struct arena *arena = l->report->arena;
+	struct text_lines lines = text_split(arena, arena_printf(arena, "%s%s", mark, text),
+					     WIDTH - INDENT);
 
-	for_each(line, &lines) {
-		bool first = line == lines.items;
+	if (lines.count)
+		lines.items[0] = strlen(lines.items[0]) < strlen(mark)
+					 ? ""
+					 : lines.items[0] + strlen(mark);
+	else
+		*LIST_ADD(arena, &lines) = "";
+	return lines;
+}
 
-		printf("%s%*s", first ? prefix : "", first ? 0 : indent, "");
-		markdown("%s\n", first ? *line + strlen(prefix) : *line);
-	}
+/* Prints the lines after the first. */
+static void go_on(const struct text_lines *lines)
+{
+	for (uint32_t i = 1; i < lines->count; i++)
+		markdown("    %s\n", lines->items[i]);
 }
 
 static void paragraph(const struct letter *l, const char *label, const char *text)
 {
+	struct text_lines lines;
+
 	if (!text || !*text)
 		return;
-	wrapped(l, arena_printf(l->report->arena, "**%s:** ", label), 0, text);
+	lines = split(l, arena_printf(l->report->arena, "**%s:** ", label), text);
+	markdown("**%s:** %s\n", label, lines.items[0]);
+	go_on(&lines);
 	putchar('\n');
+}
+
+static void bullet(const struct letter *l, const char *label, const char *text)
+{
+	struct text_lines lines = split(l, arena_printf(l->report->arena, "- %s: ", label), text);
+
+	markdown("- %s: %s\n", label, lines.items[0]);
+	go_on(&lines);
+}
+
+static void numbered(const struct letter *l, size_t number, const char *text)
+{
+	struct text_lines lines = split(l, arena_printf(l->report->arena, "%zu. ", number), text);
+
+	markdown("%zu. %s\n", number, lines.items[0]);
+	go_on(&lines);
 }
 
 /* Leaves out what the user of the job or container changes. */
@@ -218,8 +250,7 @@ static const char *doing(enum step_kind kind)
 
 static void line_of(const struct letter *l, size_t *number, const char *text)
 {
-	wrapped(l, arena_printf(l->report->arena, "%zu. ", ++*number), 3,
-		arena_printf(l->report->arena, "%s.", text));
+	numbered(l, ++*number, arena_printf(l->report->arena, "%s.", text));
 }
 
 /* Prints a line of the order and its commands, which are not wrapped, so that they can be pasted. */
@@ -228,8 +259,7 @@ static void line_with_command(const struct letter *l, size_t *number, const char
 {
 	struct span rest = span_of(commands), line;
 
-	wrapped(l, arena_printf(l->report->arena, "%zu. ", ++*number), 3,
-		arena_printf(l->report->arena, "%s:", text));
+	numbered(l, ++*number, arena_printf(l->report->arena, "%s:", text));
 	putchar('\n');
 	while (span_cut(&rest, '\n', &line)) {
 		fputs("        ", stdout);
@@ -297,7 +327,7 @@ static void files(const struct letter *l)
 
 	if (!needs_patch(l))
 		return;
-	puts("**The patch:** apply it as root with `patch -p1 -d /`.\n");
+	puts("**The patch** (apply it as root with patch -p1 -d /):\n");
 	for_each(file, &plan->files)
 		block(unified_diff(l->report->arena, file->path, file->before,
 				   file->before.p ? file->after : plain_after(file->after)));
@@ -325,6 +355,7 @@ static void head(const struct letter *l, size_t asked)
 {
 	const struct os_facts *os = &l->report->node->os;
 	const char *taken = render_taken(l->report);
+	struct text_lines lines;
 
 	markdown("# Request for changes on %s\n\n",
 		 is_known(os->hostname) ? os->hostname.value : "a GPU node");
@@ -332,7 +363,8 @@ static void head(const struct letter *l, size_t asked)
 		puts("No problem was found that an administrator has to solve.");
 		return;
 	}
-	wrapped(l, "", 0,
+	lines = split(
+		l, "",
 		arena_printf(
 			l->report->arena,
 			"%zu problem%s on this node need%s an administrator. nvnodecheck %s%s%s "
@@ -340,10 +372,12 @@ static void head(const struct letter *l, size_t asked)
 			asked, asked == 1 ? "" : "s", asked == 1 ? "s" : "", NVNODECHECK_VERSION,
 			taken ? ", " : "",
 			taken ? arena_printf(l->report->arena, "%s,", taken) : ""));
+	markdown("%s\n", lines.items[0]);
+	go_on(&lines);
 	putchar('\n');
-	wrapped(l, "- System: ", 2, render_system(l->report));
-	wrapped(l, "- GPUs: ", 2, render_gpus(l->report));
-	wrapped(l, "- NICs: ", 2, render_nics(l->report));
+	bullet(l, "System", render_system(l->report));
+	bullet(l, "GPUs", render_gpus(l->report));
+	bullet(l, "NICs", render_nics(l->report));
 	putchar('\n');
 }
 
