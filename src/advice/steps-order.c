@@ -59,6 +59,8 @@ static int place(const struct steps *steps, const struct problem *p)
 		at = STEP_RESTART;
 	else if (kind == STEP_RESTART)
 		at = STEP_FIRMWARE;
+	if (kind == STEP_JOB && steps_is_not_root(steps))
+		return 2 * (int)STEP_FINAL + 1;
 	return 2 * at + last;
 }
 

@@ -403,6 +403,9 @@ static bool needs_look(const struct steps *steps)
 static void add_steps(struct steps *steps)
 {
 	add_kind(steps, STEP_FINAL);
+	/* What the user can do comes before what others do. */
+	if (steps_is_not_root(steps))
+		add_kind(steps, STEP_JOB);
 	if (needs_look(steps))
 		find_step(steps, STEP_LOOK);
 	if (needs_drain(steps))

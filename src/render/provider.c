@@ -272,7 +272,8 @@ static void line_with_command(const struct letter *l, size_t *number, const char
 static const char *check_title(const struct letter *l)
 {
 	return steps_has_drain(l->steps)
-		       ? "Check again, if nvnodecheck is installed, and return the node to service"
+		       ? "Check again, if nvnodecheck is installed. If it finds no problem, return "
+			 "the node to service"
 		       : "Check again, if nvnodecheck is installed";
 }
 
@@ -347,7 +348,8 @@ static void section(struct letter *l, const struct problem *p)
 	paragraph(l, "Effect", finding_impact(p->first));
 	evidence(l, p);
 	change(l, p);
-	paragraph(l, "Takes effect", effect_text(steps_activation(l->steps, p)));
+	if (steps_activation(l->steps, p) != ACTIVATION_NOW)
+		paragraph(l, "Takes effect", effect_text(steps_activation(l->steps, p)));
 	safety(l, p);
 }
 

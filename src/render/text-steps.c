@@ -246,6 +246,15 @@ static const char *hardware_text(const struct view *v, const struct problem *p)
 			    steps_what(v->steps, p));
 }
 
+/* Returns the number of the step that runs doctor as root. */
+static size_t look_number(const struct steps *steps)
+{
+	for_each(step, &steps->items)
+		if (step->kind == STEP_LOOK)
+			return (size_t)(step - steps->items.items) + 1;
+	return 1;
+}
+
 /* Returns the instruction, when it takes effect, and why fix cannot do it. */
 static const char *advice_text(const struct view *v, const struct step *step,
 			       const struct problem *p)
@@ -256,15 +265,16 @@ static const char *advice_text(const struct view *v, const struct step *step,
 	if (steps_is_restart_alone(v->steps, p))
 		return v->is_brief ? NULL : "Solved by this step.";
 	if (steps_is_reset_by_boot(v->steps, p))
-		return "The reboot resets the GPUs. If the problem returns, have the board checked.";
+		return "The reboot resets GPUs and NVSwitches. If the problem returns, have the "
+		       "board checked.";
 	if (step->kind == STEP_HARDWARE)
 		return hardware_text(v, p);
 	if (effect)
 		text = arena_printf(v->report->arena, "%s Takes effect %s.", text, effect);
 	/* Files that only root can read decide what to do. */
 	if (steps_is_blind(v->steps, p))
-		return arena_printf(v->report->arena, "Step 1 shows what to do. Probably: %s",
-				    text);
+		return arena_printf(v->report->arena, "Step %zu shows what to do. Probably: %s",
+				    look_number(v->steps), text);
 	if (refused && !is_refused_before(v, step, p))
 		text = arena_printf(v->report->arena, "%s %s", text, refused);
 	return text;

@@ -59,6 +59,31 @@ static const char *step_found(const struct setting_outcome *o)
 	return "";
 }
 
+static bool has_wrong_entry(const char *value)
+{
+	struct registry_entry entry;
+	struct span rest = span_of(value);
+
+	while (registry_next(&rest, &entry))
+		if (entry.problem)
+			return true;
+	return false;
+}
+
+#define LIVE_DWORDS "/proc/driver/nvidia/params"
+
+/* Returns the subject under which check_syntax() reports the first entry of RegistryDwords that is wrong; or NULL. */
+static const char *place_of_wrong_entry(struct rule_context *ctx)
+{
+	const struct driver_param *live = node_param(ctx->node, "RegistryDwords");
+
+	for_each(a, &ctx->node->modprobe.assignments)
+		if (str_is(a->param, "NVreg_RegistryDwords") && is_known(a->value) &&
+		    has_wrong_entry(a->value.value))
+			return assignment_place(ctx->arena, a);
+	return live && has_wrong_entry(live->value.value) ? LIVE_DWORDS : NULL;
+}
+
 /* Answers for each step that is missing. */
 static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 			      const struct setting_outcome *o)
@@ -68,6 +93,9 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 				      ? command_rebuild_initramfs(ctx->arena, node,
 								  node->os.kernel.value)
 				      : NULL;
+	const char *wrong = o->step == NEXT_CONFIGURE ? place_of_wrong_entry(ctx) : NULL;
+	const char *found = wrong ? text_printf(ctx, " %s has an entry with a wrong syntax.", wrong)
+				  : step_found(o);
 	struct answer answer = {
 		.verdict = VERDICT_FAIL,
 		.observed =
@@ -75,8 +103,8 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 				? text_printf(
 					  ctx,
 					  "RegistryDwords \"%s\" lacks PeerMappingOverride=1.%s",
-					  s->running.value, step_found(o))
-				: text_printf(ctx, "RegistryDwords is empty.%s", step_found(o)),
+					  s->running.value, found)
+				: text_printf(ctx, "RegistryDwords is empty.%s", found),
 		.expected = "PeerMappingOverride=1 in RegistryDwords",
 		.evidence = { "driver.params[RegistryDwords].value", s->next.fact, s->early.fact },
 	};
@@ -255,31 +283,6 @@ static const char *given_value(struct rule_context *ctx, const char *name,
 	    span_is(entry.key, name))
 		return text_printf(ctx, "%.*s", SPAN_FMT(entry.value));
 	return own->value;
-}
-
-static bool has_wrong_entry(const char *value)
-{
-	struct registry_entry entry;
-	struct span rest = span_of(value);
-
-	while (registry_next(&rest, &entry))
-		if (entry.problem)
-			return true;
-	return false;
-}
-
-#define LIVE_DWORDS "/proc/driver/nvidia/params"
-
-/* Returns the subject under which check_syntax() reports the first entry of RegistryDwords that is wrong; or NULL. */
-static const char *place_of_wrong_entry(struct rule_context *ctx)
-{
-	const struct driver_param *live = node_param(ctx->node, "RegistryDwords");
-
-	for_each(a, &ctx->node->modprobe.assignments)
-		if (str_is(a->param, "NVreg_RegistryDwords") && is_known(a->value) &&
-		    has_wrong_entry(a->value.value))
-			return assignment_place(ctx->arena, a);
-	return live && has_wrong_entry(live->value.value) ? LIVE_DWORDS : NULL;
 }
 
 struct cause {
@@ -588,8 +591,8 @@ static const struct rule driver_params_rules[] = {
 		       "it needs this key: Slurm jobs and ordinary containers. A privileged pod works without it, which "
 		       "proves nothing for a job.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
-		.cost = "Unprivileged GPU users can then map any MMIO through the GPU that they can already map with mmap. "
-			"Consider this on nodes with several tenants.",
+		.cost = "Users of a GPU can then let it access any device memory that they can map with mmap. Decide on "
+			"nodes with several tenants whether that is allowed.",
 		.is_risk = true,
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c, "

@@ -217,8 +217,7 @@ static const struct rule iommu_domains_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ineffective,
-		.impact =
-			"Peer copies over PCIe fail or are slow, as with iommu/translation-enabled.",
+		.impact = "Peer copies over PCIe fail or are slow.",
 		.then = THEN_REBOOT,
 		.remedy =
 			"Find what writes another type to the groups, and remove it: a udev rule, "

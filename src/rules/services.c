@@ -518,8 +518,7 @@ static const struct rule services_rules[] = {
 	},
 	{
 		.id = "services/fabric-state-bad",
-		.title =
-			"NVLink multicast fails: the fabric is not in the state that the driver knows",
+		.title = "NVLink multicast fails: the driver reports an error of the NVLink fabric",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_fabric_state,
