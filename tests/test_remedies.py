@@ -98,7 +98,7 @@ def test_a_reboot_resets_the_gpus(scratch):
                     "iommu DMA-FQ\nargs -iommu=pt\n")
     text = run("doctor", "--root", directory).out
     assert "nvidia-smi -r" not in text
-    assert text.index("Reboot the node once") < text.index("The reboot resets the GPUs. If the problem returns")
+    assert unwrapped(text).index("Reboot the node once") < unwrapped(text).index("The reboot resets GPUs and NVSwitches. If the problem returns")
 
 
 def test_a_module_of_dkms_is_built_by_dkms(scratch):

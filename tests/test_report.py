@@ -500,7 +500,7 @@ def test_a_cable_is_checked_before_the_restart(node_tree):
 def test_a_user_is_told_what_he_can_do(brief, node_tree):
     directory, profile = node_tree("broken-everything"), ("--profile", EVERYTHING)
     text = unwrapped(text_of(directory, *profile, *brief, user=True))
-    own = "You can change the job settings yourself." if brief else "You can do step 6 yourself."
+    own = "You can change the job settings yourself." if brief else "You can do step 1 yourself."
     assert "You are not root. " + own in text
     assert re.search(r"writes a request that you can send: nvnodecheck doctor --for provider", text)
     assert "You are not root" not in text_of(directory, *profile, *brief)
