@@ -756,7 +756,7 @@ def test_every_fix_that_a_rule_names_is_there():
 def test_what_software_cannot_repair(make):
     plan = make("broken-everything", "", "--profile", "deepep,p2p")
     assert "firmware" in plan.refused("pci/bar1-unassigned")
-    assert "by hand" in plan.refused("modules/peermem-version")
+    assert "by hand" in plan.refused("boot/modprobe-conf-syntax")
 
 
 # ---- nodes that are refused ----

@@ -4,6 +4,7 @@
 
 #include "advice/steps-private.h"
 #include "base/command.h"
+#include "query/distribution.h"
 #include "query/kind.h"
 
 /* ---- commands of this program, with the options that the user gave ---- */
@@ -62,9 +63,60 @@ void steps_add_commands(struct steps *steps, const struct steps_request *request
 
 /* ---- commands of a problem, of a step ---- */
 
+/* Rebuilds the images of the kernel that runs and of the one that boots next. */
+static const char *image_command(const struct steps *steps)
+{
+	const struct node *node = steps->report->node;
+	struct arena *arena = steps->report->arena;
+	const struct fact_str *next = &node->boot.next_kernel;
+	const char *command = NULL, *other;
+
+	if (is_known(node->os.kernel))
+		command = command_rebuild_initramfs(arena, node, node->os.kernel.value);
+	if (!is_known(*next) || str_is(*next, node->os.kernel.value))
+		return command;
+	other = command_rebuild_initramfs(arena, node, next->value);
+	return same_text(command, other) ? command : command_join(arena, command, other);
+}
+
+#define DEVICES_MAX 8 /* commands for one problem */
+
+/* Returns COMMAND with the address of the device in place of BDF, once for each device; NULL if an address is not known. */
+static const char *for_devices(const struct steps *steps, const struct problem *p,
+			       const char *command)
+{
+	struct arena *arena = steps->report->arena;
+	const char *mark = command ? strstr(command, "BDF") : NULL, *all = NULL;
+
+	if (!mark)
+		return command;
+	if (p->members.count > DEVICES_MAX)
+		return NULL;
+	for_each(member, &p->members) {
+		const char *bdf = (*member)->answer.subject, *one;
+
+		if (!bdf || !strchr(bdf, ':') || !command_is_plain(bdf))
+			return NULL;
+		one = arena_printf(arena, "%.*s%s%s", (int)(mark - command), command, bdf,
+				   mark + strlen("BDF"));
+		all = all ? command_join(arena, all, one) : one;
+	}
+	return all;
+}
+
 const char *steps_command_of(const struct steps *steps, const struct problem *p)
 {
-	return steps_is_blind(steps, p) ? NULL : finding_command(p->first);
+	const char *command = for_devices(steps, p, finding_command(p->first)), *image;
+
+	if (steps_is_blind(steps, p) || steps_is_reset_by_boot(steps, p))
+		return NULL;
+	if (steps_kind(steps, p) == STEP_FIX || steps_is_done_already(steps, p) ||
+	    !(finding_then(p->first) & THEN_IMAGE & ~steps_done_later(steps, p)))
+		return command;
+	image = image_command(steps);
+	if (!command || !image || strstr(command, image))
+		return command ? command : image;
+	return command_join(steps->report->arena, command, image);
 }
 
 static const char *restart_command(const struct steps *steps)
@@ -79,18 +131,28 @@ static const char *restart_command(const struct steps *steps)
 	}
 }
 
-/* Slurm's node name is the host name without the domain, unless NodeHostname= differs. */
-static const char *drain_command(const struct steps *steps)
+/* Returns the command of the batch system that drains the node, or with RESUME returns it. Slurm's node name is the host
+ * name without the domain, unless NodeHostname= differs. */
+static const char *drain_command(const struct steps *steps, bool resume)
 {
 	const struct node *node = steps->report->node;
 	struct arena *arena = steps->report->arena;
 	const char *name = node->os.hostname.value;
 
-	if (!is_known(node->os.hostname) || !node_is(node, KIND_SLURM))
+	if (!is_known(node->os.hostname) || !node_is(node, KIND_SLURM) || steps->elsewhere)
 		return NULL;
 	name = arena_strndup(arena, name, strcspn(name, "."));
-	return command_printf(
-		arena, "sudo scontrol update nodename=%s state=drain reason=nvnodecheck", name);
+	return resume ? command_printf(arena, "sudo scontrol update nodename=%s state=resume", name)
+		      : command_printf(arena,
+				       "sudo scontrol update nodename=%s state=drain "
+				       "reason=nvnodecheck",
+				       name);
+}
+
+const char *steps_resume_command(const struct steps *steps)
+{
+	return steps_has_drain(steps) && !steps_is_not_root(steps) ? drain_command(steps, true)
+								   : NULL;
 }
 
 const char *steps_command(const struct steps *steps, const struct step *step)
@@ -99,7 +161,7 @@ const char *steps_command(const struct steps *steps, const struct step *step)
 	case STEP_LOOK:
 		return steps->check_command;
 	case STEP_DRAIN:
-		return steps->elsewhere ? NULL : drain_command(steps);
+		return drain_command(steps, false);
 	case STEP_SAVE:
 		return "sudo journalctl -k -b > /var/tmp/before-power-off.log\n"
 		       "sudo nvnodecheck capture --output /var/tmp/before-power-off.capture";

@@ -12,8 +12,8 @@ bool steps_is_restart_alone(const struct steps *steps, const struct problem *p)
 {
 	const char *what = steps_what(steps, p);
 
-	return steps_kind(steps, p) == STEP_RESTART && !what[text_sentence(what)] &&
-	       !steps_command_of(steps, p);
+	return steps_kind(steps, p) == STEP_RESTART && !steps_is_reset_by_boot(steps, p) &&
+	       !what[text_sentence(what)] && !steps_command_of(steps, p);
 }
 
 static const char *first_change(const struct steps *steps, const struct problem *p)
@@ -59,6 +59,8 @@ static int place(const struct steps *steps, const struct problem *p)
 		at = STEP_RESTART;
 	else if (kind == STEP_RESTART)
 		at = STEP_FIRMWARE;
+	if (kind == STEP_JOB && steps_is_not_root(steps))
+		return 2 * (int)STEP_FINAL + 1;
 	return 2 * at + last;
 }
 

@@ -8,9 +8,9 @@
 #define LOOK_CHECKS 10 /* with so many checks that only root can run, a run as root is a step */
 
 const char *const step_kind_words[] = {
-	"decide",    "run-as-root", "drain",	"save-log", "fix",	  "by-hand",
-	"job",	     "before-boot", "firmware", "restart",  "after-boot", "hardware",
-	"container", "host",	    "provider", "check",
+	"decide",   "run-as-root", "drain",	  "save-log", "fix",	 "by-hand",
+	"job",	    "check-link",  "before-boot", "firmware", "restart", "after-boot",
+	"hardware", "container",   "host",	  "provider", "check",
 };
 const char *const step_actor_words[] = { NULL, "user", "root", "host", "provider", "support" };
 
@@ -78,6 +78,8 @@ static enum step_kind kind_of_mender(const struct steps *steps, const struct pro
 									   : STEP_HOST;
 	if (p->first->rule->stops_boot)
 		return STEP_BOOT;
+	if (p->first->rule->on_site)
+		return STEP_SITE;
 	return p->first->rule->needs_running && is_restart_needed(steps) ? STEP_AFTER : STEP_HAND;
 }
 
@@ -95,7 +97,7 @@ static bool is_repaired(const struct steps *steps, const struct problem *p)
 	return false;
 }
 
-static bool is_done_already(const struct steps *steps, const struct problem *p)
+bool steps_is_done_already(const struct steps *steps, const struct problem *p)
 {
 	const struct plan_repair *r = steps_repair(steps, p->first);
 
@@ -111,14 +113,21 @@ static bool needs_restart_only(const struct problem *p)
 	       (action == ACTION_REBOOT || action == ACTION_POWER_CYCLE);
 }
 
+bool steps_is_reset_by_boot(const struct steps *steps, const struct problem *p)
+{
+	return finding_action(p->first) == ACTION_RESET_GPU && is_restart_needed(steps);
+}
+
 enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 {
 	enum step_kind kind;
 
-	if (is_done_already(steps, p))
+	if (steps_is_done_already(steps, p))
 		return STEP_RESTART;
 	kind = is_repaired(steps, p) ? STEP_FIX : kind_of_mender(steps, p);
-	return kind == STEP_HAND && needs_restart_only(p) ? STEP_RESTART : kind;
+	return kind == STEP_HAND && (needs_restart_only(p) || steps_is_reset_by_boot(steps, p))
+		       ? STEP_RESTART
+		       : kind;
 }
 
 enum step_actor step_actor(enum step_kind kind)
@@ -158,7 +167,7 @@ const char *steps_what(const struct steps *steps, const struct problem *p)
 {
 	const char *remedy = finding_remedy(p->first);
 
-	if (is_done_already(steps, p))
+	if (steps_is_done_already(steps, p))
 		return "This takes effect then.";
 	return remedy && *remedy ? with_address(steps, p, remedy) : p->first->rule->title;
 }
@@ -168,7 +177,7 @@ const char *steps_remedy(const struct steps *steps, const struct problem *p,
 {
 	const char *change = finding_change(f);
 
-	if (is_done_already(steps, p) || !change || !*change)
+	if (steps_is_done_already(steps, p) || !change || !*change)
 		return steps_what(steps, p);
 	return remedy_with(steps->report->arena, with_address(steps, p, change),
 			   finding_then(f) & ~steps_done_later(steps, p));
@@ -258,6 +267,14 @@ static struct step *find_step(struct steps *steps, enum step_kind kind)
 	step = LIST_ADD(steps->report->arena, &steps->items);
 	step->kind = kind;
 	return step;
+}
+
+bool steps_has_drain(const struct steps *steps)
+{
+	for_each(step, &steps->items)
+		if (step->kind == STEP_DRAIN)
+			return true;
+	return false;
 }
 
 /* Adds the step with its problems, if it has any and is not there yet. */
@@ -386,6 +403,9 @@ static bool needs_look(const struct steps *steps)
 static void add_steps(struct steps *steps)
 {
 	add_kind(steps, STEP_FINAL);
+	/* What the user can do comes before what others do. */
+	if (steps_is_not_root(steps))
+		add_kind(steps, STEP_JOB);
 	if (needs_look(steps))
 		find_step(steps, STEP_LOOK);
 	if (needs_drain(steps))
@@ -397,6 +417,7 @@ static void add_steps(struct steps *steps)
 	add_kind(steps, STEP_FIX);
 	add_kind(steps, STEP_HAND);
 	add_kind(steps, STEP_JOB);
+	add_kind(steps, STEP_SITE);
 	add_kind(steps, STEP_BOOT);
 	add_kind(steps, STEP_RESTART);
 	if (steps->restart)

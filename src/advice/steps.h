@@ -18,6 +18,7 @@ enum step_kind {
 	STEP_FIX,      /* nvnodecheck fix --apply */
 	STEP_HAND,     /* as root on this node */
 	STEP_JOB,      /* in the job's own environment */
+	STEP_SITE,     /* cables, switch ports, the fabric: before a restart that cannot help */
 	STEP_BOOT,     /* as root, after all other changes, or the next boot fails */
 	STEP_FIRMWARE, /* in the firmware setup, during the boot of STEP_RESTART */
 	STEP_RESTART,  /* reload, reboot or power cycle: what waits for it takes effect */
@@ -72,6 +73,8 @@ struct steps_request {
 
 /* Returns the steps, in the report's arena. */
 const struct steps *steps_find(const struct report *report, const struct steps_request *request);
+/* Returns true if the node is drained first. */
+bool steps_has_drain(const struct steps *steps);
 /* Returns the step that solves PROBLEM. */
 enum step_kind steps_kind(const struct steps *steps, const struct problem *problem);
 enum step_actor step_actor(enum step_kind kind);
@@ -81,6 +84,8 @@ const struct plan_repair *steps_repair(const struct steps *steps, const struct f
 bool steps_is_same(const struct steps *steps, const struct problem *a, const struct problem *b);
 /* Returns true if the restart alone solves PROBLEM. */
 bool steps_is_restart_alone(const struct steps *steps, const struct problem *problem);
+/* The node is booted for other problems, which resets the GPUs too. */
+bool steps_is_reset_by_boot(const struct steps *steps, const struct problem *problem);
 /* Returns the instruction for PROBLEM. */
 const char *steps_what(const struct steps *steps, const struct problem *problem);
 /* Returns when the change of PROBLEM takes effect. */
@@ -113,6 +118,8 @@ unsigned int steps_done_later(const struct steps *steps, const struct problem *p
 /* Returns the instruction for FINDING, a member of PROBLEM, without what a later step does. */
 const char *steps_remedy(const struct steps *steps, const struct problem *problem,
 			 const struct finding *finding);
+/* Returns the command that returns the drained node to its batch system, or NULL. */
+const char *steps_resume_command(const struct steps *steps);
 /* Returns the first step that changes something, or NULL. */
 const struct step *steps_first(const struct steps *steps);
 /* Returns the number of PROBLEM, from 1; 0 if it is the only one. */

@@ -117,7 +117,8 @@ static void fail(struct rule_context *ctx, const struct reference_check *check,
 				    t->wrong == 2 ? "is" : "are");
 	FAIL_AS(ctx, t->severity, .subject = r->file.value, .observed = wrong,
 		.expected = check->expected, .remedy = check->remedy ? check->remedy(ctx, r) : NULL,
-		.then = check->then, .impact = check->impact ? check->impact(ctx, r) : NULL,
+		.command = check->command ? check->command(ctx, r) : NULL, .then = check->then,
+		.impact = check->impact ? check->impact(ctx, r) : NULL,
 		.evidence = { reference_fact(ctx->arena, ctx->node, r, "found"),
 			      reference_fact(ctx->arena, ctx->node, r, "name") });
 }

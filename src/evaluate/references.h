@@ -19,6 +19,8 @@ struct reference_check {
 			       enum reference_state state);
 	/* Returns the instruction for R. NULL: the rule's remedy applies. */
 	const char *(*remedy)(struct rule_context *ctx, const struct reference *r);
+	/* Returns the command of that instruction, or NULL. */
+	const char *(*command)(struct rule_context *ctx, const struct reference *r);
 	unsigned int then; /* of that instruction */
 	/* Returns what breaks because of R. NULL: the rule's impact applies. */
 	const char *(*impact)(struct rule_context *ctx, const struct reference *r);

@@ -232,8 +232,9 @@ static void set_cause(const struct report *report, struct finding *f)
 		return;
 	if (f->answer.follows)
 		f->follows_from = find_cause(report, f, f->answer.follows,
-					     f->answer.follows_subject ? f->answer.follows_subject
-								       : f->answer.subject);
+					     f->answer.follows_any	 ? NULL
+					     : f->answer.follows_subject ? f->answer.follows_subject
+									 : f->answer.subject);
 	for (size_t i = 0; i < RULE_CAUSES_MAX && f->rule->follows[i] && !f->follows_from; i++)
 		f->follows_from = find_cause(report, f, f->rule->follows[i], f->answer.subject);
 }

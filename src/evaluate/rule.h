@@ -135,6 +135,7 @@ struct rule {
 	const char *cost;	/* what the repair costs or risks; NULL: nothing to mention */
 	bool is_risk; /* the cost is a risk, or hits others: the steps have it in a line of its own */
 	bool stops_boot; /* the next boot fails until it is repaired */
+	bool on_site;	 /* the remedy is at a cable, a switch or the fabric: no restart helps */
 	bool needs_running; /* the remedy needs the driver and the links to run: after a restart that is needed anyway */
 	const char *sources; /* one a line */
 	void (*evaluate)(struct rule_context *ctx);
@@ -189,6 +190,7 @@ struct answer {
 	const char *
 		follows; /* id of the rule whose finding on the same subject or the node causes this */
 	const char *follows_subject; /* the subject of that finding, where it is not this one's */
+	bool follows_any;	     /* that finding can have any subject */
 	const char *evidence[EVIDENCE_MAX]; /* paths of facts; for an UNKNOWN, what is missing */
 };
 

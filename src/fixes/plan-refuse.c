@@ -7,10 +7,9 @@
 static const char *refuse_image_based(struct arena *arena, const char *kind)
 {
 	if (strcmp(kind, "ostree") == 0)
-		return "this is an image-based system (ostree), and its updater owns the files. "
-		       "Kernel arguments: rpm-ostree kargs --append-if-missing=ARG. Module "
-		       "options: a file in /etc/modprobe.d and rpm-ostree initramfs-etc "
-		       "--track=FILE. In image mode: /usr/lib/bootc/kargs.d and the Containerfile";
+		return "this is an image-based system (ostree). Use rpm-ostree kargs for kernel "
+		       "arguments. If the initramfs loads the driver, give it files of "
+		       "/etc/modprobe.d with rpm-ostree initramfs-etc --track=FILE";
 	if (strcmp(kind, "nixos") == 0)
 		return "on NixOS these files are generated; set boot.kernelParams and "
 		       "boot.extraModprobeConfig in configuration.nix";

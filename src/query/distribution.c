@@ -2,6 +2,7 @@
 #include "query/distribution.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/command.h"
@@ -69,6 +70,18 @@ const char *distribution_generator(const struct node *node)
 	return NULL;
 }
 
+/* Its packages, initramfs and boot entries come with an image: a file that is changed here does not last. */
+static bool is_image_based(const struct node *node)
+{
+	return is_known(node->os.image_based);
+}
+
+/* rpm-ostree(1) puts packages, arguments and an initramfs of this machine on top of the image. */
+static bool is_ostree(const struct node *node)
+{
+	return str_is(node->os.image_based, "ostree") && distribution_of(node) == DISTRIBUTION_RHEL;
+}
+
 static const char *run(struct arena *arena, const char *command, const char *package)
 {
 	return package ? arena_printf(arena, "sudo %s %s", command, package) : NULL;
@@ -77,6 +90,8 @@ static const char *run(struct arena *arena, const char *command, const char *pac
 const char *command_install(struct arena *arena, const struct node *node,
 			    const struct package_names *names)
 {
+	if (is_image_based(node))
+		return is_ostree(node) ? run(arena, "rpm-ostree install", names->rhel) : NULL;
 	switch (distribution_of(node)) {
 	case DISTRIBUTION_DEBIAN:
 		return run(arena, "apt-get install", names->debian);
@@ -96,6 +111,8 @@ const char *command_install(struct arena *arena, const struct node *node,
 const char *command_remove(struct arena *arena, const struct node *node,
 			   const struct package_names *names)
 {
+	if (is_image_based(node))
+		return NULL;
 	switch (distribution_of(node)) {
 	case DISTRIBUTION_DEBIAN:
 		return run(arena, "apt-get remove", names->debian);
@@ -156,6 +173,8 @@ const char *command_rebuild_initramfs(struct arena *arena, const struct node *no
 {
 	const char *generator = generator_of(node, release);
 
+	if (is_image_based(node))
+		return is_ostree(node) ? "sudo rpm-ostree initramfs --enable" : NULL;
 	if (same_text(generator, "initramfs-tools"))
 		return command_printf(arena, "sudo update-initramfs -u -k %s", release);
 	if (same_text(generator, "dracut"))
@@ -165,13 +184,40 @@ const char *command_rebuild_initramfs(struct arena *arena, const struct node *no
 	return NULL;
 }
 
-/* A plain word only: it is put into a file that grub-mkconfig runs as a script of the shell, and then in grub.cfg, a
- * script of GRUB. Debian's and Ubuntu's grub-mkconfig reads the .cfg files of /etc/default/grub.d after
- * /etc/default/grub. */
+/* A list of plain words. GRUB takes a semicolon outside quotes for the end of the command, so the quotes must be in grub.cfg:
+ * the shell that reads the file below needs a backslash before them. */
+static const char *add_quoted_argument(struct arena *arena, const struct node *node,
+				       const char *argument)
+{
+	struct span rest = span_of(argument), word;
+
+	while (span_cut(&rest, ';', &word))
+		if (!command_is_plain(arena_strndup(arena, word.p, word.n)))
+			return NULL;
+	if (!known_is(node->boot.loader, BOOT_GRUB) ||
+	    distribution_of(node) != DISTRIBUTION_DEBIAN || is_image_based(node))
+		return NULL;
+	return arena_printf(
+		arena,
+		"echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX \\\"%s\\\"\"' | sudo tee "
+		"-a /etc/default/grub.d/zz-gpu.cfg\nsudo update-grub",
+		argument);
+}
+
+/* A plain word only: it is put into a file that grub-mkconfig runs as a script of the shell, and then in grub.cfg, a script
+ * of GRUB. Debian's and Ubuntu's grub-mkconfig reads the .cfg files of /etc/default/grub.d after /etc/default/grub. */
 const char *command_add_argument(struct arena *arena, const struct node *node, const char *argument)
 {
 	bool grub = known_is(node->boot.loader, BOOT_GRUB);
 
+	if (strchr(argument, ';'))
+		return add_quoted_argument(arena, node, argument);
+	if (is_image_based(node))
+		return is_ostree(node)
+			       ? command_printf(arena,
+						"sudo rpm-ostree kargs --append-if-missing=%s",
+						argument)
+			       : NULL;
 	if (distribution_of(node) == DISTRIBUTION_RHEL &&
 	    (grub || known_is(node->boot.loader, BOOT_GRUB_BLS)))
 		return command_printf(arena, "sudo grubby --update-kernel=ALL --args='%s'",
@@ -186,7 +232,7 @@ const char *command_add_argument(struct arena *arena, const struct node *node, c
 
 const char *command_write_entries(const struct node *node)
 {
-	if (!known_is(node->boot.loader, BOOT_GRUB))
+	if (!known_is(node->boot.loader, BOOT_GRUB) || is_image_based(node))
 		return NULL;
 	switch (distribution_of(node)) {
 	case DISTRIBUTION_DEBIAN:

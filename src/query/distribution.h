@@ -38,7 +38,7 @@ const char *command_install_headers(struct arena *arena, const struct node *node
 /* Rebuilds the initramfs of kernel RELEASE, by the generator that made the present one. */
 const char *command_rebuild_initramfs(struct arena *arena, const struct node *node,
 				      const char *release);
-/* Adds ARGUMENT to the kernel command line of every later boot, where GRUB makes it. */
+/* Adds ARGUMENT, which can be a list with semicolons, to the kernel command line of every later boot. */
 const char *command_add_argument(struct arena *arena, const struct node *node,
 				 const char *argument);
 /* Makes the boot loader's entries again from its configuration. */

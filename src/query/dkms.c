@@ -29,14 +29,15 @@ const char *command_dkms_rebuild(struct arena *arena, const struct node *node, c
 	const struct software_item *item = find_only(node, sources);
 	const char *folder = item ? strrchr(item->path.value, '/') : NULL, *dash, *name;
 
-	if (!folder || !node_software(node, "dkms"))
+	if (!folder || !node_software(node, "dkms") || !is_known(node->os.kernel))
 		return NULL;
 	dash = strrchr(folder, '-');
 	if (!dash)
 		return NULL;
 	name = arena_printf(arena, "%.*s/%s", (int)(dash - folder - 1), folder + 1, dash + 1);
-	return command_printf(arena, "sudo dkms build --force %s\nsudo dkms install --force %s",
-			      name, name);
+	return command_printf(
+		arena, "sudo dkms build --force %s -k %s\nsudo dkms install --force %s -k %s", name,
+		node->os.kernel.value, name, node->os.kernel.value);
 }
 
 /* ---- what was not built ---- */
@@ -148,6 +149,16 @@ static const char *command_build_for(struct arena *arena, const struct dkms_pack
 {
 	return command_printf(arena, "sudo dkms install %s/%s -k %s", package->name.value,
 			      package->version.value, release);
+}
+
+const char *command_dkms_install(struct arena *arena, const struct node *node, const char *sources,
+				 const char *version, const char *release)
+{
+	for_each(package, &node->dkms.packages)
+		if (same_text(dkms_sources(package), sources) && str_is(package->version, version))
+			return command_printf(arena, "sudo dkms install --force %s/%s -k %s",
+					      package->name.value, version, release);
+	return NULL;
 }
 
 static const char *command_with_headers(struct arena *arena, const struct node *node,

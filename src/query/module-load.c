@@ -53,6 +53,24 @@ static const char *command_build(struct arena *arena, const struct node *node, c
 	return build && headers ? command_join(arena, headers, build) : build;
 }
 
+/* DKMS installs below this folder on Debian, Ubuntu and SUSE: the module of another kernel there is of DKMS. */
+static bool is_built_by_dkms(const struct node *node, const char *name)
+{
+	for_each(file, &node->modules.files)
+		if (str_is(file->name, name) && strstr(file->path.value, "/updates/dkms/"))
+			return true;
+	return false;
+}
+
+static const char *command_dkms_autoinstall(struct arena *arena, const struct node *node,
+					    const char *kernel)
+{
+	const char *headers = command_install_headers(arena, node, kernel);
+	const char *build = command_printf(arena, "sudo dkms autoinstall -k %s", kernel);
+
+	return headers && build ? command_join(arena, headers, build) : build;
+}
+
 static void answer_no_file(struct module_load *load, const struct node *node, const char *name,
 			   const char *sources, struct arena *arena)
 {
@@ -79,6 +97,8 @@ static void answer_no_file(struct module_load *load, const struct node *node, co
 		return;
 	}
 	load->command = command_build(arena, node, sources);
+	if (!load->command && is_built_by_dkms(node, name))
+		load->command = command_dkms_autoinstall(arena, node, kernel);
 	if (load->command)
 		load->remedy = arena_printf(arena, "Build %s for kernel %s, then load it.", written,
 					    kernel);

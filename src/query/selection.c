@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/selection.h"
 
+#include <string.h>
+
 /* NVSHMEM's list counts as well where one is set: what either takes is used. */
 static const char *left_out_by_lists(struct arena *arena, const struct node *node,
 				     const struct rdma_device *d, const struct rdma_port *p,
@@ -58,6 +60,17 @@ static void cover_port(struct list_coverage *c, const struct endpoints *endpoint
 		c->sibling = d;
 		c->gpu = gpu;
 	}
+}
+
+bool is_name_of_missing_device(const struct node *node, struct span name)
+{
+	static const char prefix[] = "mlx5_";
+	uint64_t number;
+
+	if (!is_known(node->rdma.devices) || !span_starts(name, prefix))
+		return false;
+	name = (struct span){ name.p + strlen(prefix), name.n - strlen(prefix) };
+	return span_u64(name, 10, &number) == 0 && number <= node->rdma.devices.count;
 }
 
 struct list_coverage list_coverage(const struct endpoints *endpoints, const struct hca_list *list)

@@ -22,6 +22,8 @@ struct list_coverage {
 	 * for the node itself. NULL: none. */
 	const struct rdma_device *stranger;
 };
+/* Returns true if NAME is the one of a device that is missing: mlx5_8 of nine devices, mlx5_0 to mlx5_7 and mlx5_9. */
+bool is_name_of_missing_device(const struct node *node, struct span name);
 struct list_coverage list_coverage(const struct endpoints *endpoints, const struct hca_list *list);
 
 #endif

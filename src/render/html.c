@@ -207,7 +207,7 @@ static void step_problems(const struct page_view *v, const struct step *step)
 		     where, *where ? ")" : "", steps_what(v->steps, *p));
 		if (render_refused(v->steps, *p))
 			html("%s\n", render_refused(v->steps, *p));
-		command(finding_command(f));
+		command(steps_command_of(v->steps, *p));
 		html("</li>\n");
 	}
 	html("</ul>\n");

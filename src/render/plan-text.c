@@ -2,6 +2,9 @@
 /* plan-text.c - a plan for people: what each finding gets, what cannot be repaired here, one diff a
  * file, and what would be run. */
 
+#include <string.h>
+
+#include "base/command.h"
 #include "base/escape.h"
 #include "fixes/plan-make.h"
 #include "fixes/unified.h"
@@ -209,18 +212,63 @@ static const char *command(struct arena *arena, const char *const *argv)
 	return text;
 }
 
+/* Returns the command that does what the transaction does by a system call or by itself; or NULL. */
+static const char *by_hand(struct arena *arena, const struct plan_step *s)
+{
+	switch (s->kind) {
+	case PLAN_DAEMON_RELOAD:
+		return "systemctl daemon-reload";
+	case PLAN_LOAD_MODULE:
+		return command_printf(arena, "modprobe %s", s->subject);
+	case PLAN_UNLOAD_MODULE:
+		return command_printf(arena, "modprobe -r %s", s->subject);
+	case PLAN_UNIT_ENABLE:
+		return command_printf(arena, "systemctl enable %s", s->subject);
+	case PLAN_UNIT_DISABLE:
+		return command_printf(arena, "systemctl disable %s", s->subject);
+	case PLAN_UNIT_START:
+		return command_printf(arena, "systemctl start %s", s->subject);
+	case PLAN_UNIT_STOP:
+		return command_printf(arena, "systemctl stop %s", s->subject);
+	case PLAN_SYSCTL:
+		return command_printf(arena, "sysctl -w %s", s->subject);
+	case PLAN_DEPMOD:
+		return command_printf(arena, "depmod -a %s", s->subject);
+	default:
+		return command(arena, s->argv);
+	}
+}
+
 const char *render_plan_commands(struct arena *arena, const struct plan *plan)
 {
 	struct arena_text text = { .arena = arena };
+	const char *last = NULL;
 
 	for_each(s, &plan->steps) {
-		const char *runs = command(arena, s->argv);
+		const char *runs = by_hand(arena, s);
 
-		arena_add(&text, "# %s\n", step_text(arena, s));
+		/* Some commands say what they do. */
+		if (!runs || s->argv)
+			arena_add(&text, "# %s\n", step_text(arena, s));
 		if (runs)
 			arena_add(&text, "sudo %s\n", runs);
 	}
+	for_each(r, &plan->repairs) {
+		if (r->then_run && !same_text(r->then_run, last))
+			arena_add(&text, "sudo %s\n", r->then_run);
+		last = r->then_run ? r->then_run : last;
+	}
 	return arena_added(&text);
+}
+
+/* A list of devices is longer than a line, and the diff above has it whole. */
+static const char *shortened(const struct view *v, const char *text)
+{
+	int room = v->page.width - INDENT - LABEL;
+
+	return (int)strlen(text) > room && room > 3
+		       ? arena_printf(v->plan->arena, "%.*s...", room - 3, text)
+		       : text;
 }
 
 static void steps(struct view *v)
@@ -235,7 +283,7 @@ static void steps(struct view *v)
 		text_wrap(v->page.out, step_text(v->plan->arena, s), INDENT, at, v->page.width);
 		label(v, "runs", command(v->plan->arena, s->argv));
 		for (size_t i = 0; s->must_hold && s->must_hold[i]; i++)
-			label(v, i ? "" : "checks for", s->must_hold[i]);
+			label(v, i ? "" : "checks for", shortened(v, s->must_hold[i]));
 	}
 }
 

@@ -23,11 +23,20 @@ struct letter {
 	size_t number;
 };
 
-static void block_line(const char *text)
+#define WIDTH 80
+
+/* Prints a sentence that may be longer than a line. */
+static void block_line(const struct letter *l, const char *text)
 {
-	fputs("    ", stdout);
-	escape_text(stdout, SINK_TERMINAL, text);
-	putchar('\n');
+	struct text_lines lines = text_split(l->report->arena, text, WIDTH - 6);
+
+	for_each(line, &lines) {
+		if (line > lines.items)
+			fputs("  ", stdout);
+		fputs("    ", stdout);
+		escape_text(stdout, SINK_TERMINAL, *line);
+		putchar('\n');
+	}
 }
 
 static void block(const char *text)
@@ -41,10 +50,57 @@ static void block(const char *text)
 	}
 }
 
-static void paragraph(const char *label, const char *text)
+#define INDENT 4 /* with so many blanks a line goes on with a paragraph, whatever it begins with */
+
+/* Splits TEXT, before which MARK is printed. The first line can be empty. */
+static struct text_lines split(const struct letter *l, const char *mark, const char *text)
 {
-	if (text && *text)
-		markdown("**%s:** %s\n\n", label, text);
+	struct arena *arena = l->report->arena;
+	struct text_lines lines = text_split(arena, arena_printf(arena, "%s%s", mark, text),
+					     WIDTH - INDENT);
+
+	if (lines.count)
+		lines.items[0] = strlen(lines.items[0]) < strlen(mark)
+					 ? ""
+					 : lines.items[0] + strlen(mark);
+	else
+		*LIST_ADD(arena, &lines) = "";
+	return lines;
+}
+
+/* Prints the lines after the first. */
+static void go_on(const struct text_lines *lines)
+{
+	for (uint32_t i = 1; i < lines->count; i++)
+		markdown("    %s\n", lines->items[i]);
+}
+
+static void paragraph(const struct letter *l, const char *label, const char *text)
+{
+	struct text_lines lines;
+
+	if (!text || !*text)
+		return;
+	lines = split(l, arena_printf(l->report->arena, "**%s:** ", label), text);
+	markdown("**%s:** %s\n", label, lines.items[0]);
+	go_on(&lines);
+	putchar('\n');
+}
+
+static void bullet(const struct letter *l, const char *label, const char *text)
+{
+	struct text_lines lines = split(l, arena_printf(l->report->arena, "- %s: ", label), text);
+
+	markdown("- %s: %s\n", label, lines.items[0]);
+	go_on(&lines);
+}
+
+static void numbered(const struct letter *l, size_t number, const char *text)
+{
+	struct text_lines lines = split(l, arena_printf(l->report->arena, "%zu. ", number), text);
+
+	markdown("%zu. %s\n", number, lines.items[0]);
+	go_on(&lines);
 }
 
 /* Leaves out what the user of the job or container changes. */
@@ -62,29 +118,42 @@ static void evidence(const struct letter *l, const struct problem *p)
 
 	puts("**Evidence:**\n");
 	for_each(line, &found)
-		block_line(*line);
+		block_line(l, *line);
 	for (size_t i = 0; i < EVIDENCE_MAX && p->first->answer.evidence[i]; i++) {
 		const char *place = render_place(l->report, p->first->answer.evidence[i]);
 
 		if (place && strchr(place + 1, '/') && !same_text(place, last))
-			block_line(arena_printf(l->report->arena, "read in %s", place));
+			block_line(l, arena_printf(l->report->arena, "read in %s", place));
 		last = place;
 	}
 	putchar('\n');
-	paragraph("Expected", render_expected(p));
+	paragraph(l, "Expected", render_expected(p));
 }
 
-/* Returns true if the patch has the change, and no command does. */
-static bool is_in_plan(const struct letter *l, const struct problem *p)
+/* Returns true if a change has no command: then the patch at the end is needed, and has all changes of files. */
+static bool needs_patch(const struct letter *l)
 {
-	return l->steps->plan && l->steps->plan->files.count &&
-	       steps_kind(l->steps, p) == STEP_FIX && !finding_command(p->first);
+	if (!l->steps->plan || !l->steps->plan->files.count)
+		return false;
+	for_each(p, &l->steps->problems->items)
+		if (is_for_reader(l, p) && steps_kind(l->steps, p) == STEP_FIX &&
+		    !finding_command(p->first))
+			return true;
+	return false;
+}
+
+/* Returns true if the patch has the change. */
+static bool is_in_patch(const struct letter *l, const struct problem *p)
+{
+	return steps_kind(l->steps, p) == STEP_FIX && needs_patch(l);
 }
 
 /* Prints the change by hand, because the reader may not have this program. */
 static void change(const struct letter *l, const struct problem *p)
 {
-	const char *command = finding_command(p->first);
+	/* The reader is root, also if a user wrote the request. */
+	const char *command = steps_is_blind(l->steps, p) ? finding_command(p->first)
+							  : steps_command_of(l->steps, p);
 	struct text_lines fixes = { 0 };
 
 	for_each(member, &p->members) {
@@ -100,12 +169,12 @@ static void change(const struct letter *l, const struct problem *p)
 			*LIST_ADD(l->report->arena, &fixes) = remedy;
 	}
 	for_each(line, &fixes)
-		paragraph("Requested change", *line);
-	if (command) {
+		paragraph(l, "Requested change", *line);
+	if (is_in_patch(l, p)) {
+		puts("The patch at the end has this change.\n");
+	} else if (command) {
 		block(command);
 		putchar('\n');
-	} else if (is_in_plan(l, p)) {
-		puts("The lines are under \"Files\" at the end.\n");
 	}
 }
 
@@ -118,9 +187,9 @@ static void safety(const struct letter *l, const struct problem *p)
 	if (cost && !is_risk) {
 		/* Some remedies say it. */
 		if (!strstr(steps_what(l->steps, p), cost))
-			paragraph("Side effect", cost);
+			paragraph(l, "Side effect", cost);
 	} else if (!p->first->answer.is_kept)
-		paragraph("Risk", cost);
+		paragraph(l, "Risk", cost);
 }
 
 /* Returns the number of the problem's section, or 0. */
@@ -134,6 +203,16 @@ static size_t section_number(const struct letter *l, const struct problem *probl
 			return is_for_reader(l, p) ? number : 0;
 	}
 	return 0;
+}
+
+/* "section 1", "sections 1, 2 and 5" */
+static const char *with_noun(const struct letter *l, const char *list)
+{
+	const char *last = strrchr(list, ',');
+
+	return last ? arena_printf(l->report->arena, "sections %.*s and%s", (int)(last - list),
+				   list, last + 1)
+		    : arena_printf(l->report->arena, "section %s", list);
 }
 
 /* "1, 2, 5" */
@@ -154,6 +233,8 @@ static const char *doing(enum step_kind kind)
 		return "Decide whether this is the right node. No setting repairs";
 	case STEP_BOOT:
 		return "After these changes and before any reboot, make the changes of";
+	case STEP_SITE:
+		return "Check the cables, switch ports and the fabric of";
 	case STEP_FIRMWARE:
 		return "During this boot, in the firmware setup, make the changes of";
 	case STEP_RESTART:
@@ -167,9 +248,33 @@ static const char *doing(enum step_kind kind)
 	}
 }
 
-static void line_of(size_t *number, const char *text)
+static void line_of(const struct letter *l, size_t *number, const char *text)
 {
-	markdown("%zu. %s.\n", ++*number, text);
+	numbered(l, ++*number, arena_printf(l->report->arena, "%s.", text));
+}
+
+/* Prints a line of the order and its commands, which are not wrapped, so that they can be pasted. */
+static void line_with_command(const struct letter *l, size_t *number, const char *text,
+			      const char *commands)
+{
+	struct span rest = span_of(commands), line;
+
+	numbered(l, ++*number, arena_printf(l->report->arena, "%s:", text));
+	putchar('\n');
+	while (span_cut(&rest, '\n', &line)) {
+		fputs("        ", stdout);
+		escape_span(stdout, SINK_TERMINAL, line);
+		putchar('\n');
+	}
+	putchar('\n');
+}
+
+static const char *check_title(const struct letter *l)
+{
+	return steps_has_drain(l->steps)
+		       ? "Check again, if nvnodecheck is installed. If it finds no problem, return "
+			 "the node to service"
+		       : "Check again, if nvnodecheck is installed";
 }
 
 /* Prints the order of the sections, with the drain and the restart. */
@@ -188,43 +293,49 @@ static void order(const struct letter *l)
 			continue;
 		/* The reader makes the changes of fix and those by hand together. */
 		if (!joined && *list) {
-			line_of(&number,
-				arena_printf(arena, "Make the changes of section %s", list));
+			line_of(l, &number,
+				arena_printf(arena, "Make the changes of %s", with_noun(l, list)));
 			list = "";
 		}
 		if (joined)
 			list = sections_of(l, step, list);
-		else if (step->kind == STEP_DRAIN || step->kind == STEP_SAVE ||
-			 step->kind == STEP_RESTART)
-			line_of(&number, steps_title(l->steps, step));
+		else if (step->kind == STEP_DRAIN || step->kind == STEP_RESTART)
+			line_of(l, &number, steps_title(l->steps, step));
+		else if (step->kind == STEP_SAVE)
+			line_with_command(l, &number, steps_title(l->steps, step),
+					  steps_command(l->steps, step));
 		else if (step->kind == STEP_CHECK)
-			markdown("%zu. Check again, if nvnodecheck is installed: %s\n", ++number,
-				 l->steps->check_command);
+			line_with_command(l, &number, check_title(l), l->steps->check_command);
 		if (!joined && step->kind != STEP_CHECK && *sections_of(l, step, ""))
-			line_of(&number, arena_printf(arena, "%s section %s", doing(step->kind),
-						      sections_of(l, step, "")));
+			line_of(l, &number,
+				arena_printf(arena, "%s %s", doing(step->kind),
+					     with_noun(l, sections_of(l, step, ""))));
 	}
-	putchar('\n');
+}
+
+/* Leaves out the line that names this program: a person makes the file. */
+static struct span plain_after(struct span after)
+{
+	struct span rest = after, line;
+
+	return span_cut(&rest, '\n', &line) && span_starts(line, "#") ? rest : after;
 }
 
 /* Prints the files that fix would write, for readers without this program. */
 static void files(const struct letter *l)
 {
 	const struct plan *plan = l->steps->plan;
-	bool any = false;
 
-	for_each(p, &l->steps->problems->items)
-		any |= is_for_reader(l, p) && is_in_plan(l, p);
-	if (!any)
+	if (!needs_patch(l))
 		return;
-	puts("**Files:** all changes of files of this request, as a patch (in place of the commands that "
-	     "write files).\n");
+	puts("**The patch** (apply it as root with patch -p1 -d /):\n");
 	for_each(file, &plan->files)
-		block(unified_diff(l->report->arena, file->path, file->before, file->after));
+		block(unified_diff(l->report->arena, file->path, file->before,
+				   file->before.p ? file->after : plain_after(file->after)));
 	putchar('\n');
 	if (!plan->steps.count)
 		return;
-	puts("**After that:**\n");
+	puts("**After that, as root:**\n");
 	block(render_plan_commands(l->report->arena, plan));
 }
 
@@ -233,11 +344,12 @@ static void section(struct letter *l, const struct problem *p)
 	static const char *const words[] = { "note", "warning", "error", "critical" };
 
 	markdown("## %zu. %s (%s)\n\n", ++l->number, p->first->rule->title, words[p->severity]);
-	paragraph("Where", render_where(l->report, p, LABELS_ALL));
-	paragraph("Effect", finding_impact(p->first));
+	paragraph(l, "Where", render_where(l->report, p, LABELS_ALL));
+	paragraph(l, "Effect", finding_impact(p->first));
 	evidence(l, p);
 	change(l, p);
-	paragraph("Takes effect", effect_text(steps_activation(l->steps, p)));
+	if (steps_activation(l->steps, p) != ACTIVATION_NOW)
+		paragraph(l, "Takes effect", effect_text(steps_activation(l->steps, p)));
 	safety(l, p);
 }
 
@@ -245,6 +357,7 @@ static void head(const struct letter *l, size_t asked)
 {
 	const struct os_facts *os = &l->report->node->os;
 	const char *taken = render_taken(l->report);
+	struct text_lines lines;
 
 	markdown("# Request for changes on %s\n\n",
 		 is_known(os->hostname) ? os->hostname.value : "a GPU node");
@@ -252,12 +365,22 @@ static void head(const struct letter *l, size_t asked)
 		puts("No problem was found that an administrator has to solve.");
 		return;
 	}
-	markdown("%zu problem%s on this node need%s an administrator. "
-		 "nvnodecheck %s%s%s read the node and changed nothing.\n\n",
-		 asked, asked == 1 ? "" : "s", asked == 1 ? "s" : "", NVNODECHECK_VERSION,
-		 taken ? ", " : "", taken ? arena_printf(l->report->arena, "%s,", taken) : "");
-	markdown("- System: %s\n- GPUs: %s\n- NICs: %s\n\n", render_system(l->report),
-		 render_gpus(l->report), render_nics(l->report));
+	lines = split(
+		l, "",
+		arena_printf(
+			l->report->arena,
+			"%zu problem%s on this node need%s an administrator. nvnodecheck %s%s%s "
+			"read the node and changed nothing.",
+			asked, asked == 1 ? "" : "s", asked == 1 ? "s" : "", NVNODECHECK_VERSION,
+			taken ? ", " : "",
+			taken ? arena_printf(l->report->arena, "%s,", taken) : ""));
+	markdown("%s\n", lines.items[0]);
+	go_on(&lines);
+	putchar('\n');
+	bullet(l, "System", render_system(l->report));
+	bullet(l, "GPUs", render_gpus(l->report));
+	bullet(l, "NICs", render_nics(l->report));
+	putchar('\n');
 }
 
 enum exit_status render_report_provider(const struct report *report,

@@ -92,6 +92,8 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 	case STEP_HAND:
 	case STEP_BOOT:
 		return with_restart(steps, hand_word(p), restart);
+	case STEP_SITE:
+		return "check link";
 	case STEP_AFTER:
 		return "after boot";
 	case STEP_JOB:
@@ -99,6 +101,8 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 	case STEP_FIRMWARE:
 		return "firmware";
 	case STEP_RESTART:
+		if (!restart)
+			restart = restart_word(steps->restart);
 		return restart ? restart : "restart";
 	case STEP_FINAL:
 		return "no repair";
@@ -195,6 +199,10 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return "By hand on this node, as root";
 	case STEP_JOB:
 		return "In the environment of the job, for new jobs";
+	case STEP_SITE:
+		return steps->restart >= ACTIVATION_REBOOT
+			       ? "Check cables, switch ports and the fabric. A restart does not repair them"
+			       : "Check cables, switch ports and the fabric";
 	case STEP_BOOT:
 		return "After all changes above and before any reboot, as root";
 	case STEP_FIRMWARE:

@@ -296,6 +296,8 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 
 		if (!place || strstr(where, place) || (observed(f) && strstr(observed(f), place)))
 			continue;
+		if (is_commonplace(f, place) && strstr(place, "/environ"))
+			continue;
 		if (is_commonplace(f, place)) {
 			common = common || !strchr(place + 1, '/') ? common : place;
 			continue;

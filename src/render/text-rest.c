@@ -76,8 +76,10 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 	text_field(v, "graded", f->why_graded);
 }
 
-/* Notes ask for nothing. Beside problems they are only counted; without one, those beyond these lines are. */
+/* Notes ask for nothing. Beside problems those are shown that belong to one, in so many lines; without a problem, those
+ * that fit. The others are counted. */
 #define NOTE_LINES 3
+#define RELATED_LINES 6
 #define ADVICE_MAX 3 /* notes with an instruction */
 
 static size_t note_lines(const struct view *v, const char *text)
@@ -97,9 +99,9 @@ static bool is_noted(const struct report *r, const struct finding *f)
 	return false;
 }
 
-/* A note of a rule that finds problems, with an instruction of its own for those whom it concerns; before notes of
- * rules that are never more, such as settings of the firmware and services that nothing needs. One with a source of
- * its own is of a table, and tells of what can happen. */
+/* Returns true for a note with an instruction, of a rule that also finds problems. It comes before notes of rules that only
+ * inform, such as settings of the firmware. A note with a source of its own is of the table of known defects: it says
+ * what can happen, and is left out. */
 static bool is_worth_doing(const struct finding *f)
 {
 	return f->rule->severity >= SEVERITY_WARN && !f->answer.source && f->answer.remedy;
@@ -122,13 +124,53 @@ static const char *note_text(const struct report *r, const struct finding *f)
 						   : text;
 }
 
+static bool causes_rule(const struct rule *cause, const struct rule *rule)
+{
+	for (size_t i = 0; i < RULE_CAUSES_MAX && rule->follows[i]; i++)
+		if (strcmp(rule->follows[i], cause->id) == 0)
+			return true;
+	return false;
+}
+
+/* One item of a list is the same for both; a whole list is not enough. */
+static bool is_of_same_fact(const struct finding *a, const struct finding *b)
+{
+	for (size_t i = 0; i < EVIDENCE_MAX && a->answer.evidence[i]; i++)
+		for (size_t k = 0; k < EVIDENCE_MAX && b->answer.evidence[k]; k++)
+			if (strchr(a->answer.evidence[i], '[') &&
+			    strcmp(a->answer.evidence[i], b->answer.evidence[k]) == 0)
+				return true;
+	return false;
+}
+
+static bool is_related(const struct finding *note, const struct finding *f)
+{
+	return (note->answer.subject && same_text(note->answer.subject, f->answer.subject)) ||
+	       causes_rule(note->rule, f->rule) || causes_rule(f->rule, note->rule) ||
+	       is_of_same_fact(note, f);
+}
+
+/* Returns true if NOTE has the device, the cause or the fact of a problem. */
+static bool belongs_to_problem(const struct view *v, const struct finding *note)
+{
+	for_each(p, &v->problems->items) {
+		for_each(f, &p->members)
+			if (is_related(note, *f))
+				return true;
+		for_each(f, &p->follows)
+			if (is_related(note, *f))
+				return true;
+	}
+	return false;
+}
+
 /* Returns how many lines of notes the page has room for. */
 static size_t room_for_notes(const struct view *v)
 {
 	size_t lines = 0;
 
 	if (!v->options->verbose && v->problems->items.count)
-		return 0;
+		return v->has_steps ? RELATED_LINES : 0;
 	for_each(f, &v->report->findings) {
 		const char *text = note_text(v->report, f);
 
@@ -152,6 +194,10 @@ static void show_notes_of(struct view *v, bool worth_doing, struct note_count *c
 
 		if (!text)
 			continue;
+		if (v->problems->items.count && !belongs_to_problem(v, f)) {
+			count->left++;
+			continue;
+		}
 		if ((worth_doing ? count->shown >= ADVICE_MAX || !count->most
 				 : count->lines + own > count->most) ||
 		    is_noted(v->report, f)) {
@@ -401,7 +447,7 @@ static bool has_lines(const struct view *v)
 void text_rest(struct view *v)
 {
 	show_those(v, "Proved otherwise", is_overruled);
-	if (has_lines(v) && (v->options->verbose || v->problems->items.count != 1))
+	if (has_lines(v))
 		fputc('\n', v->page.out);
 	show_notes(v);
 	if (v->problems->items.count)

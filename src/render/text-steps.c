@@ -2,6 +2,8 @@
 /* text-steps.c - what is to be done, in order, with the commands to paste. */
 #include <string.h>
 
+#include "fixes/plan-make.h"
+#include "query/kind.h"
 #include "query/names.h"
 #include "render/text.h"
 
@@ -244,6 +246,15 @@ static const char *hardware_text(const struct view *v, const struct problem *p)
 			    steps_what(v->steps, p));
 }
 
+/* Returns the number of the step that runs doctor as root. */
+static size_t look_number(const struct steps *steps)
+{
+	for_each(step, &steps->items)
+		if (step->kind == STEP_LOOK)
+			return (size_t)(step - steps->items.items) + 1;
+	return 1;
+}
+
 /* Returns the instruction, when it takes effect, and why fix cannot do it. */
 static const char *advice_text(const struct view *v, const struct step *step,
 			       const struct problem *p)
@@ -253,14 +264,17 @@ static const char *advice_text(const struct view *v, const struct step *step,
 
 	if (steps_is_restart_alone(v->steps, p))
 		return v->is_brief ? NULL : "Solved by this step.";
+	if (steps_is_reset_by_boot(v->steps, p))
+		return "The reboot resets GPUs and NVSwitches. If the problem returns, have the "
+		       "board checked.";
 	if (step->kind == STEP_HARDWARE)
 		return hardware_text(v, p);
 	if (effect)
 		text = arena_printf(v->report->arena, "%s Takes effect %s.", text, effect);
 	/* Files that only root can read decide what to do. */
 	if (steps_is_blind(v->steps, p))
-		return arena_printf(v->report->arena, "Step 1 shows what to do. Probably: %s",
-				    text);
+		return arena_printf(v->report->arena, "Step %zu shows what to do. Probably: %s",
+				    look_number(v->steps), text);
 	if (refused && !is_refused_before(v, step, p))
 		text = arena_printf(v->report->arena, "%s %s", text, refused);
 	return text;
@@ -360,8 +374,9 @@ static void add_repairs(struct view *v, struct section *section)
 		add_instruction(v, i, text, NULL,
 				change->repair->is_risk ? change->repair->cost : NULL);
 	}
-	text_add(v, &section->command, "    ",
-		 "Without --apply it only shows the changes: look at them first.");
+	text_add(v, &section->command, "    ", "Look at the changes. This changes nothing:");
+	add_command(v, &section->command, COMMAND, v->steps->show_command);
+	text_add(v, &section->command, "    ", "Then make them:");
 	add_command(v, &section->command, COMMAND, steps_command(v->steps, section->step));
 	add_commands_after(v, section, &list);
 }
@@ -378,8 +393,8 @@ static void add_title(struct view *v, struct section *section, size_t number)
 
 	if (step->kind == STEP_FIX) {
 		text_add(v, &section->lines, head,
-			 arena_printf(arena, "%s. The command below will:",
-				      steps_fix_text(v->steps, step)));
+			 arena_printf(arena,
+				      "%s. nvnodecheck fix will:", steps_fix_text(v->steps, step)));
 		return;
 	}
 	/* A short command is beside it. */
@@ -415,6 +430,20 @@ static void add_lost(struct view *v, struct section *section)
 	text_add(v, &i->lines, numbered(v, i->problems.items, i->problems.count), list);
 }
 
+/* A drained node takes no jobs until it is returned. */
+static void add_return(struct view *v, struct section *section)
+{
+	const char *command = steps_resume_command(v->steps);
+
+	if (!steps_has_drain(v->steps) || node_is(v->report->node, KIND_WORKSTATION))
+		return;
+	text_add(v, &section->command, "    ",
+		 command ? "If it finds no problem, return the node to service:"
+			 : "If it finds no problem, return the node to service.");
+	if (command)
+		add_command(v, &section->command, COMMAND, command);
+}
+
 static void add_section(struct view *v, struct sections *sections, const struct step *step)
 {
 	struct section *section = LIST_ADD(v->report->arena, sections);
@@ -430,6 +459,8 @@ static void add_section(struct view *v, struct sections *sections, const struct 
 			add_advice(v, section, *p);
 	if (step->then.count)
 		add_lost(v, section);
+	if (step->kind == STEP_CHECK)
+		add_return(v, section);
 }
 
 static void print_section(struct view *v, const struct section *section)
@@ -444,12 +475,19 @@ static void print_section(struct view *v, const struct section *section)
 
 static void print_refused(struct view *v)
 {
+	const struct node *node = v->report->node;
+	const char *why = v->steps->plan ? v->steps->plan->refused : NULL;
+
 	/* The steps for a container say who does what outside it. */
-	if (v->steps->plan && v->steps->plan->refused && !is_known(v->report->node->os.container))
+	if (is_known(node->os.container))
+		return;
+	/* A change by hand does not last on an image either. */
+	if (is_known(node->os.image_based))
+		why = plan_refuse_node(node, v->report->arena);
+	if (why)
 		text_wrap(v->page.out,
 			  arena_printf(v->report->arena,
-				       "nvnodecheck fix changes nothing on this node: %s.",
-				       v->steps->plan->refused),
+				       "nvnodecheck fix changes nothing on this node: %s.", why),
 			  0, 0, v->page.width);
 }
 
@@ -483,6 +521,15 @@ static bool are_all_own(const struct steps *steps)
 	return true;
 }
 
+/* Returns true if a step has the command that writes the request. */
+static bool has_letter_step(const struct steps *steps)
+{
+	for_each(step, &steps->items)
+		if (step->kind == STEP_HOST || step->kind == STEP_PROVIDER)
+			return true;
+	return false;
+}
+
 void text_not_root(struct view *v)
 {
 	struct arena *arena = v->report->arena;
@@ -497,6 +544,11 @@ void text_not_root(struct view *v)
 		text = arena_printf(
 			arena, "You can do %s yourself. The other repairs need an administrator",
 			own);
+	if (has_letter_step(v->steps) && !v->is_brief) {
+		text_wrap(v->page.out, arena_printf(arena, "You are not root. %s.", text), 0, 0,
+			  v->page.width);
+		return;
+	}
 	text_wrap(v->page.out,
 		  arena_printf(
 			  arena,

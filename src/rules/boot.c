@@ -464,6 +464,8 @@ static const struct rule boot_rules[] = {
 	},
 	{
 		.id = "boot/options-wrong-module-name",
+		/* Without the driver none of its modules is found. */
+		.follows = { "modules/nvidia-not-built-for-kernel", "modules/dkms-failed" },
 		.title = "Driver options have no effect: they name another module",
 		.is_short_effect = true,
 		.profiles = PROFILE_BASE,

@@ -51,11 +51,18 @@ static const char *what_breaks(struct rule_context *ctx, const struct reference 
 
 static const char *remedy(struct rule_context *ctx, const struct reference *r)
 {
+	(void)ctx;
 	if (str_starts(r->file, "/run/cdi/") && strstr(r->file.value, "nvidia.yaml"))
-		return "Run sudo systemctl restart nvidia-cdi-refresh.service to generate it again.";
-	return text_printf(ctx,
-			   "Run sudo nvidia-ctk cdi generate --output=%s to generate it again.",
-			   command_name(r->file.value, "FILE"));
+		return "Restart nvidia-cdi-refresh.service, which generates it.";
+	return "Generate it again.";
+}
+
+static const char *command(struct rule_context *ctx, const struct reference *r)
+{
+	if (str_starts(r->file, "/run/cdi/") && strstr(r->file.value, "nvidia.yaml"))
+		return "sudo systemctl restart nvidia-cdi-refresh.service";
+	return command_printf(ctx->arena, "sudo nvidia-ctk cdi generate --output=%s",
+			      r->file.value);
 }
 
 static void check_specification(struct rule_context *ctx)
@@ -66,6 +73,7 @@ static void check_specification(struct rule_context *ctx)
 		.expected = "the device numbers, files and hooks of this node",
 		.grade = grade,
 		.remedy = remedy,
+		.command = command,
 		.impact = what_breaks,
 	};
 

@@ -59,6 +59,31 @@ static const char *step_found(const struct setting_outcome *o)
 	return "";
 }
 
+static bool has_wrong_entry(const char *value)
+{
+	struct registry_entry entry;
+	struct span rest = span_of(value);
+
+	while (registry_next(&rest, &entry))
+		if (entry.problem)
+			return true;
+	return false;
+}
+
+#define LIVE_DWORDS "/proc/driver/nvidia/params"
+
+/* Returns the subject under which check_syntax() reports the first entry of RegistryDwords that is wrong; or NULL. */
+static const char *place_of_wrong_entry(struct rule_context *ctx)
+{
+	const struct driver_param *live = node_param(ctx->node, "RegistryDwords");
+
+	for_each(a, &ctx->node->modprobe.assignments)
+		if (str_is(a->param, "NVreg_RegistryDwords") && is_known(a->value) &&
+		    has_wrong_entry(a->value.value))
+			return assignment_place(ctx->arena, a);
+	return live && has_wrong_entry(live->value.value) ? LIVE_DWORDS : NULL;
+}
+
 /* Answers for each step that is missing. */
 static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 			      const struct setting_outcome *o)
@@ -68,6 +93,9 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 				      ? command_rebuild_initramfs(ctx->arena, node,
 								  node->os.kernel.value)
 				      : NULL;
+	const char *wrong = o->step == NEXT_CONFIGURE ? place_of_wrong_entry(ctx) : NULL;
+	const char *found = wrong ? text_printf(ctx, " %s has an entry with a wrong syntax.", wrong)
+				  : step_found(o);
 	struct answer answer = {
 		.verdict = VERDICT_FAIL,
 		.observed =
@@ -75,8 +103,8 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 				? text_printf(
 					  ctx,
 					  "RegistryDwords \"%s\" lacks PeerMappingOverride=1.%s",
-					  s->running.value, step_found(o))
-				: text_printf(ctx, "RegistryDwords is empty.%s", step_found(o)),
+					  s->running.value, found)
+				: text_printf(ctx, "RegistryDwords is empty.%s", found),
 		.expected = "PeerMappingOverride=1 in RegistryDwords",
 		.evidence = { "driver.params[RegistryDwords].value", s->next.fact, s->early.fact },
 	};
@@ -257,13 +285,22 @@ static const char *given_value(struct rule_context *ctx, const char *name,
 	return own->value;
 }
 
-/* Returns the rule about hidden assignments if one hides another: that one is corrected first. */
-static const char *masked_by(struct rule_context *ctx, const struct setting *s)
+struct cause {
+	const char *rule;
+	const char *subject;
+};
+
+/* Returns the rule about hidden or wrong entries of RegistryDwords, if it fails: they are corrected first. */
+static struct cause masked_by(struct rule_context *ctx, const struct setting *s)
 {
-	return strcmp(s->name, "NVreg_RegistryDwords") == 0 &&
-			       registry_merge(ctx->node, ctx->arena).missing
-		       ? "driver/registrydwords-duplicated"
-		       : NULL;
+	const char *wrong;
+
+	if (strcmp(s->name, "NVreg_RegistryDwords") != 0)
+		return (struct cause){ 0 };
+	if (registry_merge(ctx->node, ctx->arena).missing)
+		return (struct cause){ "driver/registrydwords-duplicated", NULL };
+	wrong = place_of_wrong_entry(ctx);
+	return (struct cause){ wrong ? "driver/registrydwords-syntax" : NULL, wrong };
 }
 
 static void check_one_configured(struct rule_context *ctx, const struct driver_param *param,
@@ -302,7 +339,8 @@ static void check_one_configured(struct rule_context *ctx, const struct driver_p
 			     o.step == NEXT_REBUILD
 				     ? ". The initramfs that loads the driver lacks it."
 				     : ""),
-		     .follows = masked_by(ctx, &s),
+		     .follows = masked_by(ctx, &s).rule,
+		     .follows_subject = masked_by(ctx, &s).subject,
 		     .evidence = { s.configured.fact, s.running.fact, s.early.fact });
 	}
 }
@@ -387,7 +425,8 @@ static void check_live_not_persistent(struct rule_context *ctx)
 		     .observed = text_printf(
 			     ctx, "the running driver has \"%s\"; the next load sets \"%s\"",
 			     s.running.value, next),
-		     .expected = "the running value configured", .follows = masked_by(ctx, &s),
+		     .expected = "the running value configured", .follows = masked_by(ctx, &s).rule,
+		     .follows_subject = masked_by(ctx, &s).subject,
 		     .evidence = { s.running.fact, s.next.fact ? s.next.fact : s.configured.fact });
 	}
 	if (ctx->findings->count == before)
@@ -430,6 +469,8 @@ static const char *merge_remedy(struct rule_context *ctx, const struct registry_
 
 static void fail_duplicated(struct rule_context *ctx, const struct registry_merge *m)
 {
+	const char *wrong = place_of_wrong_entry(ctx);
+
 	FAIL_AS(ctx, m->missing ? SEVERITY_ERR : SEVERITY_WARN,
 		.observed =
 			m->missing
@@ -441,6 +482,7 @@ static void fail_duplicated(struct rule_context *ctx, const struct registry_merg
 				: text_printf(ctx, "assigned %zu times; the last one has every key",
 					      m->count),
 		.remedy = merge_remedy(ctx, m),
+		.follows = wrong ? "driver/registrydwords-syntax" : NULL, .follows_subject = wrong,
 		.evidence = { assignment_fact(ctx, m->last), assignment_fact(ctx, m->other) });
 }
 
@@ -513,7 +555,7 @@ static void check_syntax(struct rule_context *ctx)
 		seen++;
 	}
 	if (live && *live->value.value) {
-		check_string(ctx, live->value.value, "/proc/driver/nvidia/params",
+		check_string(ctx, live->value.value, LIVE_DWORDS,
 			     "driver.params[RegistryDwords].value");
 		seen++;
 	}
@@ -549,8 +591,8 @@ static const struct rule driver_params_rules[] = {
 		       "it needs this key: Slurm jobs and ordinary containers. A privileged pod works without it, which "
 		       "proves nothing for a job.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
-		.cost = "Unprivileged GPU users can then map any MMIO through the GPU that they can already map with mmap. "
-			"Consider this on nodes with several tenants.",
+		.cost = "Users of a GPU can then let it access any device memory that they can map with mmap. Decide on "
+			"nodes with several tenants whether that is allowed.",
 		.is_risk = true,
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c, "

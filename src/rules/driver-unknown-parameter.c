@@ -79,6 +79,19 @@ static void check_ignored(struct rule_context *ctx)
 			.evidence = { "log.lines[unknown-parameter].modules[nvidia].last" });
 }
 
+/* Options of the driver begin with NVreg_, and some guides name them without it. */
+static const char *text_of_unknown(struct rule_context *ctx, const struct module_file *file,
+				   const char *option)
+{
+	const char *whole = text_printf(ctx, "NVreg_%s", option);
+
+	return is_parameter(ctx->node, file, whole)
+		       ? text_printf(ctx,
+				     "the installed driver has no such parameter; its name is %s",
+				     whole)
+		       : "the installed driver has no such parameter";
+}
+
 static void check_unknown_parameter(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -101,7 +114,7 @@ static void check_unknown_parameter(struct rule_context *ctx)
 				is_harmless(node, file, a->param.value) ? SEVERITY_INFO
 									: SEVERITY_WARN,
 				.subject = a->param.value,
-				.observed = "the installed driver has no such parameter",
+				.observed = text_of_unknown(ctx, file, a->param.value),
 				.expected = "a parameter that 'modinfo -p nvidia' lists",
 				.evidence = { fact });
 	}

@@ -464,7 +464,11 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 		     : read ? NULL
 			    : "Reboot. If the versions still differ, install kernel modules and "
 			      "libraries of one version.",
-	     .then = stays ? THEN_REBOOT : 0, .action = stays ? ACTION_CONFIGURE : ACTION_DERIVED,
+	     .command = stays ? command_dkms_install(ctx->arena, node, "driver-source",
+						     library->version.value, node->os.kernel.value)
+			      : NULL,
+	     .then = stays ? THEN_IMAGE | THEN_REBOOT : 0,
+	     .action = stays ? ACTION_CONFIGURE : ACTION_DERIVED,
 	     .evidence = { library_fact(ctx, library), "driver.version" });
 }
 
@@ -519,14 +523,6 @@ static bool same_build(const struct module_file *file, const struct module *load
 	return true;
 }
 
-/* The update replaced libraries and module: the loaded module alone is of the old version. */
-static bool is_half_updated(const struct node *node, const struct module_file *file)
-{
-	const struct software_item *library = driver_libraries(node).other;
-
-	return library && str_is(library->version, file->version.value);
-}
-
 static const char *library_text(struct rule_context *ctx, const struct module_file *file)
 {
 	struct driver_libraries found = driver_libraries(ctx->node);
@@ -571,7 +567,6 @@ static void check_module_on_disk(struct rule_context *ctx)
 		     .expected = "one version, loaded and on disk",
 		     .impact = text_printf(ctx, "The next boot or reload loads driver %s.%s",
 					   file->version.value, library_text(ctx, file)),
-		     .follows = is_half_updated(node, file) ? "driver/library-mismatch" : NULL,
 		     .evidence = { fact, "driver.version" });
 	else if (!same_build(file, loaded))
 		FAIL(ctx,
@@ -695,6 +690,7 @@ static const struct rule driver_rules[] = {
 	},
 	{
 		.id = "driver/library-mismatch",
+		.follows = { "modules/nvidia-versions-differ" },
 		.title = "CUDA fails: libcuda does not match the loaded kernel module",
 		.is_reason_name = true,
 		.profiles = PROFILE_BASE,
@@ -721,6 +717,7 @@ static const struct rule driver_rules[] = {
 	},
 	{
 		.id = "driver/module-on-disk-differs",
+		.follows = { "modules/nvidia-versions-differ", "driver/library-mismatch" },
 		.title = "The next boot loads another build of the NVIDIA driver",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,

@@ -85,11 +85,12 @@ static const char *entry_text(struct rule_context *ctx, const struct hca_entry *
 	return text_printf(ctx, "%.*s:%d", SPAN_FMT(entry->name), entry->port);
 }
 
-/* The rule about the device node or the port; NULL: there is none. */
-static const char *cause_of(const struct entry_answer *a)
+/* The rule about the device, its node or its port; NULL: there is none. */
+static const char *cause_of(const struct node *node, const struct hca_entry *entry,
+			    const struct entry_answer *a)
 {
 	if (!a->ports)
-		return NULL;
+		return is_name_of_missing_device(node, entry->name) ? "rdma/device-missing" : NULL;
 	return a->count[USABLE_NO_NODE] ? "dev/infiniband-not-accessible" : "rdma/port-not-active";
 }
 
@@ -152,7 +153,8 @@ static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 				       job_value_text(ctx->arena, ctx->node, v), name)
 			     : text_printf(ctx, "%s: no port of %s is active",
 					   job_value_text(ctx->arena, ctx->node, v), name),
-	     .expected = "NICs that exist, can be opened and are active", .follows = cause_of(a),
+	     .expected = "NICs that exist, can be opened and are active",
+	     .follows = cause_of(ctx->node, entry, a), .follows_any = !a->ports,
 	     .follows_subject = cause_subject(ctx, a),
 	     .remedy = text_printf(
 		     ctx,
@@ -749,7 +751,7 @@ static const struct rule env_hca_rules[] = {
 	{
 		.id = "env/hca-selection",
 		.title =
-			"Jobs can use the wrong NICs, or too few: check the NIC settings in the job's environment",
+			"Jobs can use the wrong NICs, or too few: a NIC variable of the job is wrong",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,
@@ -761,7 +763,6 @@ static const struct rule env_hca_rules[] = {
 			"names), NVSHMEM_HCA_LIST=mlx5_0:1,mlx5_3:1, UCX_NET_DEVICES=mlx5_0:1. For all jobs of a node "
 			"put NCCL_IB_HCA into /etc/nccl.conf.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.follows = { "rdma/device-missing" },
 		.reads =
 			"NCCL_IB_HCA, NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_PLUGIN, NCCL_NET_GDR_LEVEL (also in "
 			"nccl.conf); NVSHMEM_REMOTE_TRANSPORT, NVSHMEM_GPUNETIO_ENABLE_GDAKI, NVSHMEM_HCA_LIST, "

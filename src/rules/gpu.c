@@ -343,7 +343,8 @@ static void check_nvlink(struct rule_context *ctx)
 		     .evidence = { "log.lines[fabric-out-of-sync].last" });
 	if (sxid)
 		FAIL(ctx, .subject = "NVSwitch", .observed = sxid->last.value,
-		     .expected = "no fatal NVSwitch errors",
+		     .expected = "no fatal NVSwitch errors", .follows = "services/fabric-state-bad",
+		     .follows_subject = sxid->pattern.value,
 		     .evidence = {
 			     fact_path(ctx->arena, "log.lines", sxid->pattern.value, "last") });
 	if (check_links(ctx) || ctx->findings->count > before)
@@ -517,7 +518,7 @@ static const struct rule gpu_rules[] = {
 			"A job that touches the bad memory is killed. A100, H100 and B200 keep new work off it until the reset.",
 		.remedy =
 			"Drain the node and reset the GPU, or reboot. The reset retires or remaps the memory.",
-		.command = "sudo nvidia-smi -r -i INDEX",
+		.command = "sudo nvidia-smi -r -i BDF",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
 		.reads =

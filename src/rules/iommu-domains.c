@@ -217,12 +217,14 @@ static const struct rule iommu_domains_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ineffective,
-		.impact =
-			"Peer copies over PCIe fail or are slow, as with iommu/translation-enabled.",
+		.impact = "Peer copies over PCIe fail or are slow.",
 		.then = THEN_REBOOT,
-		.remedy = "Remove the setting that overrides it: a later iommu=nopt or "
-			  "iommu.passthrough=0, or a type that a udev rule or TuneD writes to the "
-			  "group.",
+		.remedy =
+			"Find what writes another type to the groups, and remove it: a udev rule, "
+			"TuneD or a script. If nothing does, the firmware marks the devices as "
+			"untrusted: look for that setting in the firmware setup.",
+		.command =
+			"grep -rs iommu_group /etc/udev/rules.d /usr/lib/udev/rules.d /etc/tuned /usr/lib/tuned",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"iommu=, iommu.passthrough=, intel_iommu= and amd_iommu= of the running kernel, and the type of the "

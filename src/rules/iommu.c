@@ -378,7 +378,7 @@ static const struct rule iommu_rules[] = {
 		       "virtual machines keeps it for isolation, and this is a note there.",
 		.check =
 			"for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
-		.cost = "Isolation is weaker: a faulty device, or one of a virtual machine, can then write anywhere in memory.",
+		.cost = "Isolation is weaker: a faulty device of this host can then write anywhere in memory.",
 		.is_risk = true,
 		.sources =
 			"docs.nvidia.com/maxine/triton: PCIe Multi-GPU Systems\n"

@@ -480,7 +480,7 @@ static void check_nofile(struct rule_context *ctx)
 static const char *remedy_shm(const struct node *node)
 {
 	if (!is_known(node->os.container))
-		return "Enlarge it now with mount -o remount,size=50% /dev/shm, and set the same size in /etc/fstab.";
+		return "Enlarge /dev/shm, and set the same size in /etc/fstab.";
 	if (str_is(node->os.container, "kubernetes"))
 		return "Mount an emptyDir with medium: Memory on the pod's /dev/shm.";
 	return "Start the container with --shm-size=1g or --ipc=host.";
@@ -505,6 +505,9 @@ static void check_shm(struct rule_context *ctx)
 		FAIL_AS(ctx, bytes.value <= SHM_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
 			.observed = format_bytes(ctx->arena, bytes.value),
 			.expected = "1 GiB or more", .remedy = remedy_shm(ctx->node),
+			.command = is_known(ctx->node->os.container)
+					   ? NULL
+					   : "sudo mount -o remount,size=50% /dev/shm",
 			.activation = activation_shm(ctx->node),
 			.evidence = { "limits.shm_bytes" });
 	else

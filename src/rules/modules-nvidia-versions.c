@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "evaluate/skip.h"
+#include "query/dkms.h"
 #include "query/driver-files.h"
 #include "query/module-find.h"
 
@@ -47,6 +48,17 @@ static const char *file_remedy(struct rule_context *ctx)
 			   library->version.value, library->name.value);
 }
 
+static const char *file_command(struct rule_context *ctx, const char *release)
+{
+	struct driver_libraries found = driver_libraries(ctx->node);
+	const struct software_item *library = found.other ? found.other : found.same;
+
+	return library && is_known(library->version)
+		       ? command_dkms_install(ctx->arena, ctx->node, "driver-source",
+					      library->version.value, release)
+		       : NULL;
+}
+
 static void fail_file(struct rule_context *ctx, const struct module_file *nvidia,
 		      const struct module_file *file)
 {
@@ -55,7 +67,7 @@ static void fail_file(struct rule_context *ctx, const struct module_file *nvidia
 				     file->version.value, file->kernel.value,
 				     nvidia->version.value),
 	     .expected = "all of one version", .remedy = file_remedy(ctx),
-	     .then = THEN_IMAGE | THEN_REBOOT,
+	     .command = file_command(ctx, file->kernel.value), .then = THEN_IMAGE | THEN_REBOOT,
 	     .evidence = { fact_path(ctx->arena, "modules.files", file->path.value, "version"),
 			   fact_path(ctx->arena, "modules.files", nvidia->path.value, "version") });
 }

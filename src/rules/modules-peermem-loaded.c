@@ -411,6 +411,7 @@ static const struct rule modules_peermem_loaded_rules[] = {
 	},
 	{
 		.id = "modules/peermem-version",
+		.follows = { "modules/nvidia-versions-differ", "driver/library-mismatch" },
 		.title = "GPUDirect RDMA can fail: nvidia_peermem and the driver differ in version",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,

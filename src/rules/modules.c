@@ -6,6 +6,7 @@
 #include "base/command.h"
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
+#include "parse/kparam.h"
 #include "parse/nvidia.h"
 #include "query/distribution.h"
 #include "query/gpus.h"
@@ -204,6 +205,39 @@ static void check_wrong_driver(struct rule_context *ctx)
 		PASS(ctx, .evidence = { "pci.devices" });
 }
 
+/* Returns the kernel argument that gives devices to DRIVER, or NULL. */
+static const char *binding_argument(const struct rule_context *ctx, const char *driver)
+{
+	struct span name = span_of(driver);
+
+	for_each(a, &ctx->node->cmdline.args) {
+		struct span key = span_of(a->key.value);
+
+		if (key.n > name.n && key.p[name.n] == '.' &&
+		    kparam_name_is((struct span){ key.p, name.n }, driver))
+			return a->key.value;
+	}
+	return NULL;
+}
+
+static void fail_held(struct rule_context *ctx, const struct pci_device *d, const char *fact)
+{
+	const char *argument = binding_argument(ctx, d->driver.value);
+
+	FAIL(ctx, .subject = d->bdf.value,
+	     .observed = text_printf(ctx, "bound to %s", d->driver.value),
+	     .expected = "bound to nvidia",
+	     .remedy = argument
+			       ? text_printf(
+					 ctx,
+					 "If no virtual machine is to have it, remove %s= from the "
+					 "kernel command line.",
+					 argument)
+			       : NULL,
+	     .then = argument ? THEN_REBOOT : 0,
+	     .evidence = { fact, "modules.loaded[vfio_pci].refcnt", "cmdline.running" });
+}
+
 static void check_guests(struct rule_context *ctx, const struct pci_device *d, const char *fact)
 {
 	const char *why = NULL, *reason;
@@ -220,10 +254,7 @@ static void check_guests(struct rule_context *ctx, const struct pci_device *d, c
 		     .observed = text_printf(ctx, "bound to %s: %s", d->driver.value, why),
 		     .evidence = { fact, reason });
 	else
-		FAIL(ctx, .subject = d->bdf.value,
-		     .observed = text_printf(ctx, "bound to %s", d->driver.value),
-		     .expected = "bound to nvidia",
-		     .evidence = { fact, "modules.loaded[vfio_pci].refcnt", "cmdline.running" });
+		fail_held(ctx, d, fact);
 }
 
 static void check_vfio(struct rule_context *ctx)

@@ -2,6 +2,7 @@
 /* pci-acs.c - PCIe Access Control Services (rules pci/acs-...) on the paths between GPUs and NICs. */
 
 #include "evaluate/skip.h"
+#include "query/distribution.h"
 #include "query/endpoints.h"
 #include "query/guests.h"
 #include "query/kind.h"
@@ -118,33 +119,52 @@ static bool redirects(const struct pci_device *port)
 
 #define NAMED_MAX 32 /* a kernel command line has 2048 bytes */
 
+struct redirect_remedy {
+	const char *text;
+	const char *command; /* or NULL */
+};
+
 /* One argument for all ports: of several the kernel takes the last (drivers/pci/pci.c, pci_setup()). GRUB takes a
  * semicolon outside quotes for the end of the command. */
-static const char *redirect_remedy(struct rule_context *ctx, const struct ports *ports)
+static struct redirect_remedy redirect_remedy(struct rule_context *ctx, const struct ports *ports)
 {
+	struct redirect_remedy remedy = { 0 };
 	const char *text = "";
 	size_t count = 0;
 
 	if (node_may_have_vfio(ctx->node))
-		return "Keep ACS as it is while devices of this host are, or can be, bound to vfio-pci: ACS isolates "
-		       "virtual machines from the host. If no virtual machine uses them, give them back to "
-		       "their drivers and check again.";
+		return (struct redirect_remedy){
+			.text = "Keep ACS as it is while devices of this host are, or can be, bound to vfio-pci: ACS "
+				"isolates virtual machines from the host. If no virtual machine uses them, give them "
+				"back to their drivers and check again."
+		};
 	for (size_t i = 0; i < ports->count; i++) {
 		if (!redirects(ports->list[i].device))
 			continue;
 		if (++count > NAMED_MAX)
-			return NULL;
+			return remedy;
 		text = text_printf(ctx, "%s%s%s", text, *text ? ";" : "",
 				   ports->list[i].device->bdf.value);
 	}
-	return text_printf(ctx, "Add pci=disable_acs_redir=\"%s\" to the kernel command line.",
-			   text);
+	remedy.command = command_add_argument(ctx->arena, ctx->node,
+					      text_printf(ctx, "pci=disable_acs_redir=%s", text));
+	remedy.text =
+		remedy.command
+			? text_printf(
+				  ctx,
+				  "Switch ACS redirection off at %zu port%s, on the kernel command line.",
+				  count, count == 1 ? "" : "s")
+			: text_printf(
+				  ctx,
+				  "Add pci=disable_acs_redir=\"%s\" to the kernel command line.",
+				  text);
+	return remedy;
 }
 
 static void check_redirect(struct rule_context *ctx)
 {
 	struct ports ports = { .count = 0 };
-	const char *remedy;
+	struct redirect_remedy remedy;
 	bool kept;
 
 	if (skip_without_ports(ctx, &ports))
@@ -175,7 +195,8 @@ static void check_redirect(struct rule_context *ctx)
 						? ""
 						: " on a port of the CPU: copies pass the root "
 						  "complex in any case"),
-				.expected = "ReqRedir- CmpltRedir- EgressCtrl-", .remedy = remedy,
+				.expected = "ReqRedir- CmpltRedir- EgressCtrl-",
+				.remedy = remedy.text, .command = remedy.command,
 				.then = kept ? 0 : THEN_REBOOT, .is_kept = kept,
 				.activation = kept ? ACTIVATION_NOW : ACTIVATION_NONE,
 				.evidence = { control_fact(ctx, port) });

@@ -154,7 +154,7 @@ static const struct rule pci_bars_rules[] = {
 		.evaluate = check_unassigned,
 		.impact = "The driver refuses the device, or cannot reach its registers.",
 		.remedy =
-			"In the firmware setup switch on Above 4G Decoding and raise the size of the MMIO windows. "
+			"Switch on Above 4G Decoding and raise the size of the MMIO windows. "
 			"Booting with pci=realloc can help. If that is not enough, update the firmware.",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,

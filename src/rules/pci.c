@@ -508,7 +508,7 @@ static const struct rule pci_rules[] = {
 		.evaluate = check_bar1_unassigned,
 		.impact = "The driver refuses the GPU.",
 		.remedy =
-			"In the firmware setup switch on Above 4G Decoding and raise the size of the 64-bit MMIO window. If "
+			"Switch on Above 4G Decoding and raise the size of the 64-bit MMIO window. If "
 			"BAR1 still has no address, update the firmware.",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
@@ -553,7 +553,7 @@ static const struct rule pci_rules[] = {
 		.evaluate = check_window,
 		.impact = "BAR1 cannot become larger than this window.",
 		.remedy =
-			"In the firmware setup switch on Above 4G Decoding and raise the size of the 64-bit MMIO window.",
+			"Switch on Above 4G Decoding and raise the size of the 64-bit MMIO window.",
 		.activation = ACTIVATION_REBOOT,
 		.mender = MENDER_FIRMWARE,
 		.reads =

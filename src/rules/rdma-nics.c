@@ -589,9 +589,11 @@ static const struct rule rdma_nics_rules[] = {
 			"Containers with their own network see no RDMA device. The shared device plugin of "
 			"Kubernetes does not start.",
 		.remedy =
-			"Run rdma system set netns shared before any container runs, and set options ib_core "
-			"netns_mode=1 in modprobe.d for the next boot. Leave it if a plugin moves whole devices "
-			"into pods.",
+			"Share the devices before any container runs, and at each boot by modprobe.d. Leave it if a plugin moves "
+			"whole devices into pods.",
+		.command =
+			"sudo rdma system set netns shared\n"
+			"echo 'options ib_core netns_mode=1' | sudo tee /etc/modprobe.d/ib-core-netns.conf",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "netns_mode of ib_core; container runtimes that run.",
 		.why = "Exclusive is right for device plugins that give a pod its own (virtual) function, and wrong "

@@ -382,7 +382,7 @@ static const struct rule rdma_ports_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_sm,
-		.needs_running = true,
+		.on_site = true,
 		.impact = "The port carries no traffic: it has no LID and no routes.",
 		.remedy =
 			"Ask the fabric's administrator why its subnet manager does not reach or accept this port. "

@@ -667,7 +667,7 @@ static const struct rule rdma_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_ports,
-		.needs_running = true,
+		.on_site = true,
 		.impact =
 			"Jobs that use this port fail or hang. If no port is active, there is no RDMA.",
 		.remedy =

@@ -7,6 +7,7 @@
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/driver-files.h"
+#include "query/gpu-reset.h"
 #include "query/gpus.h"
 #include "query/guests.h"
 #include "query/service-cause.h"
@@ -325,8 +326,9 @@ static bool check_fatal_sxids(struct rule_context *ctx)
 		FAIL(ctx, .subject = line->pattern.value, .observed = text,
 		     .expected = "no fatal error of an NVSwitch",
 		     .remedy =
-			     "Drain the node and reset all GPUs and NVSwitches (nvidia-smi -r), or "
-			     "reboot. If the error returns, have the board replaced.",
+			     "Drain the node and reset all GPUs and NVSwitches (nvidia-smi -r), or reboot. If the "
+			     "error returns, have the board replaced.",
+		     .command = command_reset_gpus(ctx->arena, ctx->node),
 		     .evidence = {
 			     fact_path(ctx->arena, "log.lines", line->pattern.value, "last"),
 			     fact_path(ctx->arena, "log.lines", line->pattern.value, "count") });
@@ -349,6 +351,7 @@ static void check_fabric_state(struct rule_context *ctx)
 		found = true;
 		FAIL(ctx, .subject = patterns[i], .observed = line->last.value,
 		     .expected = "an NVLink fabric in the state that the driver knows",
+		     .command = command_reset_gpus(ctx->arena, ctx->node),
 		     .evidence = { fact_path(ctx->arena, "log.lines", patterns[i], "last"),
 				   fact_path(ctx->arena, "log.lines", patterns[i], "count"),
 				   "services.units[" FABRIC_MANAGER "].active" });
@@ -407,6 +410,7 @@ static void check_restarted(struct rule_context *ctx)
 			     format_duration(ctx, s->started_ms.value - since.value),
 			     format_duration(ctx, s->started_ms.value)),
 		     .expected = "fabric manager started before any process opens a GPU",
+		     .command = command_reset_gpus(ctx->arena, ctx->node),
 		     .evidence = { started, held });
 }
 
@@ -423,9 +427,8 @@ static const struct rule services_rules[] = {
 			"NCCL fails on more than two GPUs: \"nvls.cc: Cuda failure 'invalid argument'\" "
 			"or CUDA error 401.",
 		.remedy =
-			"Stop all processes that have GPUs open (jobs, DCGM, nvidia-persistenced) and fabric manager, reset all "
-			"GPUs (nvidia-smi -r), start fabric manager, then the rest. Or reboot. Until then set "
-			"NCCL_NVLS_ENABLE=0.",
+			"Stop all processes that have GPUs open and fabric manager, and reset all GPUs (nvidia-smi -r). Then start fabric "
+			"manager, then the rest. Or reboot. Until then set NCCL_NVLS_ENABLE=0.",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
@@ -515,8 +518,7 @@ static const struct rule services_rules[] = {
 	},
 	{
 		.id = "services/fabric-state-bad",
-		.title =
-			"NVLink multicast fails: the fabric is not in the state that the driver knows",
+		.title = "NVLink multicast fails: the driver reports an error of the NVLink fabric",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_fabric_state,
@@ -524,10 +526,9 @@ static const struct rule services_rules[] = {
 			"Multicast (NVLS) and fabric memory fail with CUDA error 401, NCCL with "
 			"an unhandled CUDA error. After a fatal error of a switch all traffic through it fails.",
 		.remedy =
-			"Stop all GPU work and what has the devices open (persistenced, DCGM, fabric manager), reset all "
-			"GPUs (nvidia-smi -r), and start fabric manager again. Or reboot. Until then set "
-			"NCCL_NVLS_ENABLE=0 and NVSHMEM_DISABLE_NVLS=1. Keep needrestart and unattended upgrades from "
-			"restarting fabric manager.",
+			"Stop all processes that have GPUs open and fabric manager, and reset all GPUs (nvidia-smi -r). Then start fabric "
+			"manager, then the rest. Or reboot. Until then set NCCL_NVLS_ENABLE=0 and NVSHMEM_DISABLE_NVLS=1. "
+			"Keep needrestart and unattended upgrades from restarting fabric manager.",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
 		.follows = { "services/fabricmanager-restarted" },

@@ -7,6 +7,7 @@
 #include "base/span.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "query/distribution.h"
 
 #define NVSHMEM_FLOOR "3.3.9"	 /* DeepEP from 1.2 on, docs/nvshmem.md */
 #define NVSHMEM_FALLBACK "3.4.5" /* falls back to a CPU proxy, and logs nothing by default */
@@ -368,7 +369,20 @@ static void check_ibstat(struct rule_context *ctx)
 			.evidence = { version_fact(ctx, node_software(ctx->node, "deepep")) });
 	else
 		FAIL(ctx, .observed = "no ibstat in PATH, /usr/sbin or /usr/bin",
-		     .expected = "ibstat in PATH", .evidence = { "software.programs" });
+		     .expected = "ibstat in PATH",
+		     .remedy = is_known(ctx->node->os.container)
+				       ? "Install infiniband-diags in the container's image."
+				       : "Install infiniband-diags, in the container image too.",
+		     .activation = is_known(ctx->node->os.container) ? ACTIVATION_RECREATE
+								     : ACTIVATION_NEW_JOBS,
+		     .command = is_known(ctx->node->os.container)
+					? NULL
+					: command_install(ctx->arena, ctx->node,
+							  &(struct package_names){
+								  .debian = "infiniband-diags",
+								  .rhel = "infiniband-diags",
+								  .suse = "infiniband-diags" }),
+		     .evidence = { "software.programs" });
 }
 
 /* ---- nvcc ---- */

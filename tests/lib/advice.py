@@ -154,7 +154,8 @@ def settings(finding):
         yield from FIXES[fix["id"]](finding, fix["arguments"])
     elif fix:
         assert fix["id"] in OTHER, "tests/lib/advice.py does not know what the fix %s sets" % fix["id"]
-    yield from of_command(finding.get("command") or "")
+    # A unit that one command stops, and starts again after its work, is to be active.
+    yield from dict(of_command(finding.get("command") or "")).items()
     yield from of_prose(finding.get("remedy") or "")
 
 
