@@ -73,6 +73,26 @@ static bool is_numbers(struct span line)
 	return words > 1;
 }
 
+/* "RuntimeError: CUDA error: ...", "[rank3]: torch.OutOfMemoryError: ..." */
+static bool is_raised(struct span text)
+{
+	static const char *const ends[] = { "Error: ", "Exception: " };
+	const char *mark = text.n && *text.p == '[' ? memmem(text.p, text.n, "]: ", 3) : NULL;
+	size_t n = 0;
+
+	if (mark)
+		text = (struct span){ mark + 3, (size_t)(text.p + text.n - mark - 3) };
+	while (n < text.n && (is_word_char(text.p[n]) || text.p[n] == '.'))
+		n++;
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		size_t own = strlen(ends[i]) - 2;
+
+		if (n > own && text.n - n >= 2 && memcmp(text.p + n - own, ends[i], own + 2) == 0)
+			return true;
+	}
+	return false;
+}
+
 static enum ending_class classify(const struct error_finder *errors, struct span text,
 				  struct ending_line *own)
 {
@@ -81,6 +101,7 @@ static enum ending_class classify(const struct error_finder *errors, struct span
 
 	sign_line_make(&line, text);
 	own->is_exit = said != EXIT_NOT_SAID;
+	own->is_raised = is_raised(text);
 	own->is_overcome = sign_is_in(SIGN_OVERCOME, &line);
 	if (said == EXIT_OTHER || sign_is_in(SIGN_BAD, &line))
 		return ENDING_BAD;
@@ -169,10 +190,13 @@ struct ending_behind ending_behind(const struct ending *ending, uint64_t first, 
 	struct ending_behind behind = { 0 };
 	int good = 0;
 
-	for (uint32_t i = 0; i < ending->count && ending->lines[i].number > first; i++) {
+	for (uint32_t i = 0; i < ending->count && ending->lines[i].number >= first; i++) {
 		const struct ending_line *line = &ending->lines[i];
 		bool is_behind = line->number > last;
 
+		behind.is_raised |= line->is_raised;
+		if (line->number == first)
+			break;
 		behind.overcome += line->is_overcome;
 		if (is_behind)
 			take_behind(&behind, line, ending->error_line);

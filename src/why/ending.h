@@ -27,6 +27,7 @@ struct ending_line {
 	uint64_t number;
 	enum ending_class class;
 	bool is_exit;	  /* by an exit status */
+	bool is_raised;	  /* an exception */
 	bool is_overcome; /* it says that the program does something else instead */
 };
 
@@ -49,6 +50,7 @@ struct ending_behind {
 	uint32_t progress; /* of these, lines of work */
 	uint32_t overcome; /* lines that say that the program does something else instead */
 	bool is_bad;	   /* behind the last work, the job ended badly or with an error */
+	bool is_raised;	   /* an exception, in the first line or behind it */
 	bool is_very_bad;  /* badly, or the last line is an error */
 };
 

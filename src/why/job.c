@@ -491,8 +491,7 @@ static const struct job_suspect *find_suspect(const struct job_reader *r)
 
 #define WENT_ON_LINES 20 /* lines without an error, behind which a failure is forgotten */
 #define PROGRESS_LINES 3 /* lines of work that the end of a job does not leave behind */
-#define EXCEPTION_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_."
-#define OPEN_LINES 4 /* plain lines that a job that has failed does not write */
+#define OPEN_LINES 4	 /* plain lines that a job that has failed does not write */
 
 /* A job whose ranks no longer reach each other hangs, and the other ranks go on writing. */
 static bool can_hang(const struct message *m)
@@ -511,28 +510,13 @@ struct aftermath {
 	struct ending_behind behind;
 };
 
-/* "RuntimeError: CUDA error: ..." */
-static bool is_raised(const char *text)
-{
-	static const char *const ends[] = { "Error: ", "Exception: " };
-	size_t n = text ? strspn(text, EXCEPTION_CHARS) : 0;
-
-	for (size_t i = 0; n && i < ARRAY_SIZE(ends); i++) {
-		size_t own = strlen(ends[i]) - 2;
-
-		if (n > own && strncmp(text + n - own, ends[i], own + 2) == 0)
-			return true;
-	}
-	return false;
-}
-
 static struct aftermath aftermath_of(const struct job_event *e, const struct ending *ending)
 {
 	struct aftermath a = { .is_mild = e->is_calm || e->message->when,
-			       .is_raised = !e->is_calm && is_raised(e->first.text),
 			       .behind = ending_behind(ending, e->first.line, e->last_line) };
 
 	a.is_bad = a.is_mild ? a.behind.is_very_bad : a.behind.is_bad;
+	a.is_raised = !e->is_calm && a.behind.is_raised;
 	a.is_hang = !a.is_mild && can_hang(e->message);
 	a.went_on = !a.is_bad && a.behind.progress >= (a.is_mild ? 1 : PROGRESS_LINES);
 	return a;
