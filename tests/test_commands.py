@@ -254,7 +254,8 @@ def test_a_folder_of_the_caller(stages, sandbox, place):
 def test_commands_are_made_in_one_place():
     """base/command.c: no other text that has a command takes a word by %s. What is between quotes there is looked at by
     command_can_quote(), and a whole command may be put behind another."""
-    known = {("driver-params.c", "NVreg_RegistryDwords"), ("modules.c", "printf '%s'"),
+    known = {("driver-params.c", "NVreg_RegistryDwords"), ("gpu-reset.c", "sudo systemctl stop%s"),
+             ("modules.c", "printf '%s'"),
              ("modules-peermem-loaded.c", "systemctl disable --now nv_peer_mem"),
              ("distribution.c", "sudo %s %s"), ("text-steps.c", "sudo %s"), ("steps-command.c", "sudo nvnodecheck fix"),
              ("steps-command.c", "sudo nvnodecheck doctor"), ("txn-audit.c", "through sudo by uid"), ("dev-runtimes.c", "--runtime=%s")}

@@ -52,7 +52,7 @@ def test_peer_mapping(make):
     assert "PeerMappingOverride=1" in plan.does(PEER)
     assert plan.lines(OWN) == ['options nvidia NVreg_RegistryDwords="PeerMappingOverride=1;"']
     assert plan.repair(PEER)["activation"] == "reboot"
-    assert "MMIO" in plan.repair(PEER)["cost"]
+    assert "device memory" in plan.repair(PEER)["cost"]
     assert plan.steps == []     # the driver is not in the image
     file = plan.files[OWN]
     assert file["action"] == "create" and file["mode"] == "0644" and file["sha256_before"] is None

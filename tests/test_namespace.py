@@ -17,7 +17,7 @@ HERE = "/run/nvnodecheck-test"
 
 # Not the node's but this process's when live; /dev/shm is asked for its size, a tree's mount table is
 # read for it.
-LIVE = ("os.mounts", "env", "limits.self", "limits.shm_bytes", "gaps", "probes")
+LIVE = ("os.mounts", "env", "mps.has_control", "limits.self", "limits.shm_bytes", "gaps", "probes")
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,11 @@
  * Network interfaces: in a user namespace any user makes interfaces, whose names begin their messages (netdev_err() and
  * its like). Found by reading those calls in net and drivers/net of Linux 6.12.117, without the drivers of hardware, that
  * print a text or a name of the user's choice. */
-#include "parse/kmsg.h"
-
 #include <ctype.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "parse/kmsg.h"
 
 #define PROCESS_NAME_MAX 15 /* include/linux/sched.h: TASK_COMM_LEN less its end */
 
