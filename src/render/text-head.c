@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "evaluate/preflight.h"
 #include "query/gpus.h"
 #include "query/names.h"
 #include "query/node-find.h"
@@ -458,10 +459,24 @@ static const char *reboot_text(const struct view *v)
 			    p->first->rule->title);
 }
 
+/* Returns true for a device that works no more, and for a boot that will fail. */
+static bool is_breakdown(const struct problem *p)
+{
+	enum action action = finding_action(p->first);
+
+	return action == ACTION_POWER_CYCLE || action == ACTION_RESET_GPU ||
+	       action == ACTION_REPLACE_HARDWARE || p->first->rule->stops_boot;
+}
+
+/* By severity, and within one: what is broken, what concerns every job, what the next job meets. */
 int text_gravity(const struct problem *p)
 {
-	return p->waits ? 0
-			: 2 * (int)p->severity + 2 + !!(p->first->rule->profiles & PROFILE_BASE);
+	const struct rule *rule = p->first->rule;
+
+	if (p->waits)
+		return 0;
+	return 8 * ((int)p->severity + 1) + 4 * is_breakdown(p) +
+	       2 * !!(rule->profiles & PROFILE_BASE) + !preflight_omission_of(rule->id);
 }
 
 /* The table is in the order of the steps: this line is where the gravest problem does not begin it. */

@@ -25,7 +25,7 @@ struct view {
 
 /* Prints a label and the text beside it. Prints nothing if the text is NULL or empty. */
 void text_field(struct view *v, const char *name, const char *text);
-/* The graver the more: what stops all jobs is graver than what stops those of one profile. */
+/* The graver the more: by severity; within one a breakdown, then what stops all jobs. 0: it waits for another. */
 int text_gravity(const struct problem *problem);
 /* Returns "[12] "; "" if problems have no numbers. */
 const char *text_number(const struct view *v, const struct problem *problem);
