@@ -9,6 +9,7 @@
 #include "why/sign.h"
 
 #define GOOD_LINES 12 /* in which a job that went well says so */
+#define BAD_LINES 8   /* of which one tells that a process ended badly */
 #define LAST_LINES 5  /* an error among these is the end of the job, */
 #define GOOD_BEHIND 2 /* unless so many lines behind it tell that something went well */
 
@@ -150,6 +151,12 @@ static bool is_exception(struct span tail)
 	return is_open && last.n;
 }
 
+static void find_bad(struct ending *ending)
+{
+	for (uint32_t i = 0; i < ending->count && i < BAD_LINES; i++)
+		ending->is_bad |= ending->lines[i].class == ENDING_BAD;
+}
+
 /* Of two exit statuses the last one can be that of a clean-up. */
 static void find_good(struct ending *ending)
 {
@@ -195,6 +202,7 @@ struct ending find_ending(struct arena *arena, const struct error_finder *errors
 		lines -= lines > 0;
 	}
 	find_good(&ending);
+	find_bad(&ending);
 	return ending;
 }
 

@@ -554,9 +554,10 @@ static bool is_place_survived(const struct job_place *place, const struct ending
 {
 	struct ending_behind behind = ending_behind(ending, place->line, place->line);
 
-	return ending->is_success ||
-	       (!behind.is_very_bad && !ending->is_raised &&
-		(ending->is_good || behind.progress || behind.calm >= WENT_ON_LINES));
+	if (ending->is_success || ending->is_raised)
+		return ending->is_success;
+	return (ending->is_good && !ending->is_bad) ||
+	       (!behind.is_very_bad && (behind.progress || behind.calm >= WENT_ON_LINES));
 }
 
 static bool is_cause(const struct message *m)
