@@ -360,6 +360,13 @@ def test_the_usual_causes_are_shown_with_their_answer(facts):
     assert re.search(r"Usual causes .*\n.*limits/shm-too-small, (ruled out|not checked|does not apply)\s+here", out), out
 
 
+def test_a_cause_that_the_log_rules_out_is_not_shown(facts):
+    text = "| NVIDIA-SMI 535.112     Driver Version: 537.42       CUDA Version: 12.2     |\n"
+    for log, shown in (("", True), (text, False)):
+        out = run("why", "--text", log + "CUDA_ERROR_NO_DEVICE", "--from", facts(NODE)).out
+        assert ("(driver/loaded, " in out) == shown and "Usual causes" in out
+
+
 def test_the_end_of_a_long_log(why):
     assert why("%s\n%s" % (OOM, "a line of the job\n" * 100000))["survived"]
     assert not why("%s\n%sERROR: all is lost\n" % (OOM, "a line of the job\n" * 100000))["survived"]
