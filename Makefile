@@ -6,16 +6,18 @@
 #   make check-package         the tests that a package runs while it is built
 #   make format                src/ and tests/ as clang-format 14 has them, which make check looks at
 #   make check-sanitize        nodes, cases and bad input with ASan and UBSan
+#   make check-sanitize-quick  the same without the cases, which check-sanitize has
 #   make check-generators      fixes with the real generators of initramfs images, as root
 #   make check-texts           that no text of a rule decides anything: a build with all of them replaced
 #   make check-vm              scenarios on a real kernel in virtual machines
 #   make check-reboot          repairs, a reboot, undo, another reboot, as root
-#   make check-loads           modules of a real kernel, some of them damaged: the dry run against the kernel
 #   make check-cycle           the same, also through GRUB, systemd and dracut: some minutes more
+#   make check-loads           modules of a real kernel, some of them damaged: the dry run against the kernel
 #   make check-power           a repair and its undo whose disk loses its power at 200 moments, as root: some minutes
 #   make check-units           the units of the Debian package in a machine that systemd boots
 #   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
 #   make check-mutants         whether the tests can fail: 300 changes of src/, one at a time; hours
+#   make check-oracles         what is parsed against the programs that own the formats: a minute of each
 #   make check-image           an image of Debian with NVIDIA's packages, evaluated before it boots, as root
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour
 #   make check-valgrind        memcheck over the commands that read

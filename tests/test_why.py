@@ -3,6 +3,7 @@
 messages in their order, with invented hosts, addresses, times and values."""
 import functools
 import gzip
+import io
 import json
 import lzma
 import os
@@ -535,6 +536,22 @@ def test_a_message_at_every_place_of_a_buffer(why):
         found = why("a" * 79 + "\n" + "b" * (room - 81) + "\n" + GID + "\nend\n")
         assert found["decisive"]["line"] == 3, room
         assert found["log"]["lines"] == 4
+
+
+@pytest.mark.parametrize("left", range(1, 7))
+def test_a_stream_that_begins_at_the_end_of_a_block(left, facts, tmp_path):
+    """Files that were put behind each other: a few bytes of the second lie in a block of the first."""
+    first = io.BytesIO()
+    with gzip.GzipFile("", "wb", 0, first) as file:
+        file.write(os.urandom((256 << 10) - 60))
+    data = first.getvalue()
+    padding = (256 << 10) - left - len(data)
+    first = data[:3] + bytes([data[3] | 8]) + data[4:10] + b"x" * (padding - 1) + b"\0" + data[10:]    # RFC 1952: FNAME
+    second = gzip.compress(os.urandom(300000) + b"\n" + SHM.encode() + b"\n", 0)
+    assert padding > 0 and len(first) == (256 << 10) - left
+    (tmp_path / "log.gz").write_bytes(first + second)
+    result = run("why", tmp_path / "log.gz", "--from", facts(NODE))
+    assert "damaged" not in result.err and SHM[:30] in result.out, str(result)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress,

@@ -409,14 +409,18 @@ void confine_calls(const struct confine *how, bool openat2)
 	allow_open(&depending, how);
 	allow_some(&depending, how);
 	n = find_ranges(ranges, &depending, openat2);
-	if (n > RANGES_FAR)
-		_exit(EXIT_FAILURE);
 	begin(&f);
 	emit_search(&f, ranges, n, f.n + n - 1);
 	emit_fates(&f, &depending);
+	if (n > RANGES_FAR || f.n == PROGRAM_MAX || depending.n == PROGRAM_MAX)
+		_exit(EXIT_FAILURE);
 	program.len = f.n;
 	/* The flag, since 4.17, leaves the processor as fast as it was; that is the rule since 5.16. */
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
-		    &program) < 0)
-		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+		    &program) == 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
+		return;
+	/* EINVAL and ENOSYS: a kernel without filters. Anything else is no reason to go on without one. */
+	if (errno != EINVAL && errno != ENOSYS)
+		_exit(EXIT_FAILURE);
 }

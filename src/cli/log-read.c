@@ -58,8 +58,9 @@ static int give_block(void *user, struct span *block)
 /* Enough of the beginning to tell a format, also from a pipe that gives it byte by byte. What was left of a block may
  * lie in ROOM itself. */
 #define MAGIC_MAX 6
+#define BEGIN_MAX (MAGIC_MAX + BLOCK) /* less than a beginning, and a whole block behind it */
 
-static int read_beginning(struct input *in, char room[BLOCK], struct span *begin)
+static int read_beginning(struct input *in, char room[BEGIN_MAX], struct span *begin)
 {
 	size_t n = 0;
 	int rc = 1;
@@ -69,8 +70,8 @@ static int read_beginning(struct input *in, char room[BLOCK], struct span *begin
 
 		rc = read_block(in, &block);
 		if (rc > 0) {
-			memmove(room + n, block.p, block.n < BLOCK - n ? block.n : BLOCK - n);
-			n += block.n < BLOCK - n ? block.n : BLOCK - n;
+			memmove(room + n, block.p, block.n);
+			n += block.n;
 		}
 	}
 	*begin = (struct span){ room, n };
@@ -116,7 +117,7 @@ static int feed_stream(struct input *in, const char *format, struct job_reader *
 static int feed_file(int fd, struct arena *arena, struct job_reader *reader)
 {
 	struct input in = { .fd = fd, .room = arena_alloc(arena, BLOCK) };
-	char *begin = arena_alloc(arena, BLOCK);
+	char *begin = arena_alloc(arena, BEGIN_MAX);
 	const char *format = NULL;
 
 	for (bool first = true;; first = false) {
