@@ -126,7 +126,7 @@ bool skip_without_nvml(struct rule_context *ctx)
 	else
 		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
 			.observed = "The driver was not asked.",
-			.remedy = "Run nvnodecheck doctor --nvml.", .evidence = { "nvml.gpus" });
+			.remedy = RUN_NVML, .evidence = { "nvml.gpus" });
 	return true;
 }
 

@@ -151,7 +151,7 @@ static const char *remedy_of(struct rule_context *ctx, const char *variable)
 				   variable);
 	return text_printf(ctx, "Set %s to the interface that connects the nodes. %s: %s%s.",
 			   variable,
-			   count == 1 ? "One can be meant here" : "These can be meant here", names,
+			   count == 1 ? "This one reaches other nodes" : "These reach other nodes", names,
 			   count > NAMED ? " and others" : "");
 }
 

@@ -477,7 +477,7 @@ static void check_gdrdrv(struct rule_context *ctx)
 static const struct rule modules_rules[] = {
 	{
 		.id = "modules/nouveau-loaded",
-		.title = "nouveau is loaded: it takes GPUs from the NVIDIA driver",
+		.title = "nouveau is loaded: it can take GPUs from the NVIDIA driver",
 		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,

@@ -344,7 +344,7 @@ static const struct rule pci_acs_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_redirect,
 		.impact =
-			"Copies between GPUs, and between GPU and NIC, below a switch go through the root complex. They are slow "
+			"Copies between devices below one PCIe switch go through the root complex instead. They are slow "
 			"or hang.",
 		.remedy = "Switch ACS off in the firmware setup.",
 		.fix = { "clear-acs-redirect" },
