@@ -589,7 +589,7 @@ def test_what_is_loaded_at_boot_is_said(scratch):
     # The restart for the options comes first: a load now would be lost.
     assert "load nvidia-peermem now" not in unwrapped(text)
     assert re.search(r"\[(\d)\] If the boot did not solve this: ", unwrapped(text))
-    text = text_of(put(scratch, "h20-roce-deepep", "unload nvidia_peermem"), "--profile", "deepep")
+    text = run("fix", "--root", scratch.directory, "--profile", "deepep").out
     assert "load nvidia-peermem now (at boot /etc/modules-load.d/nvidia-peermem.conf loads it)" in unwrapped(text)
 
 

@@ -119,7 +119,7 @@ const struct finding *fix_failing(const struct fixing *f, const char *rule)
 	return NULL;
 }
 
-/* Returns true for a step that only changes what runs, so that nothing of it is left after a boot. */
+/* Returns true for a step that changes the running system alone: a boot undoes it. */
 static bool is_live(enum plan_step_kind kind)
 {
 	return kind == PLAN_LOAD_MODULE || kind == PLAN_UNLOAD_MODULE || kind == PLAN_UNIT_START ||

@@ -158,14 +158,16 @@ static bool is_unusable(const struct report *r, const struct pci_device *d)
 		!str_is(d->driver, "nvidia"));
 }
 
-/* Returns ", 2 of them unusable", or "". */
-static const char *unusable_text(const struct report *r)
+/* Returns " (6 usable)" if not all are, or "". */
+static const char *usable_text(const struct report *r)
 {
-	size_t count = 0;
+	size_t all = 0, usable = 0;
 
-	for_each(d, &r->node->pci.devices)
-		count += pci_is_gpu(d) && is_unusable(r, d);
-	return count ? arena_printf(r->arena, ", %zu of them unusable", count) : "";
+	for_each(d, &r->node->pci.devices) {
+		all += pci_is_gpu(d);
+		usable += pci_is_gpu(d) && !is_unusable(r, d);
+	}
+	return usable < all ? arena_printf(r->arena, " (%zu usable)", usable) : "";
 }
 
 /* "8 x NVIDIA H200" and what else there is. */
@@ -205,7 +207,7 @@ const char *render_gpus(const struct report *r)
 
 	if (!was_read(r->node->pci.devices))
 		return arena_printf(r->arena, "unknown, driver %s", driver_text(r));
-	return arena_printf(r->arena, "%s%s, driver %s%s", models_text(r), unusable_text(r),
+	return arena_printf(r->arena, "%s%s, driver %s%s", models_text(r), usable_text(r),
 			    driver_text(r), counted ? "; numbered in PCI order" : "");
 }
 
