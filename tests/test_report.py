@@ -593,6 +593,14 @@ def test_what_is_loaded_at_boot_is_said(scratch):
     assert "load nvidia-peermem now (at boot /etc/modules-load.d/nvidia-peermem.conf loads it)" in unwrapped(text)
 
 
+def test_only_what_a_boot_undoes_is_done_after_it(node_tree):
+    text = unwrapped(text_of(node_tree("broken-everything"), "--profile", EVERYTHING))
+    assert text.count("If the boot did not solve this: ") == 1
+    assert "If the boot did not solve this: Create the device nodes." in text
+    assert "Fix: set PeerMappingOverride=1" in text
+    assert "sudo systemctl restart" not in text[text.index("Power the node off") - 3000:text.index("Power the node off")]
+
+
 def test_jobs_are_promised_nothing_that_another_problem_forbids(scratch):
     text = text_of(put(scratch, "h20-roce-deepep", "env NCCL_SOCKET_IFNAME=ib9"), "--profile", "deepep")
     jobs = re.search(r"^Jobs +(.*(?:\n {10}.*)*)", text, re.M)[1]
@@ -604,6 +612,24 @@ def test_who_acts_outside_a_container(scratch):
                              "--profile", "gpudirect-rdma", user=True))
     assert re.search(r"Create the container again, where you start it \([^)]*\): \[\d\] Start the container with --device=/dev/infiniband", text)
     assert "pci/0000:08:00.0 name enable_rdma" in text and "BDF" not in text
+
+
+def test_a_container_is_created_once(scratch):
+    """The host makes the device first: a container does not get one that is made later."""
+    text = text_of(put(scratch, "grace-gh200-cx8", "container docker", "shm 64M"), user=True)
+    kinds = steps(text)
+    assert [k.split(" ")[0] for k in kinds if k.startswith(("The administrator of the host", "Create the container"))] in (["The", "Create"], ["Create"])
+    assert "this node" not in re.search(r"^Jobs +(.*(?:\n {10}.*)*)", text, re.M)[1]
+
+
+def test_the_administrators_part_has_a_head(scratch):
+    text = text_of(put(scratch, "hgx-h200-roce", "env NCCL_SOCKET_IFNAME=ib9", "param RegistryDwords ="), "--profile", "deepep", user=True)
+    assert re.search(r"^ 1\. In the environment of the job.*(?:\n {4}.*)*\nFor the administrator:\n 2\. ", text, re.M), text
+
+
+def test_a_gpu_that_the_driver_does_not_have_is_not_usable(scratch):
+    text = text_of(put(scratch, "broken-everything"))
+    assert re.search(r"^GPUs +8 x NVIDIA H100 80GB HBM3 \(6 usable\), driver", text, re.M)
 
 
 def test_the_decision_comes_before_all(node_tree):

@@ -112,7 +112,7 @@ bool steps_is_undone_by_boot(const struct steps *steps, const struct problem *p)
 	for_each(member, &p->members) {
 		const struct plan_repair *r = steps_repair(steps, *member);
 
-		if (r && r->what && r->lasts)
+		if (r && r->what && (r->lasts || r->activation > ACTIVATION_NOW))
 			return false;
 	}
 	return true;
