@@ -8,7 +8,8 @@
 #define SKIP_H
 
 /* It is not the default, because it opens devices. */
-#define RUN_NVML "Run nvnodecheck doctor --nvml. It opens the GPUs, so it is not the default; it changes nothing."
+#define RUN_NVML \
+	"Run nvnodecheck doctor --nvml. It opens the GPUs, so it is not the default; it changes nothing."
 
 #include "evaluate/rule.h"
 #include "query/kind.h"

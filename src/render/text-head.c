@@ -153,9 +153,8 @@ static void count_model(struct models *m, const char *name)
 /* Returns true for a GPU that the loaded driver does not have, or that is off the bus. */
 static bool is_unusable(const struct report *r, const struct pci_device *d)
 {
-	return known_is(d->answers, false) ||
-	       (known_is(r->node->driver.loaded, true) && is_known(d->driver) &&
-		!str_is(d->driver, "nvidia"));
+	return known_is(d->answers, false) || (known_is(r->node->driver.loaded, true) &&
+					       is_known(d->driver) && !str_is(d->driver, "nvidia"));
 }
 
 /* Returns " (6 usable)" if not all are, or "". */

@@ -173,7 +173,8 @@ const char *render_refused(const struct steps *steps, const struct problem *p)
 	const char *refused = steps_refused(steps, p);
 
 	/* A remedy that asks to leave the setting as it is says why. */
-	return refused && !p->first->answer.is_kept ? arena_printf(steps->report->arena,
+	return refused && !p->first->answer.is_kept
+		       ? arena_printf(steps->report->arena,
 				      "nvnodecheck fix cannot do it here: %s.", refused)
 		       : NULL;
 }

@@ -534,7 +534,9 @@ static void check_string(struct rule_context *ctx, const char *value, const char
 			     wrong == 1 ? ""
 			     : wrong == 2
 				     ? "; 1 more entry of this value is wrong"
-				     : text_printf(ctx, "; %zu more entries of this value are wrong", wrong - 1)),
+				     : text_printf(ctx,
+						   "; %zu more entries of this value are wrong",
+						   wrong - 1)),
 		     .expected =
 			     "Key=number entries separated by \";\", the whole value in double quotes",
 		     .evidence = { fact });

@@ -358,8 +358,8 @@ static const struct rule pci_acs_rules[] = {
 		       "UpstreamFwd redirect nothing. setpci is no repair: the next boot loses it, and the IOMMU groups stay "
 		       "wrong.",
 		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
-		.cost = "Isolation is weaker: devices below the switch can then reach each other. Do not do this on a host that gives "
-			"single devices to virtual machines.",
+		.cost = "Isolation is weaker: devices below the PCIe switch can then reach each other. Leave ACS on if virtual "
+			"machines get some of these devices.",
 		.is_risk = true,
 		.sources = SOURCES_ACS,
 	},

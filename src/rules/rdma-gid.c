@@ -266,8 +266,7 @@ static void check_no_netdev(struct rule_context *ctx)
 				.evidence = { port_fact(ctx->arena, d, p, "gids") });
 	}
 	if (ctx->findings->count == before)
-		NOT_APPLICABLE(ctx,
-			       .observed = "no routable RoCE v2 GID (see rdma/no-rocev2-gid)",
+		NOT_APPLICABLE(ctx, .observed = "no routable RoCE v2 GID (see rdma/no-rocev2-gid)",
 			       .evidence = { "rdma.devices" });
 }
 
