@@ -491,7 +491,7 @@ def test_what_needs_a_running_node_comes_after_the_restart(node_tree):
 
 def test_a_cable_is_checked_before_the_restart(node_tree):
     """A restart does not repair it."""
-    plan = plan_of(text_of(node_tree("broken-everything"), "--profile", EVERYTHING))
+    plan = unwrapped(plan_of(text_of(node_tree("broken-everything"), "--profile", EVERYTHING)))
     assert plan.index("Check the cable at both ends") < plan.index("Power the node off")
     assert plan.index("a switch of that fabric") < plan.index("Power the node off")
 
