@@ -1,8 +1,8 @@
 # messages.tsv to the rows and texts of src/why/message.c, with texts.awk.
 BEGIN {
 	FS = "\t"
-	words(kind, "failure symptom cause unwarned consequence fallback choice harmless")
-	words(failures, "failure symptom cause unwarned")
+	words(kind, "failure symptom cause loss unwarned consequence fallback choice harmless")
+	words(failures, "failure symptom cause loss unwarned")
 	WINDOW = 8
 	PARTS = 16
 }

@@ -13,7 +13,7 @@ from lib import program
 TABLE = os.path.join(program.TOP, "data", "messages.tsv")
 RENEW = os.path.join(program.TOP, "data", "renew-messages")
 COLUMNS = "id component kind pattern since until meaning rules elsewhere facts source".split()
-FAILURES = {"failure", "symptom", "cause", "unwarned"}
+FAILURES = {"failure", "symptom", "cause", "loss", "unwarned"}
 KINDS = FAILURES | {"consequence", "fallback", "choice", "harmless"}
 FACTS = {"nccl.version", "nvshmem.version", "deepep.version", "ucx.version", "cuda.version", "driver.version", "hca",
          "gid-index", "gdr", "transport", "xid"}

@@ -48,7 +48,7 @@ def why(facts):
     return ask
 
 
-FAILURES = {"failure", "symptom", "cause", "unwarned"}
+FAILURES = {"failure", "symptom", "cause", "loss", "unwarned"}
 
 
 def rows():
@@ -117,6 +117,11 @@ def test_a_wrong_sign_stops_the_build(rows_, said, tmp_path):
     (["CUDA_ERROR_UNKNOWN", "NVRM: GPU at 0: GPU has fallen off the bus."], "nvidia-fallen-off-bus", 2),
     (["failed call to cuInit: CUDA_ERROR_NO_DEVICE", "kernel version 3 does not match DSO version 4"
       " -- cannot find working devices in this configuration"], "tf-kernel-dso", 2),
+    # A GPU that is lost explains what an Xid can explain; an Xid of the program does not.
+    (["CUDA error: unspecified launch failure", "", "NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus."],
+     "nvidia-fallen-off-bus", 3),
+    (["CUDA error: unspecified launch failure", "NVRM: Xid (PCI:0000:01:00): 31, pid=7"], "cuda-719-text", 1),
+    (["[Errno 122] Disk quota exceeded", "NVRM: Xid (PCI:0000:01:00): 79, lost"], "os-quota", 1),
     # An error with a reason keeps its place.
     (["libfoo.so: undefined symbol: f",
       "NVRM: GPU at 0: GPU has fallen off the bus."], "glibc-undefined-symbol", 1),
@@ -133,6 +138,9 @@ def test_a_wrong_sign_stops_the_build(rows_, said, tmp_path):
      None, None),
     (["2021-03-01 10:00:00.1: W a/b.cc:6] Could not load dynamic library 'libx.so.7'; dlerror: libx.so.7: cannot open"
       " shared object file: No such file or directory"], None, None),
+    (["Unable to initialize backend 'tpu': INTERNAL: Failed to open libtpu.so: libtpu.so: cannot open shared object"
+      " file: No such file or directory"], None, None),
+    (["ImportError: libcuda.so.1: cannot open shared object file: No such file or directory"], "glibc-libcuda", 1),
     # What a program can do is a list, no error.
     ([" Userspace RDMA     : Unsupported", " --rdma library        : Not Loaded (libcufile_rdma.so)"], None, None),
     (["Userspace RDMA: error, Unsupported"], "topic-rdma", 1),
@@ -263,6 +271,9 @@ WORDS = "RuntimeError: the CUDA driver of libfrob could not be initialised"
     (GID, "gpu01:10:11 [2] NCCL INFO comm 0x1 rank 3\n" * 30, True),
     (LOST, "exit 137\nState: OUT_OF_MEMORY (exit code 0)\n", True),
     (WARNED, "ERROR no transport is left\n", True),
+    # A server goes on with other requests.
+    ("E: " + LOST, "Task a[7] raised unexpected: E()\nTask b[8] succeeded in 0.1s: None\n", True),
+    ("E: " + LOST, "Task a[7] retry: Retry in 5s\nTask a[7] succeeded in 0.1s: None\n", False),
     (OOM, "batch size 64 fits\nERROR: push to statsd failed\ndone, 200 steps, exit 0\n", False),
     (OOM, "worker exited with code 1\n", True),
     (OOM.replace("INFO ", ""), "done, 200 steps\n", True),
@@ -349,6 +360,13 @@ def test_the_usual_causes_are_shown_with_their_answer(facts):
     assert re.search(r"Usual causes .*\n.*limits/shm-too-small, (ruled out|not checked|does not apply)\s+here", out), out
 
 
+def test_a_cause_that_the_log_rules_out_is_not_shown(facts):
+    text = "| NVIDIA-SMI 535.112     Driver Version: 537.42       CUDA Version: 12.2     |\n"
+    for log, shown in (("", True), (text, False)):
+        out = run("why", "--text", log + "CUDA_ERROR_NO_DEVICE", "--from", facts(NODE)).out
+        assert ("(driver/loaded, " in out) == shown and "Usual causes" in out
+
+
 def test_the_end_of_a_long_log(why):
     assert why("%s\n%s" % (OOM, "a line of the job\n" * 100000))["survived"]
     assert not why("%s\n%sERROR: all is lost\n" % (OOM, "a line of the job\n" * 100000))["survived"]
@@ -377,7 +395,9 @@ def test_a_line_that_reads_like_an_error(facts):
 
 
 def test_a_line_that_reads_like_an_error_behind_which_the_job_went_on(facts):
-    for behind, went_on in (("step 7 of 9\n", True), ("sorry\n", False)):
+    raised = 'Traceback (most recent call last):\n  File "a.py", line 7, in f\nSystemExit: no checkpoint\n'
+    for behind, went_on in (("step 7 of 9\n", True), ("sorry\n", False), ("step 7\n" + raised, False),
+                            (raised + "step 7\n", True), ("task exited with exit code 1\njob is done\n", False)):
         out = run("why", "--text", STRANGE + "\n" + behind, "--from", facts(NODE)).out
         assert ("reads like one" in out) != went_on and ("The job went on after it." in out) == went_on
 

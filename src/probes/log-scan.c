@@ -180,13 +180,16 @@ struct match {
 /* False when nothing is to be kept of it. */
 static bool match_message(struct log_scan *scan, int level, struct span message, struct match *m)
 {
+	/* A failure has at least the level of a warning, and most lines have not: the cheap tests come first. */
+	bool may_fail = !scan->brief || level <= LEVEL_WARNING;
+
 	*m = (struct match){ .message = { .text = message } };
+	m->pattern = kmsg_index_find(&scan->index, &m->message, &m->number);
+	if (!m->pattern && !may_fail)
+		return false;
 	if (kmsg_is_of_user(message))
 		return false;
-	m->pattern = kmsg_index_find(&scan->index, &m->message, &m->number);
-	/* A failure has at least the level of a warning, and most lines have not: the cheap test comes first. */
-	m->failed = (!scan->brief || level <= LEVEL_WARNING) &&
-		    log_failures_parse(&scan->failures, message, &m->failure);
+	m->failed = may_fail && log_failures_parse(&scan->failures, message, &m->failure);
 	m->unexplained = !scan->brief && log_unexplained_add(&scan->unexplained, level, message) &&
 			 !m->pattern && !m->failed;
 	return m->pattern || m->failed || m->unexplained;
@@ -314,10 +317,10 @@ void log_scan_message(struct log_scan *scan, uint64_t time_us, int level, struct
 	struct span line;
 	struct match m;
 
-	if (kmsg_is_of_user(message))
-		return;
 	/* A message of several lines: each by itself, so that they are joined as those of a file are. */
 	if (log_join_may(&scan->join, message) || span_starts(message, "\\x0aNVRM:")) {
+		if (kmsg_is_of_user(message))
+			return;
 		while (cut_line(&message, &line))
 			if (line.n)
 				scan_record_line(scan, time_us, level, line);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "render/text.h"
 #include "why/why.h"
 
@@ -12,6 +13,7 @@
 #define EVENTS_MAX 5 /* of one kind that are listed */
 #define FACTS_MAX 8  /* of one name */
 #define CAUSES_MAX 3 /* that are shown with their titles, of those that the first message names */
+#define PLACES_MAX 8 /* among which these are */
 #define RULES_MAX 5  /* that are named, of those that are ruled out or do not apply */
 
 struct why_view {
@@ -311,18 +313,36 @@ static bool is_evaluated(const struct why *why)
 
 struct cause {
 	const struct finding *finding;
-	const char *answer;
+	const char *answer; /* NULL: the log rules it out */
 };
+
+/* A driver that told the job its version was loaded. */
+static bool is_ruled_out_by_log(const struct job *job, const char *id)
+{
+	static const char *const rules[] = { "driver/loaded", "modules/nvidia-not-built-for-kernel",
+					     "modules/nouveau-loaded" };
+	bool is_about_loading = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		is_about_loading |= strcmp(id, rules[i]) == 0;
+	for_each(fact, &job->facts)
+		if (is_about_loading && strcmp(fact->name, "driver.version") == 0)
+			return true;
+	return false;
+}
 
 /* Takes of LIST, which has COUNT findings, what the first message names, by the place that it has there. */
 static void take_causes(const struct why *why, const struct finding **list, uint32_t count,
-			const char *answer, struct cause causes[CAUSES_MAX])
+			const char *answer, struct cause causes[PLACES_MAX])
 {
 	for (uint32_t i = 0; i < count; i++) {
 		int place = message_names_rule(why->decisive->message, list[i]->rule->id);
 
-		if (place >= 0 && place < CAUSES_MAX && !causes[place].finding)
-			causes[place] = (struct cause){ list[i], answer };
+		if (place < 0 || place >= PLACES_MAX || causes[place].finding)
+			continue;
+		causes[place].finding = list[i];
+		if (!is_ruled_out_by_log(why->job, list[i]->rule->id))
+			causes[place].answer = answer;
 	}
 }
 
@@ -330,7 +350,7 @@ static void take_causes(const struct why *why, const struct finding **list, uint
 static void show_causes(struct why_view *w)
 {
 	const struct why *why = w->why;
-	struct cause causes[CAUSES_MAX] = { 0 };
+	struct cause causes[PLACES_MAX] = { 0 };
 	const char *label = "Usual causes";
 
 	if (!why->decisive)
@@ -339,10 +359,12 @@ static void show_causes(struct why_view *w)
 	take_causes(why, why->unknown.items, why->unknown.count, "not checked here", causes);
 	take_causes(why, why->inapplicable.items, why->inapplicable.count, "does not apply here",
 		    causes);
-	for (int i = 0; i < CAUSES_MAX; i++) {
+	for (int i = 0, end = CAUSES_MAX; i < end && i < PLACES_MAX; i++) {
 		const struct finding *f = causes[i].finding;
 
-		if (!f)
+		if (f && !causes[i].answer)
+			end++;
+		if (!f || !causes[i].answer)
 			continue;
 		field(w, label,
 		      arena_printf(w->arena, "%s (%s, %s)", f->rule->title, f->rule->id,

@@ -9,6 +9,7 @@
 #include "why/sign.h"
 
 #define GOOD_LINES 12 /* in which a job that went well says so */
+#define BAD_LINES 8   /* of which one tells that a process ended badly */
 #define LAST_LINES 5  /* an error among these is the end of the job, */
 #define GOOD_BEHIND 2 /* unless so many lines behind it tell that something went well */
 
@@ -103,6 +104,7 @@ static enum ending_class classify(const struct error_finder *errors, struct span
 	own->is_exit = said != EXIT_NOT_SAID;
 	own->is_raised = is_raised(text);
 	own->is_overcome = sign_is_in(SIGN_OVERCOME, &line);
+	own->is_request = sign_is_in(SIGN_REQUEST, &line);
 	if (said == EXIT_OTHER || sign_is_in(SIGN_BAD, &line))
 		return ENDING_BAD;
 	if (error_finder_next(errors, text, text.p) && !error_line_is_calm(text))
@@ -126,6 +128,33 @@ static void add_line(struct ending *ending, const struct error_finder *errors, s
 	*line = (struct ending_line){ .number = number };
 	line->class = classify(errors, text, line);
 	ending->count++;
+	ending->is_lost |= sign_is_in_text(SIGN_LOST, text);
+}
+
+/* "Traceback (most recent call last):", its frames, which are indented, and one line: the program's last one. */
+static bool is_exception(struct span tail)
+{
+	static const char begin[] = "Traceback (most recent call last):";
+	struct span line, last = { 0 };
+	bool is_open = false;
+
+	while (span_cut(&tail, '\n', &line)) {
+		bool is_frame = line.n && (*line.p == ' ' || *line.p == '\t');
+
+		if (!span_trim(line).n)
+			continue;
+		if (memmem(line.p, line.n, begin, sizeof(begin) - 1))
+			is_open = true, last.n = 0;
+		else if (is_open && !is_frame)
+			is_open = last.n == 0, last = line;
+	}
+	return is_open && last.n;
+}
+
+static void find_bad(struct ending *ending)
+{
+	for (uint32_t i = 0; i < ending->count && i < BAD_LINES; i++)
+		ending->is_bad |= ending->lines[i].class == ENDING_BAD;
 }
 
 /* Of two exit statuses the last one can be that of a clean-up. */
@@ -136,6 +165,8 @@ static void find_good(struct ending *ending)
 	for (uint32_t i = 0; i < ending->count; i++) {
 		const struct ending_line *line = &ending->lines[i];
 
+		if (ending->is_lost && line->is_request)
+			continue;
 		if (line->class >= ENDING_ERROR) {
 			ending->error_line = line->number;
 			if (line->is_exit)
@@ -154,7 +185,8 @@ struct ending find_ending(struct arena *arena, const struct error_finder *errors
 			  uint64_t lines)
 {
 	struct ending ending = { .lines = arena_alloc(arena,
-						      ENDING_LINES_MAX * sizeof(*ending.lines)) };
+						      ENDING_LINES_MAX * sizeof(*ending.lines)),
+				 .is_raised = is_exception(tail) };
 
 	while (tail.n && ending.count < ENDING_LINES_MAX) {
 		const char *mark;
@@ -170,6 +202,7 @@ struct ending find_ending(struct arena *arena, const struct error_finder *errors
 		lines -= lines > 0;
 	}
 	find_good(&ending);
+	find_bad(&ending);
 	return ending;
 }
 

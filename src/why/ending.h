@@ -29,13 +29,17 @@ struct ending_line {
 	bool is_exit;	  /* by an exit status */
 	bool is_raised;	  /* an exception */
 	bool is_overcome; /* it says that the program does something else instead */
+	bool is_request;  /* it speaks of one request of a server */
 };
 
 struct ending {
 	struct ending_line *lines; /* the last ones that are not empty, the last first */
 	uint32_t count;
-	bool is_good;	     /* behind the last error a line tells that something went well */
-	bool is_success;     /* or that the job did */
+	bool is_good;	 /* behind the last error a line tells that something went well */
+	bool is_success; /* or that the job did */
+	bool is_bad;	 /* one of the last lines tells that a process ended badly */
+	bool is_raised;	 /* the last lines are an exception that nothing caught */
+	bool is_lost; /* a server says that a request failed: that others did not shows nothing */
 	uint64_t error_line; /* the last line that reads like an error; 0: none does */
 };
 

@@ -554,8 +554,15 @@ static bool is_place_survived(const struct job_place *place, const struct ending
 {
 	struct ending_behind behind = ending_behind(ending, place->line, place->line);
 
-	return ending->is_success || ending->is_good ||
+	if (ending->is_success || ending->is_raised)
+		return ending->is_success;
+	return (ending->is_good && !ending->is_bad) ||
 	       (!behind.is_very_bad && (behind.progress || behind.calm >= WENT_ON_LINES));
+}
+
+static bool is_cause(const struct message *m)
+{
+	return m->weight == FAILURE_CAUSE || m->weight == FAILURE_LOSS;
 }
 
 /* Did the job do its work between E and a later failure? Then that one is the first of its end. */
@@ -564,7 +571,7 @@ static bool is_left_behind(const struct job *job, const struct job_event *e,
 {
 	struct aftermath a = aftermath_of(e, ending);
 
-	if (e->message->kind > MESSAGE_CONSEQUENCE || e->message->weight == FAILURE_CAUSE ||
+	if (e->message->kind > MESSAGE_CONSEQUENCE || is_cause(e->message) ||
 	    (a.is_raised && !a.behind.overcome))
 		return false;
 	for_each(f, &job->events)
@@ -642,10 +649,15 @@ const struct job *job_end(struct job_reader *r)
 	return r->job;
 }
 
-static const struct job_event *first_cause(const struct job *job)
+/* The first one that counts before M. A GPU that is lost explains all that an Xid can explain. */
+static const struct job_event *first_cause(const struct job *job, const struct message *m)
 {
+	bool is_symptom = m->weight == FAILURE_SYMPTOM,
+	     is_of_gpu = !is_cause(m) && message_names_rule(m, "log/xid") >= 0;
+
 	for_each(e, &job->events)
-		if (e->message->weight == FAILURE_CAUSE && !e->survived)
+		if (!e->survived && ((is_symptom && is_cause(e->message)) ||
+				     (is_of_gpu && e->message->weight == FAILURE_LOSS)))
 			return e;
 	return NULL;
 }
@@ -669,6 +681,6 @@ const struct job_event *job_decisive(const struct job *job)
 	plain = first_failure(job, false);
 	if (plain && strcmp(plain->message->component, first->message->component) != 0)
 		first = plain;
-	cause = first->message->weight == FAILURE_SYMPTOM ? first_cause(job) : NULL;
+	cause = first_cause(job, first->message);
 	return cause ? cause : first;
 }

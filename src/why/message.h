@@ -28,8 +28,9 @@ extern const char *const message_kind_words[];
 /* Which of several failures counts. */
 enum message_weight {
 	FAILURE_PLAIN,
-	FAILURE_SYMPTOM,  /* it does not name its reason: a cause counts before it */
-	FAILURE_CAUSE,	  /* others come from it, also those before it */
+	FAILURE_SYMPTOM, /* it does not name its reason: a cause counts before it */
+	FAILURE_CAUSE,	 /* others come from it, also those before it */
+	FAILURE_LOSS, /* a cause that takes a GPU away: it counts before what an Xid can explain */
 	FAILURE_UNWARNED, /* it is none in a line that is information or a warning */
 };
 
