@@ -732,6 +732,14 @@ def test_module_that_is_loaded_by_nothing_else(make):
     assert plan.empty() and "x.conf:1" in plan.refused("modules/nvidia-uvm-not-loaded")
 
 
+def test_a_module_of_the_next_driver_is_loaded_at_boot_alone(make):
+    """The running driver refuses it: the load now would fail, and the whole repair with it."""
+    plan = make("hgx-h100-ib", "unload nvidia_uvm\n" + "".join(
+        "ko %s version=580.65.06\n" % name for name in ("nvidia", "nvidia_uvm", "nvidia_modeset", "nvidia_drm")))
+    repair = plan.repair("modules/nvidia-uvm-not-loaded")
+    assert (repair["what"], repair["activation"]) == ("load nvidia-uvm at every boot", "reboot")
+
+
 def test_user_with_a_process_of_a_launchers_name(make):
     plan = make("hgx-h100-ib", "process slurmd memlock=65536 unit=user@1000.service\n")
     assert plan.empty() and "which belongs to a user" in plan.refused("limits/memlock")

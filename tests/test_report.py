@@ -131,7 +131,7 @@ def test_details_have_the_order_of_the_table(name, node_tree):
     details = text.partition("\nDetails\n")[2]
     if counted(unwrapped("\n".join(text.splitlines()[:3])))[0] > MANY:	# beside what is to be done
         assert not details
-        details = re.sub(r"^ {4}\[(\d+)\] (CRIT|ERR|WARN|WAIT) ", r"\2 [\1] ", plan_of(text), flags=re.M)
+        details = re.sub(r"^ {4}(CRIT|ERR|WARN|WAIT) ", r"\1 ", plan_of(text), flags=re.M)
     heads = re.findall(r"^(?:CRIT|ERR|WARN|WAIT) +(?:\[ ?\d+\] )?\S.*(?:\n {8,}.*)*?\[?[a-z0-9]+/[a-z0-9-]+\]?$", details, re.M)
     marks = [re.match(r"(\w+) +(?:\[ ?(\d+)\])?", head).groups() for head in heads]
     brief = [re.match(r"(\w+) +(?:\[ ?(\d+)\])?", row[0]).groups()
@@ -150,7 +150,7 @@ def plan_of(text):
 def numbers_of(text):
     """Of "[1, 4-6]" at the beginning of a line."""
     found = []
-    for part in re.findall(r"^ +\[([\d, -]+)\] ", re.sub(r",\n +(?=\d)", ", ", text), re.M):
+    for part in re.findall(r"^ +(?:(?:CRIT|ERR|WARN|WAIT) +)?\[([\d, -]+)\] ", re.sub(r",\n +(?=\d)", ", ", text), re.M):
         for one in part.split(","):
             first, _, last = one.partition("-")
             found += range(int(first), int(last or first) + 1)
@@ -491,9 +491,9 @@ def test_what_needs_a_running_node_comes_after_the_restart(node_tree):
 
 def test_a_cable_is_checked_before_the_restart(node_tree):
     """A restart does not repair it."""
-    plan = plan_of(text_of(node_tree("broken-everything"), "--profile", EVERYTHING))
+    plan = unwrapped(plan_of(text_of(node_tree("broken-everything"), "--profile", EVERYTHING)))
     assert plan.index("Check the cable at both ends") < plan.index("Power the node off")
-    assert plan.index("fabric's administrator") < plan.index("Power the node off")
+    assert plan.index("a switch of that fabric") < plan.index("Power the node off")
 
 
 @pytest.mark.parametrize("brief", [(), ("--brief",)])
@@ -586,7 +586,19 @@ def test_a_remedy_names_its_object(node_tree):
 def test_what_is_loaded_at_boot_is_said(scratch):
     text = text_of(case_tree(scratch, "incidents/boot",
                              "RoCE node: options stand in modprobe.d, the image with nvidia.ko lacks them"), "--profile", "deepep")
+    # The restart for the options comes first: a load now would be lost.
+    assert "load nvidia-peermem now" not in unwrapped(text)
+    assert re.search(r"\[(\d)\] If the boot did not solve this: ", unwrapped(text))
+    text = run("fix", "--root", scratch.directory, "--profile", "deepep").out
     assert "load nvidia-peermem now (at boot /etc/modules-load.d/nvidia-peermem.conf loads it)" in unwrapped(text)
+
+
+def test_only_what_a_boot_undoes_is_done_after_it(node_tree):
+    text = unwrapped(text_of(node_tree("broken-everything"), "--profile", EVERYTHING))
+    assert text.count("If the boot did not solve this: ") == 1
+    assert "If the boot did not solve this: Create the device nodes." in text
+    assert "Fix: set PeerMappingOverride=1" in text
+    assert "sudo systemctl restart" not in text[text.index("Power the node off") - 3000:text.index("Power the node off")]
 
 
 def test_jobs_are_promised_nothing_that_another_problem_forbids(scratch):
@@ -600,6 +612,25 @@ def test_who_acts_outside_a_container(scratch):
                              "--profile", "gpudirect-rdma", user=True))
     assert re.search(r"Create the container again, where you start it \([^)]*\): \[\d\] Start the container with --device=/dev/infiniband", text)
     assert "pci/0000:08:00.0 name enable_rdma" in text and "BDF" not in text
+
+
+def test_a_container_is_created_once(scratch):
+    """The host makes the device first: a container does not get one that is made later."""
+    text = text_of(put(scratch, "hgx-h100-ib", "container docker", "iommu DMA-FQ", "args -iommu=pt",
+                       "replace /proc/self/mounts size=1073741824k size=65536k"), user=True)
+    who = [title.split(",")[0] for title in steps(text)]
+    assert who.index("The administrator of the host") < who.index("Create the container again")
+    assert re.search(r"^Jobs +should not start in this container$", text, re.M)
+
+
+def test_the_administrators_part_has_a_head(scratch):
+    text = text_of(put(scratch, "hgx-h200-roce", "env NCCL_SOCKET_IFNAME=ib9", "param RegistryDwords ="), "--profile", "deepep", user=True)
+    assert re.search(r"^ 1\. In the environment of the job.*(?:\n {4}.*)*\nFor the administrator:\n 2\. ", text, re.M), text
+
+
+def test_a_gpu_that_the_driver_does_not_have_is_not_usable(scratch):
+    text = text_of(put(scratch, "broken-everything"))
+    assert re.search(r"^GPUs +8 x NVIDIA H100 80GB HBM3 \(6 usable\), driver", text, re.M)
 
 
 def test_the_decision_comes_before_all(node_tree):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* steps-later.c - what one step must know of the later ones: the reboot that comes once, the initramfs that is built
  * once, and the devices that only a repair brings back. */
-#include "advice/steps.h"
+#include "advice/steps-private.h"
 
 bool steps_needs_repair(const struct problem *p)
 {
@@ -25,7 +25,7 @@ const struct problem *steps_stops_boot(const struct steps *steps)
 	return NULL;
 }
 
-static bool plan_makes_image(const struct steps *steps)
+bool steps_plan_makes_image(const struct steps *steps)
 {
 	if (!steps->plan || steps->plan->refused)
 		return false;
@@ -54,7 +54,7 @@ bool steps_makes_image(const struct steps *steps, const struct problem *p)
 	if (steps_kind(steps, p) != STEP_HAND)
 		return false;
 	return steps_stops_boot(steps) || is_built_below(steps, p) ||
-	       (steps_is_hand_first(steps) && plan_makes_image(steps));
+	       (steps_is_hand_first(steps) && steps_plan_makes_image(steps));
 }
 
 unsigned int steps_done_later(const struct steps *steps, const struct problem *p)

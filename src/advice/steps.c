@@ -10,7 +10,7 @@
 const char *const step_kind_words[] = {
 	"decide",   "run-as-root", "drain",	  "save-log", "fix",	 "by-hand",
 	"job",	    "check-link",  "before-boot", "firmware", "restart", "after-boot",
-	"hardware", "container",   "host",	  "provider", "check",
+	"hardware", "host",	   "container",	  "provider", "check",
 };
 const char *const step_actor_words[] = { NULL, "user", "root", "host", "provider", "support" };
 
@@ -104,6 +104,20 @@ bool steps_is_done_already(const struct steps *steps, const struct problem *p)
 	return p->waits || (r && r->refused && r->activation);
 }
 
+/* A boot undoes what only changes the running node, or does it anyway: what is left to do comes after it. */
+bool steps_is_undone_by_boot(const struct steps *steps, const struct problem *p)
+{
+	if (steps->restart < ACTIVATION_REBOOT || !steps->plan || !is_repaired(steps, p))
+		return false;
+	for_each(member, &p->members) {
+		const struct plan_repair *r = steps_repair(steps, *member);
+
+		if (r && r->what && (r->lasts || r->activation > ACTIVATION_NOW))
+			return false;
+	}
+	return true;
+}
+
 /* Returns true if the restart is the whole remedy. */
 static bool needs_restart_only(const struct problem *p)
 {
@@ -124,6 +138,8 @@ enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 
 	if (steps_is_done_already(steps, p))
 		return STEP_RESTART;
+	if (steps_is_undone_by_boot(steps, p))
+		return STEP_AFTER;
 	kind = is_repaired(steps, p) ? STEP_FIX : kind_of_mender(steps, p);
 	return kind == STEP_HAND && (needs_restart_only(p) || steps_is_reset_by_boot(steps, p))
 		       ? STEP_RESTART
@@ -328,13 +344,18 @@ static bool needs_drain(const struct steps *steps)
 	return needed && !is_known(steps->report->node->os.next_boot);
 }
 
-/* An administrator first removes what keeps fix from a repair. */
+/* An administrator first removes what keeps fix from a repair, and installs what belongs in the initramfs that fix
+ * builds. */
 bool steps_is_hand_first(const struct steps *steps)
 {
-	for_each(p, &steps->problems->items)
-		if (steps_kind(steps, p) == STEP_HAND && steps_refused(steps, p) &&
-		    !steps_is_blind(steps, p))
+	for_each(p, &steps->problems->items) {
+		if (steps_kind(steps, p) != STEP_HAND || steps_is_blind(steps, p))
+			continue;
+		if (steps_refused(steps, p) ||
+		    (steps_plan_makes_image(steps) &&
+		     finding_then(p->first) & (THEN_IMAGE | THEN_REBOOT)))
 			return true;
+	}
 	return false;
 }
 
@@ -426,8 +447,8 @@ static void add_steps(struct steps *steps)
 	add_kind(steps, STEP_AFTER);
 	add_kind(steps, STEP_HARDWARE);
 	add_if_still_unresponsive(steps);
-	add_kind(steps, STEP_CONTAINER);
 	add_kind(steps, STEP_HOST);
+	add_kind(steps, STEP_CONTAINER);
 	add_kind(steps, STEP_PROVIDER);
 	if (steps->items.count)
 		find_step(steps, STEP_CHECK);

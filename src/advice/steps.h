@@ -24,8 +24,8 @@ enum step_kind {
 	STEP_RESTART,  /* reload, reboot or power cycle: what waits for it takes effect */
 	STEP_AFTER,    /* as root after the restart, because it needs the driver or a link */
 	STEP_HARDWARE,
-	STEP_CONTAINER, /* change how the container is started */
 	STEP_HOST,
+	STEP_CONTAINER, /* change how the container is started, after what its host must do, so that it starts once */
 	STEP_PROVIDER,
 	STEP_CHECK, /* run doctor again */
 };
@@ -86,6 +86,8 @@ bool steps_is_same(const struct steps *steps, const struct problem *a, const str
 bool steps_is_restart_alone(const struct steps *steps, const struct problem *problem);
 /* The node is booted for other problems, which resets the GPUs too. */
 bool steps_is_reset_by_boot(const struct steps *steps, const struct problem *problem);
+/* Returns true if fix repairs PROBLEM only until the restart that other problems need. */
+bool steps_is_undone_by_boot(const struct steps *steps, const struct problem *problem);
 /* Returns the instruction for PROBLEM. */
 const char *steps_what(const struct steps *steps, const struct problem *problem);
 /* Returns when the change of PROBLEM takes effect. */
@@ -124,7 +126,7 @@ const char *steps_resume_command(const struct steps *steps);
 const struct step *steps_first(const struct steps *steps);
 /* Returns the number of PROBLEM, from 1; 0 if it is the only one. */
 unsigned int steps_number(const struct steps *steps, const struct problem *problem);
-/* Returns true if STEP_HAND comes before STEP_FIX, because it removes what keeps fix from a repair. */
+/* Returns true if STEP_HAND comes before STEP_FIX, which needs what it removes or installs. */
 bool steps_is_hand_first(const struct steps *steps);
 /* Returns the commands of STEP, one a line, or NULL. */
 const char *steps_command(const struct steps *steps, const struct step *step);

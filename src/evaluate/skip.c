@@ -125,8 +125,8 @@ bool skip_without_nvml(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "nvml.gpus" });
 	else
 		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
-			.observed = "The driver was not asked.",
-			.remedy = "Run nvnodecheck doctor --nvml.", .evidence = { "nvml.gpus" });
+			.observed = "The driver was not asked.", .remedy = RUN_NVML,
+			.evidence = { "nvml.gpus" });
 	return true;
 }
 

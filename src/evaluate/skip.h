@@ -7,6 +7,10 @@
 #ifndef SKIP_H
 #define SKIP_H
 
+/* It is not the default, because it opens devices. */
+#define RUN_NVML \
+	"Run nvnodecheck doctor --nvml. It opens the GPUs, so it is not the default; it changes nothing."
+
 #include "evaluate/rule.h"
 #include "query/kind.h"
 

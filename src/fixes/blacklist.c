@@ -15,8 +15,10 @@ static void block_nouveau(struct fixing *f)
 		return;
 	fix_does(f, ACTIVATION_REBOOT,
 		 "keep nouveau from loading, in modprobe.d and in the initramfs");
-	fix_costs(f, "Until the NVIDIA driver is loaded, a console on this GPU uses the firmware's "
-		     "frame buffer.");
+	fix_costs(
+		f,
+		"Until the NVIDIA driver is loaded, a screen connected to one of these GPUs shows "
+		"only the firmware's frame buffer.");
 }
 
 static void block_drm(struct fixing *f)

@@ -119,12 +119,20 @@ const struct finding *fix_failing(const struct fixing *f, const char *rule)
 	return NULL;
 }
 
+/* Returns true for a step that changes the running system alone: a boot undoes it. */
+static bool is_live(enum plan_step_kind kind)
+{
+	return kind == PLAN_LOAD_MODULE || kind == PLAN_UNLOAD_MODULE || kind == PLAN_UNIT_START ||
+	       kind == PLAN_UNIT_STOP || kind == PLAN_SYSCTL || kind == PLAN_DEVICE_NODE;
+}
+
 struct plan_step *fix_step(struct fixing *f, enum plan_step_kind kind, const char *subject,
 			   const char *const *argv)
 {
 	struct plan_step *step;
 
 	f->repair->changes = true;
+	f->repair->lasts |= !is_live(kind);
 	for_each_mut(s, &f->plan->steps)
 		if (s->kind == kind && same_text(s->subject, subject))
 			return s;

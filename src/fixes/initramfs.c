@@ -11,9 +11,9 @@ static void build(struct fixing *f, const struct initramfs_image *image)
 	if (!fix_image_allows(f, "nvidia"))
 		return;
 	*LIST_ADD(f->arena, &f->rebuild) = image->path.value;
-	f->repair->changes = true;
+	f->repair->changes = f->repair->lasts = true;
 	fix_does(f, ACTIVATION_REBOOT, "rebuild %s from the files on disk", image->path.value);
-	fix_costs(f, "The old image is kept until the new one has been read back.");
+	fix_costs(f, "The new image is read back and compared before it replaces the old one.");
 }
 
 static void plan_stale(struct fixing *f)

@@ -27,14 +27,24 @@ static void set_option(struct fixing *f)
 			 "set %s=%s for %s", param, value, module);
 }
 
+static bool has_registry(const struct node *node)
+{
+	const struct driver_param *live = node_param(node, "RegistryDwords");
+
+	for_each(a, &node->modprobe.assignments)
+		if (str_is(a->param, REGISTRY))
+			return true;
+	return live && is_known(live->value) && *live->value.value;
+}
+
 /* Arguments: key, value. */
 static void set_registry_key(struct fixing *f)
 {
 	const char *key = fix_arg(f, 0), *value = fix_arg(f, 1);
 
 	if (fix_registry(f, key, value))
-		fix_does(f, ACTIVATION_REBOOT,
-			 "set %s=%s in RegistryDwords and keep its other keys", key, value);
+		fix_does(f, ACTIVATION_REBOOT, "set %s=%s in RegistryDwords%s", key, value,
+			 has_registry(f->node) ? " and keep its other keys" : "");
 }
 
 /* Sets the option only if the GPU offers a larger BAR1; whether it fits depends on the board's windows. */

@@ -84,14 +84,14 @@ bool draft_differs(const struct draft *draft)
 
 void draft_set(struct fixing *f, struct draft *draft, struct span text)
 {
-	f->repair->changes = true;
+	f->repair->changes = f->repair->lasts = true;
 	f->modprobe = NULL;
 	draft->after = (struct span){ arena_strndup(f->arena, text.p, text.n), text.n };
 }
 
 void draft_remove(struct fixing *f, struct draft *draft)
 {
-	f->repair->changes = true;
+	f->repair->changes = f->repair->lasts = true;
 	f->modprobe = NULL;
 	draft->after = (struct span){ NULL, 0 };
 }
@@ -107,7 +107,7 @@ void draft_splice(struct fixing *f, struct draft *draft, size_t at, size_t n, co
 	size_t more = strlen(with), rest = draft->after.n - at - n;
 	char *text = arena_alloc(f->arena, at + more + rest + 1);
 
-	f->repair->changes = true;
+	f->repair->changes = f->repair->lasts = true;
 	f->modprobe = NULL;
 	memcpy(text, draft->after.p, at);
 	memcpy(text + at, with, more);

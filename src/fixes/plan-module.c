@@ -102,6 +102,15 @@ static bool check_install(struct fixing *f, const char *name)
 	return true;
 }
 
+/* Returns true if the running driver is of another version than the file: the module can be loaded after a reboot. */
+static bool is_for_next_boot(const struct fixing *f, const struct module_file *file)
+{
+	const struct fact_str *running = &f->node->driver.version;
+
+	return file && str_starts(file->name, "nvidia") && is_known(file->version) &&
+	       is_known(*running) && strcmp(file->version.value, running->value) != 0;
+}
+
 bool fix_load_now(struct fixing *f, const char *module)
 {
 	const struct module_file *file = fix_module_file(f, module);
@@ -112,6 +121,10 @@ bool fix_load_now(struct fixing *f, const char *module)
 		return true;
 	if (!check_file(f, module))
 		return false;
+	if (is_for_next_boot(f, file)) {
+		f->repair->activation = ACTIVATION_REBOOT;
+		return true;
+	}
 	verdict = modprobe_dry_run(f->arena, f->node, module);
 	if (verdict.answer == LOAD_NO)
 		return fix_refuse(f, "%s would not load: %s", module, verdict.why);

@@ -72,7 +72,7 @@ static void start(struct fixing *f, const char *unit)
 	bool manager = strcmp(unit, FABRIC_MANAGER) == 0, loads = false;
 
 	if (!service || str_is(service->load, "not-found") || !is_known(service->load)) {
-		fix_refuse(f, "%s is not installed; install its package", unit);
+		fix_refuse(f, "the unit file of %s, which is in its package, is missing", unit);
 		return;
 	}
 	if (str_is(service->load, "masked") || str_is(service->enabled, "masked")) {

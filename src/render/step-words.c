@@ -152,6 +152,10 @@ static const char *drain_title(const struct steps *steps)
 			"Take the node out of service: start no new jobs, and wait until the running "
 			"ones end. Cancel those that use %s: they never end",
 			render_where(steps->report, lost, LABELS_ALL));
+	/* The host name of a copy need not be the node's name. */
+	if (steps->elsewhere && node_is(steps->report->node, KIND_SLURM))
+		return "Drain the node: start no new jobs, and wait until the running ones end. For "
+		       "example: scontrol update nodename=NODE state=drain reason=nvnodecheck";
 	return "Drain the node: start no new jobs, and wait until the running ones end";
 }
 
@@ -206,7 +210,7 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_BOOT:
 		return "After all changes above and before any reboot, as root";
 	case STEP_FIRMWARE:
-		return "During this boot, in the firmware setup (BIOS)";
+		return "During this boot, open the firmware setup (BIOS)";
 	case STEP_RESTART:
 		return restart_title(steps);
 	case STEP_AFTER:

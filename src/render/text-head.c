@@ -150,6 +150,25 @@ static void count_model(struct models *m, const char *name)
 	m->kinds += i == m->kinds;
 }
 
+/* Returns true for a GPU that the loaded driver does not have, or that is off the bus. */
+static bool is_unusable(const struct report *r, const struct pci_device *d)
+{
+	return known_is(d->answers, false) || (known_is(r->node->driver.loaded, true) &&
+					       is_known(d->driver) && !str_is(d->driver, "nvidia"));
+}
+
+/* Returns " (6 usable)" if not all are, or "". */
+static const char *usable_text(const struct report *r)
+{
+	size_t all = 0, usable = 0;
+
+	for_each(d, &r->node->pci.devices) {
+		all += pci_is_gpu(d);
+		usable += pci_is_gpu(d) && !is_unusable(r, d);
+	}
+	return usable < all ? arena_printf(r->arena, " (%zu usable)", usable) : "";
+}
+
 /* "8 x NVIDIA H200" and what else there is. */
 static const char *models_text(const struct report *r)
 {
@@ -187,8 +206,8 @@ const char *render_gpus(const struct report *r)
 
 	if (!was_read(r->node->pci.devices))
 		return arena_printf(r->arena, "unknown, driver %s", driver_text(r));
-	return arena_printf(r->arena, "%s, driver %s%s", models_text(r), driver_text(r),
-			    counted ? "; numbered in PCI order" : "");
+	return arena_printf(r->arena, "%s%s, driver %s%s", models_text(r), usable_text(r),
+			    driver_text(r), counted ? "; numbered in PCI order" : "");
 }
 
 /* "; down: mlx5_8, mlx5_9" */
@@ -411,6 +430,8 @@ static const char *jobs_text(const struct view *v)
 {
 	unsigned int bad = 0, all = v->report->profiles;
 	const char *lost = steps_repair_text(v->steps), *own_text, *rest_text;
+	const char *place = is_known(v->report->node->os.container) ? "in this container"
+								    : "on this node";
 	LIST(const struct problem *) own = { 0 }, rest = { 0 };
 
 	if (!v->problems->items.count)
@@ -442,9 +463,9 @@ static const char *jobs_text(const struct view *v)
 		return arena_printf(v->report->arena, "%s%s", own_text, rest_text);
 	}
 	if (bad & PROFILE_BASE)
-		return "should not start on this node";
-	return arena_printf(v->report->arena, "that need %s should not start on this node",
-			    profiles_text(v->report->arena, bad & all));
+		return arena_printf(v->report->arena, "should not start %s", place);
+	return arena_printf(v->report->arena, "that need %s should not start %s",
+			    profiles_text(v->report->arena, bad & all), place);
 }
 
 /* For a reader who would try a reboot first. */

@@ -172,7 +172,9 @@ const char *render_refused(const struct steps *steps, const struct problem *p)
 {
 	const char *refused = steps_refused(steps, p);
 
-	return refused ? arena_printf(steps->report->arena,
+	/* A remedy that asks to leave the setting as it is says why. */
+	return refused && !p->first->answer.is_kept
+		       ? arena_printf(steps->report->arena,
 				      "nvnodecheck fix cannot do it here: %s.", refused)
 		       : NULL;
 }
@@ -439,8 +441,9 @@ void text_problem_lines(struct view *v, struct text_lines *lines, const struct p
 	const char *where = where_of(v, p), *label = "Found: ";
 
 	text_add(v, lines,
-		 arena_printf(arena, "%*s[%u] %s ", indent, "", steps_number(v->steps, p),
-			      p->waits ? "WAIT" : text_tags[p->severity]),
+		 arena_printf(arena, "%*s%-*s[%u] ", indent, "", TEXT_TAG,
+			      p->waits ? "WAIT" : text_tags[p->severity],
+			      steps_number(v->steps, p)),
 		 arena_printf(arena, "%s [%s]", p->first->rule->title, p->first->rule->id));
 	indent += indent;
 	if (where && found.count == 1 && text_columns(where) <= WHERE_SHORT)

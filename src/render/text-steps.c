@@ -269,6 +269,8 @@ static const char *advice_text(const struct view *v, const struct step *step,
 		       "board checked.";
 	if (step->kind == STEP_HARDWARE)
 		return hardware_text(v, p);
+	if (steps_is_undone_by_boot(v->steps, p))
+		return arena_printf(v->report->arena, "If the boot did not solve this: %s", text);
 	if (effect)
 		text = arena_printf(v->report->arena, "%s Takes effect %s.", text, effect);
 	/* Files that only root can read decide what to do. */
@@ -339,6 +341,9 @@ static void add_commands_after(struct view *v, struct section *section,
 {
 	const char *last = NULL;
 
+	/* A reboot starts the services again. */
+	if (v->steps->restart >= ACTIVATION_REBOOT)
+		return;
 	for_each(change, list) {
 		const char *command = change->repair->then_run;
 
@@ -567,6 +572,21 @@ static void print_warning(struct view *v, const struct sections *sections)
 				    (size_t)(section - sections->items) + 1);
 }
 
+static bool is_own_step(const struct step *step)
+{
+	return step->kind == STEP_JOB || step->kind == STEP_CONTAINER || step->kind == STEP_FINAL;
+}
+
+/* Returns true for the first step of others, after steps of a user without root. */
+static bool is_first_of_others(const struct view *v, const struct sections *sections,
+			       const struct section *section)
+{
+	return known_not(v->report->node->os.observed_uid, 0) &&
+	       !is_known(v->report->node->os.container) && section > sections->items &&
+	       is_own_step(section[-1].step) && section[-1].step->kind != STEP_FINAL &&
+	       !is_own_step(section->step) && !are_all_own(v->steps);
+}
+
 void text_steps(struct view *v)
 {
 	struct sections sections = { 0 };
@@ -588,6 +608,8 @@ void text_steps(struct view *v)
 			print_refused(v);
 			text_not_root(v);
 		}
+		if (is_first_of_others(v, &sections, section))
+			page_printf(&v->page, "For the administrator:\n");
 		print_section(v, section);
 	}
 }

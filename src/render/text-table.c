@@ -46,7 +46,8 @@ static size_t line_end(const char *text, int width)
 
 	if (!text[n])
 		return n;
-	while (end && text[end] != ' ')
+	/* The kernel's time, "[    8.008000]", is one word. */
+	while (end && (text[end] != ' ' || text[end - 1] == ' ' || text[end - 1] == '['))
 		end--;
 	return end ? end : n;
 }
@@ -171,6 +172,10 @@ static const char *short_title(const struct view *v, const struct problem *p, in
 		return title;
 	if (colon)
 		title = half_title(arena, p->first->rule, colon);
+	/* The effect takes one line. */
+	if (colon && text_columns(title) > width && colon - p->first->rule->title <= width)
+		title = arena_strndup(arena, p->first->rule->title,
+				      (size_t)(colon - p->first->rule->title));
 	return text_columns(with_where(arena, title, where)) <= width
 		       ? with_where(arena, title, where)
 		       : title;

@@ -130,10 +130,13 @@ static const char *without_stop(const struct report *r, const char *text)
 	return n && text[n - 1] == '.' ? arena_printf(r->arena, "%.*s", (int)n - 1, text) : text;
 }
 
-/* The first of several ways. */
+/* Returns the first of several ways; its first sentence on a page without problems, which is short. */
 static const char *first_way(const struct report *r, const char *how)
 {
 	const char *end = strstr(how, ", or ");
+
+	if (!end && !problems_find(r)->items.count)
+		end = strstr(how, ". ");
 
 	return end ? arena_strndup(r->arena, how, (size_t)(end - how)) : how;
 }

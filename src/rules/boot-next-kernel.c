@@ -223,7 +223,7 @@ static const struct rule boot_next_kernel_rules[] = {
 	{
 		.id = "boot/kernel-next-lacks-modules",
 		.title =
-			"GPUs or NICs fail after the next boot: its kernel lacks modules that are in use now",
+			"GPUs or NICs fail after the next boot: the kernel that boots then lacks modules that are in use now",
 		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,

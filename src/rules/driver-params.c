@@ -533,8 +533,10 @@ static void check_string(struct rule_context *ctx, const char *value, const char
 			     ctx, "\"%.*s\" %s%s", SPAN_FMT(first.text), first.problem,
 			     wrong == 1 ? ""
 			     : wrong == 2
-				     ? "; 1 more entry is wrong"
-				     : text_printf(ctx, "; %zu more entries are wrong", wrong - 1)),
+				     ? "; 1 more entry of this value is wrong"
+				     : text_printf(ctx,
+						   "; %zu more entries of this value are wrong",
+						   wrong - 1)),
 		     .expected =
 			     "Key=number entries separated by \";\", the whole value in double quotes",
 		     .evidence = { fact });
@@ -576,8 +578,8 @@ static const struct rule driver_params_rules[] = {
 		.evaluate = check_peer_mapping,
 		.impact =
 			"A job without CAP_SYS_ADMIN cannot map the NIC's doorbell for the GPU: cudaHostRegister "
-			"returns error 800. NVSHMEM before 3.4.5 does not start IBGDA. NVSHMEM from 3.4.5 uses a CPU "
-			"proxy instead, and DeepEP hangs in its first dispatch. NCCL GIN and UCX need the same mapping.",
+			"returns error 800. NVSHMEM from 3.4.5 then uses a CPU proxy, and DeepEP hangs in its first "
+			"dispatch. NVSHMEM before 3.4.5 does not start IBGDA. NCCL GIN and UCX need the same mapping.",
 		.then = THEN_REBOOT,
 		.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords.",
 		.fix = { "set-registry-key", { "PeerMappingOverride", "1" } },

@@ -386,7 +386,7 @@ static void check_gid_index(struct rule_context *ctx)
 static const struct rule env_gid_rules[] = {
 	{
 		.id = "env/gid-index-wrong",
-		.title = "RoCE connections fail: a job sends from a GID that does not route",
+		.title = "RoCE connections fail: a job sends from a GID that is not routable",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gid_index,

@@ -220,8 +220,8 @@ static const char *answers_now(struct rule_context *ctx, const char *bdf)
 	const struct pci_device *d = *bdf ? node_pci(ctx->node, bdf) : NULL;
 
 	return !d || !is_known(d->answers) ? ""
-	       : d->answers.value	   ? "; the GPU responds now"
-					   : "; the GPU does not respond now";
+	       : d->answers.value	   ? "; the GPU is on the PCIe bus now"
+					   : "; the GPU is not on the PCIe bus now";
 }
 
 static const char *say_xid(struct rule_context *ctx, const struct seen *seen, const char *others,

@@ -227,13 +227,14 @@ static void fail_held(struct rule_context *ctx, const struct pci_device *d, cons
 	FAIL(ctx, .subject = d->bdf.value,
 	     .observed = text_printf(ctx, "bound to %s", d->driver.value),
 	     .expected = "bound to nvidia",
-	     .remedy = argument
-			       ? text_printf(
-					 ctx,
-					 "If no virtual machine is to have it, remove %s= from the "
-					 "kernel command line.",
-					 argument)
-			       : NULL,
+	     .remedy =
+		     argument
+			     ? text_printf(
+				       ctx,
+				       "If no virtual machine is to have the GPU, remove %s= from the "
+				       "kernel command line.",
+				       argument)
+			     : NULL,
 	     .then = argument ? THEN_REBOOT : 0,
 	     .evidence = { fact, "modules.loaded[vfio_pci].refcnt", "cmdline.running" });
 }
@@ -477,7 +478,7 @@ static void check_gdrdrv(struct rule_context *ctx)
 static const struct rule modules_rules[] = {
 	{
 		.id = "modules/nouveau-loaded",
-		.title = "nouveau is loaded: it takes GPUs from the NVIDIA driver",
+		.title = "nouveau is loaded: it can take GPUs from the NVIDIA driver",
 		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
@@ -526,9 +527,10 @@ static const struct rule modules_rules[] = {
 		.evaluate = check_vfio,
 		.impact = "CUDA programs on this host cannot use this GPU.",
 		.then = THEN_IMAGE | THEN_REBOOT,
-		.remedy = "If no virtual machine is to have it, remove the setting that binds it "
-			  "(vfio-pci.ids= on the kernel command line, options vfio-pci in "
-			  "modprobe.d, or driverctl).",
+		.remedy =
+			"If no virtual machine is to have the GPU, remove the setting that binds it "
+			"(vfio-pci.ids= on the kernel command line, options vfio-pci in "
+			"modprobe.d, or driverctl).",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"driver and driver_override of each NVIDIA display controller, whether vfio_pci is in use, its option "

@@ -344,7 +344,7 @@ static const struct rule pci_acs_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_redirect,
 		.impact =
-			"Copies between GPUs, and between GPU and NIC, below a switch go through the root complex. They are slow "
+			"Copies between devices below one PCIe switch go through the root complex instead. They are slow "
 			"or hang.",
 		.remedy = "Switch ACS off in the firmware setup.",
 		.fix = { "clear-acs-redirect" },
@@ -358,8 +358,8 @@ static const struct rule pci_acs_rules[] = {
 		       "UpstreamFwd redirect nothing. setpci is no repair: the next boot loses it, and the IOMMU groups stay "
 		       "wrong.",
 		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",
-		.cost = "Isolation is weaker: devices below the switch can then reach each other. Do not do this on a host that gives "
-			"single devices to virtual machines.",
+		.cost = "Isolation is weaker: devices below the PCIe switch can then reach each other. Leave ACS on if virtual "
+			"machines get some of these devices.",
 		.is_risk = true,
 		.sources = SOURCES_ACS,
 	},

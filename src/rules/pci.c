@@ -156,8 +156,8 @@ static void check_small_bar1(struct rule_context *ctx, const struct pci_device *
 		NOTE(ctx, .subject = gpu->bdf.value,
 		     .observed = text_printf(
 			     ctx,
-			     "%s for %u GiB of memory: the driver uses a part of BAR1, so peers "
-			     "cannot map all of the memory",
+			     "BAR1 has %s, as much as the GPU's memory (%u GiB): the driver uses a part of "
+			     "BAR1, so peers cannot map all of the memory",
 			     format_bytes(ctx->arena, size), model->memory_gib),
 
 		     .evidence = { bar1_fact(ctx, gpu) });

@@ -94,8 +94,8 @@ static const char *remedy_gids(struct rule_context *ctx, const struct rdma_devic
 			return text_printf(
 				ctx,
 				"Give %s an IPv4 address (ip address add ADDRESS/BITS dev %s), "
-				"and configure it for the next boot. If no job uses %s, leave it out of "
-				"NCCL_IB_HCA.",
+				"and configure it for the next boot. If jobs do not need %s, leave it out "
+				"of NCCL_IB_HCA.",
 				g->netdev.value, command_name(g->netdev.value, "INTERFACE"),
 				d->name.value);
 	return NULL;
@@ -266,8 +266,7 @@ static void check_no_netdev(struct rule_context *ctx)
 				.evidence = { port_fact(ctx->arena, d, p, "gids") });
 	}
 	if (ctx->findings->count == before)
-		NOT_APPLICABLE(ctx,
-			       .observed = "no RoCE v2 GID that routes (see rdma/no-rocev2-gid)",
+		NOT_APPLICABLE(ctx, .observed = "no routable RoCE v2 GID (see rdma/no-rocev2-gid)",
 			       .evidence = { "rdma.devices" });
 }
 
@@ -358,7 +357,7 @@ static void check_stale(struct rule_context *ctx)
 static const struct rule rdma_gid_rules[] = {
 	{
 		.id = "rdma/no-rocev2-gid",
-		.title = "RoCE connections fail: a port has no RoCE v2 GID that routes",
+		.title = "RoCE connections fail: a port has no routable RoCE v2 GID",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_rocev2,
@@ -369,7 +368,7 @@ static const struct rule rdma_gid_rules[] = {
 			"Give the port's network interface an IPv4 address, or a global IPv6 address. The kernel "
 			"then adds the GID. If the port has no GID, switch RoCE on: devlink dev param set "
 			"pci/BDF name enable_roce value true cmode driverinit, then devlink dev reload pci/BDF. "
-			"If no job uses the port, leave it out of NCCL_IB_HCA.",
+			"If jobs do not need the port, leave it out of NCCL_IB_HCA.",
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"gids, gid_attrs/types and gid_attrs/ndevs of every active Ethernet port; NCCL_IB_HCA "

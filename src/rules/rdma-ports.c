@@ -33,8 +33,8 @@ static void check_init(struct rule_context *ctx, const struct rdma_device *d,
 		     .remedy =
 			     others_are_active(ctx)
 				     ? "Other ports are ACTIVE, so their fabric has a subnet manager: do not start a "
-				       "second one. Check this port's cable and switch port, and ask the fabric's "
-				       "administrator why its subnet manager does not accept the port."
+				       "second one. Check that the cable leads to a switch of that fabric, and ask its "
+				       "administrator why the subnet manager does not accept the port."
 				     : NULL,
 		     .evidence = { state, sm });
 	else if (is_known(p->sm_lid))
