@@ -3,7 +3,6 @@
 messages in their order, with invented hosts, addresses, times and values."""
 import functools
 import gzip
-import io
 import json
 import lzma
 import os
@@ -538,20 +537,20 @@ def test_a_message_at_every_place_of_a_buffer(why):
         assert found["log"]["lines"] == 4
 
 
-@pytest.mark.parametrize("left", range(1, 7))
-def test_a_stream_that_begins_at_the_end_of_a_block(left, facts, tmp_path):
+@pytest.mark.skipif(not shutil.which("zstd"), reason="needs zstd")
+@pytest.mark.parametrize("left", [1, 3, 5, 6])
+def test_a_frame_that_begins_at_the_end_of_a_block(left, facts, tmp_path):
     """Files that were put behind each other: a few bytes of the second lie in a block of the first."""
-    first = io.BytesIO()
-    with gzip.GzipFile("", "wb", 0, first) as file:
-        file.write(os.urandom((256 << 10) - 60))
-    data = first.getvalue()
-    padding = (256 << 10) - left - len(data)
-    first = data[:3] + bytes([data[3] | 8]) + data[4:10] + b"x" * (padding - 1) + b"\0" + data[10:]    # RFC 1952: FNAME
-    second = gzip.compress(os.urandom(300000) + b"\n" + SHM.encode() + b"\n", 0)
-    assert padding > 0 and len(first) == (256 << 10) - left
-    (tmp_path / "log.gz").write_bytes(first + second)
-    result = run("why", tmp_path / "log.gz", "--from", facts(NODE))
-    assert "damaged" not in result.err and SHM[:30] in result.out, str(result)
+    def pack(data):
+        return subprocess.run(["zstd", "-c", "--no-check"], input=data, capture_output=True, check=True, timeout=60).stdout
+
+    block, noise = 256 << 10, os.urandom(256 << 10)
+    size = block - left - 30
+    while len(pack(noise[:size])) != block - left:    # what cannot be compressed grows by the heads of its blocks
+        size += block - left - len(pack(noise[:size]))
+    (tmp_path / "log.zst").write_bytes(pack(noise[:size]) + pack(os.urandom(300000)))
+    result = run("why", tmp_path / "log.zst", "--from", facts(NODE), "--json")
+    assert result.json()["log"]["bytes"] == size + 300000, str(result)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress,
