@@ -24,6 +24,7 @@ static const struct {
 	{ "flow-control", "net" },
 	{ "job-cgroup", "limits" },
 	{ "kernel", "os" },
+	{ "containerd", "containers" },
 	{ "kubelet", "containers" },
 	{ "libkmod", "modules" },
 	{ "limit-settings", "limits" },

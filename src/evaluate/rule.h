@@ -178,7 +178,8 @@ struct answer {
 		then; /* enum then, of the remedy above; the rule's own counts only for the rule's remedy */
 	const char *command;
 	const char *source; /* where this very answer is written, beside what the rule names */
-	bool is_kept;	    /* the remedy asks to leave the setting as it is: it has no cost */
+	bool is_advice; /* a note whose remedy is worth doing for a profile: it comes before other notes */
+	bool is_kept; /* the remedy asks to leave the setting as it is: it has no cost */
 	bool is_alone; /* a problem of its own: what is to be done is not what the rule's other answers ask */
 	enum activation activation;
 	enum action action;

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "parse/version.h"
+#include "probes/containers.h"
 #include "probes/probe.h"
 
 #define CONFIG_MAX (1u << 20)
@@ -386,6 +387,15 @@ static int compare_configs(const void *a, const void *b)
 {
 	return strcmp(((const struct engine_config *)a)->path.value,
 		      ((const struct engine_config *)b)->path.value);
+}
+
+void containers_add_config(struct probe_context *ctx, char *path)
+{
+	struct containers_facts *containers = &ctx->node->containers;
+
+	if (read_config(ctx, path))
+		containers->configs.state = FACT_UNKNOWN;
+	fact_list_sort(&containers->configs, sizeof(containers->configs.items[0]), compare_configs);
 }
 
 static void run(struct probe_context *ctx)

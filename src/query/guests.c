@@ -62,6 +62,19 @@ static const char *find_unread(const struct node *node, const struct pci_device 
 	return is_known(node->os.kernel) ? NULL : "os.kernel";
 }
 
+bool guests_have_all_by_ids(const struct node *node, const struct pci_device *device)
+{
+	size_t twins = 0;
+
+	if (!str_is(device->driver, "vfio-pci") || !driver_ids_of(node, "vfio_pci", device) ||
+	    is_known(device->driver_override) || guest_runs(node) || any_of_host(node, NULL))
+		return false;
+	for_each(d, &node->pci.devices)
+		twins += pci_is_gpu(d) && known_is(d->device_id, device->device_id.value);
+	return twins > 1 &&
+	       (module_file_running(node, "nvidia") || module_file_running(node, "nvidia_current"));
+}
+
 struct fact_bool guest_function(const struct node *node, const struct pci_device *device,
 				const char **why, const char **fact)
 {

@@ -18,6 +18,10 @@
 struct fact_bool guest_function(const struct node *node, const struct pci_device *device,
 				const char **why, const char **fact);
 
+/* ids= of vfio-pci gives away all of several GPUs of DEVICE's model, the host has none left although it has the NVIDIA
+ * driver, and no virtual machine runs with one: ids= names both of two twins. */
+bool guests_have_all_by_ids(const struct node *node, const struct pci_device *device);
+
 /* The configuration gives DEVICE to vfio-pci or pci-stub, and nouveau, a frame buffer's driver or none has it. FACT
  * says so. False where nvidia has it: a job may use it. */
 bool guest_lacks(const struct node *node, const struct pci_device *device, const char **fact);

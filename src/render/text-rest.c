@@ -99,12 +99,13 @@ static bool is_noted(const struct report *r, const struct finding *f)
 	return false;
 }
 
-/* Returns true for a note with an instruction, of a rule that also finds problems. It comes before notes of rules that only
+/* Returns true for a note with an instruction, of a rule that also finds problems, or that names itself advice. It comes before notes of rules that only
  * inform, such as settings of the firmware. A note with a source of its own is of the table of known defects: it says
  * what can happen, and is left out. */
 static bool is_worth_doing(const struct finding *f)
 {
-	return f->rule->severity >= SEVERITY_WARN && !f->answer.source && f->answer.remedy;
+	return (f->rule->severity >= SEVERITY_WARN || f->answer.is_advice) && !f->answer.source &&
+	       f->answer.remedy;
 }
 
 /* Returns the first sentence of the remedy. */

@@ -324,8 +324,8 @@ static const struct rule dev_containers_rules[] = {
 		.command = "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"Specifications in /etc/cdi and /run/cdi; the configuration of Docker, containerd, "
-			"CRI-O and Podman; the programs of the NVIDIA Container Toolkit and its config.toml.",
+			"Specifications in /etc/cdi and /run/cdi; the configuration of Docker, containerd (also the file of "
+			"its --config), CRI-O and Podman; the programs of the NVIDIA Container Toolkit and its config.toml.",
 		.why = "Any line that names nvidia counts as configuration. Without toolkit and Kubernetes "
 		       "the containers may not need a GPU: a note. no-cgroups = true in the toolkit's "
 		       "config.toml is for rootless engines. With an engine that runs as root the hook "
@@ -339,6 +339,7 @@ static const struct rule dev_containers_rules[] = {
 			"github.com/NVIDIA/cloud-native-docs main (August 2026): container-toolkit/install-guide.md (Rootless mode), container-toolkit/cdi-support.md\n"
 			"github.com/NVIDIA/nvidia-container-toolkit issues 381 (no-cgroups) and 154 (snap)\n"
 			"docker-snap 8452deb (2026-05-01): README.md\n"
+			"containerd 002cabad: cmd/containerd/command/main.go (App); docs/ops.md\n"
 			"container-device-interface v1.1.0: SPEC.md",
 	},
 	{

@@ -166,10 +166,61 @@ static void check_environment(struct rule_context *ctx, const struct reference *
 		"deviceListStrategy=volume-mounts of the device plugin. Or set the value to true.");
 }
 
+/* Up to 1.14 the toolkit takes the path as it is (CHANGELOG.md, 1.15.0-rc.1). The library has the toolkit's version
+ * where that is not known. */
+static bool takes_path_as_it_is(const struct node *node)
+{
+	const struct software_item *library = node_software(node, "libnvidia-container");
+
+	if (node_software(node, "container-toolkit"))
+		return is_older(node, "1.15");
+	return library && is_known(library->version) &&
+	       version_compare(library->version.value, "1.15") < 0;
+}
+
+/* The program ldconfig.real beside the file that VALUE names: then that file is a script of Debian's or Ubuntu's. */
+static const struct reference *real_ldconfig(const struct node *node, const struct reference *value)
+{
+	const struct reference *r = NULL;
+
+	while ((r = reference_next(node, REFERENCE_TOOLKIT, value->file.value, r)))
+		if (known_is(r->kind, REFERENCE_PROGRAM) && str_is(r->role, TOOLKIT_LDCONFIG) &&
+		    span_ends(span_of(r->name.value), LDCONFIG_REAL) &&
+		    reference_state(r) == REFERENCE_EXISTS)
+			return r;
+	return NULL;
+}
+
+/* True when the value is the host's. */
+static bool check_script(struct rule_context *ctx, const struct reference *r)
+{
+	const struct reference *real = real_ldconfig(ctx->node, r);
+
+	if (!str_starts(r->name, "@"))
+		return false;
+	if (real && !span_ends(span_of(r->name.value), LDCONFIG_REAL) &&
+	    takes_path_as_it_is(ctx->node))
+		fail_value(
+			ctx, SEVERITY_ERR, r, text_printf(ctx, "@%s", real->name.value),
+			text_printf(
+				ctx,
+				"Containers with GPUs do not start: \"ldcache error: process %s failed with "
+				"error code: 127\". Where %s exists, that file is a script, which cannot run in "
+				"the container.",
+				r->name.value + 1, real->name.value),
+			text_printf(ctx,
+				    "Set ldconfig = \"@%s\" in %s, or install version 1.15 or "
+				    "later of the toolkit.",
+				    real->name.value, r->file.value));
+	return true;
+}
+
 /* api/config/v1/cli.go, assertValid(): new in 1.18.0-rc.1. */
 static void check_ldconfig(struct rule_context *ctx, const struct reference *r)
 {
-	if (str_starts(r->name, "@") || is_older(ctx->node, "1.18") ||
+	if (check_script(ctx, r))
+		return;
+	if (is_older(ctx->node, "1.18") ||
 	    is_on(value_in(ctx->node, r->file.value, TOOLKIT_ANY_LDCONFIG)))
 		return;
 	fail_value(
@@ -294,16 +345,18 @@ static const struct rule dev_toolkit_rules[] = {
 		.reads =
 			"mode, skip-mode-detection, supported-driver-capabilities, ldconfig and the "
 			"accept-nvidia-visible-devices-... keys of the toolkit's config.toml; Docker's default "
-			"runtime; the version of the toolkit.",
+			"runtime; the versions of the toolkit and of libnvidia-container; ldconfig.real.",
 		.why = "The toolkit ends at a mode or a capability that it does not know. docker run --gpus "
 		       "starts the toolkit's hook, which refuses every mode but auto and legacy. Docker from 29.2 on "
-		       "first asks for a device of a CDI specification. From 1.18 on of the toolkit ldconfig must be the host's.",
+		       "first asks for a device of a CDI specification. From 1.18 on of the toolkit ldconfig must be the host's. "
+		       "Up to 1.14 it must be the program and not Debian's script.",
 		.check = "nvidia-ctk config",
 		.sources =
 			"NVIDIA Container Toolkit 1.20.0: api/config/v1, internal/info/auto.go, "
 			"cmd/nvidia-container-runtime-hook/hook_config.go, internal/config/image, "
-			"CHANGELOG.md (1.18.0-rc.1)\n"
-			"moby 29.2.0: daemon/devices_nvidia_linux.go (getNVIDIADeviceDrivers)",
+			"CHANGELOG.md (1.15.0-rc.1, 1.18.0-rc.1)\n"
+			"moby 29.2.0: daemon/devices_nvidia_linux.go (getNVIDIADeviceDrivers)\n"
+			"github.com/NVIDIA/nvidia-docker issue 587 (ldconfig.real)",
 	},
 	{
 		.id = "dev/cdi-missing",

@@ -751,7 +751,7 @@ static const struct rule env_hca_rules[] = {
 	{
 		.id = "env/hca-selection",
 		.title =
-			"Jobs can use the wrong NICs, or too few: a NIC variable of the job is wrong",
+			"Jobs can use the wrong NICs, or too few: a NIC variable is wrong or not set",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,

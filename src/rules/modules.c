@@ -12,6 +12,7 @@
 #include "query/gpus.h"
 #include "query/guests.h"
 #include "query/job-env.h"
+#include "query/module-block.h"
 #include "query/module-find.h"
 #include "query/module-load.h"
 #include "query/refusal.h"
@@ -239,6 +240,21 @@ static void fail_held(struct rule_context *ctx, const struct pci_device *d, cons
 	     .evidence = { fact, "modules.loaded[vfio_pci].refcnt", "cmdline.running" });
 }
 
+/* On purpose for one of them, maybe: the host has the driver, which no GPU is left for. */
+static void fail_twins(struct rule_context *ctx, const struct pci_device *d, const char *fact)
+{
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = d->bdf.value,
+		.observed =
+			"bound to vfio-pci: the option ids= of vfio-pci names its model, so it takes all GPUs of "
+			"the model. The host's NVIDIA driver has no GPU",
+		.expected = "a GPU for the installed NVIDIA driver",
+		.remedy =
+			"If the host is to have one of these GPUs, remove ids= of their model and bind the "
+			"others by address (driverctl, or driver_override).",
+		.then = THEN_IMAGE | THEN_REBOOT,
+		.evidence = { fact, "modprobe.assignments", "modules.files" });
+}
+
 static void check_guests(struct rule_context *ctx, const struct pci_device *d, const char *fact)
 {
 	const char *why = NULL, *reason;
@@ -250,6 +266,9 @@ static void check_guests(struct rule_context *ctx, const struct pci_device *d, c
 				ctx, "bound to %s; whether this is on purpose was not read",
 				d->driver.value),
 			.evidence = { reason, fact });
+	else if (guests_have_all_by_ids(ctx->node, d) &&
+		 !module_block_find(ctx->arena, ctx->node, "nvidia", &reason))
+		fail_twins(ctx, d, fact);
 	else if (given.value)
 		NOTE(ctx, .subject = d->bdf.value,
 		     .observed = text_printf(ctx, "bound to %s: %s", d->driver.value, why),
@@ -392,6 +411,12 @@ static void check_uvm(struct rule_context *ctx)
 		PASS(ctx, .evidence = { "modules.loaded[nvidia_uvm].state" });
 	else if (!is_known(node->driver.loaded))
 		UNKNOWN(ctx, .evidence = { "driver.loaded" });
+	else if (node_is(node, KIND_VGPU_HOST))
+		/* gpu-driver-container: vgpu-manager loads nvidia and nvidia_vgpu_vfio alone. */
+		NOT_APPLICABLE(ctx,
+			       .observed = "a vGPU host: its driver lends the GPUs to virtual "
+					   "machines and runs no CUDA",
+			       .evidence = { "modules.loaded[nvidia_vgpu_vfio].state" });
 	else
 		fail_uvm(ctx);
 }
@@ -537,7 +562,8 @@ static const struct rule modules_rules[] = {
 			"ids=, and whether the NVIDIA driver is installed.",
 		.why = "vfio-pci and pci-stub hold a device for a virtual machine. This is a note where it is on purpose: a "
 		       "virtual machine has devices open, or driver_override or ids= names the GPU. It is on purpose too where "
-		       "all GPUs are held and the host has no NVIDIA driver.",
+		       "all GPUs are held and the host has no NVIDIA driver. ids= names a model, not a card: it takes all GPUs "
+		       "of the model, which is a warning where no GPU is left for an installed driver.",
 		.check =
 			"lspci -k -d 10de:; grep -o 'vfio[^ ]*' /proc/cmdline; driverctl list-overrides",
 		.sources =
@@ -579,10 +605,14 @@ static const struct rule modules_rules[] = {
 		.fix = { "load-module", { "nvidia_uvm", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "The loaded modules.",
-		.why = "The setuid program nvidia-modprobe loads nvidia_uvm at the first use. A container cannot start it.",
+		.why = "The setuid program nvidia-modprobe loads nvidia_uvm at the first use. A container cannot start it. A "
+		       "vGPU host needs nvidia and nvidia_vgpu_vfio alone.",
 		.check = "lsmod | grep nvidia_uvm; ls -l /dev/nvidia-uvm",
-		.sources = "nvidia-modprobe 565.57.01 (2024-10-10): nvidia-modprobe(1)\n"
-			   "github.com/NVIDIA/gpu-operator issue 2685",
+		.sources =
+			"nvidia-modprobe 565.57.01 (2024-10-10): nvidia-modprobe(1)\n"
+			"github.com/NVIDIA/gpu-driver-container, 0c1f411: vgpu-manager/ubuntu22.04/nvidia-driver "
+			"(_load_driver)\n"
+			"github.com/NVIDIA/gpu-operator issue 2685",
 	},
 	{
 		.id = "modules/gdrdrv-not-loaded",

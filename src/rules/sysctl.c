@@ -19,6 +19,19 @@ static const struct sysctl *find_sysctl(const struct node *node, const char *nam
 	return NULL;
 }
 
+/* DeepEP's kernels wait for each other and for the NICs: one stop holds all ranks. */
+static void fail_balancing(struct rule_context *ctx, const char *fact)
+{
+	bool deepep = is_asked_for(ctx, PROFILE_DEEPEP);
+
+	FAIL(ctx,
+	     .observed = deepep ? "automatic NUMA balancing is on, and DeepEP's calls can "
+				  "stop for 16 ms and more"
+				: "1",
+	     .expected = "0", .is_advice = deepep, .remedy = deepep ? ctx->rule->remedy : NULL,
+	     .evidence = { fact });
+}
+
 static void check_numa_balancing(struct rule_context *ctx)
 {
 	static const char fact[] = "os.sysctls[kernel.numa_balancing].value";
@@ -40,7 +53,7 @@ static void check_numa_balancing(struct rule_context *ctx)
 			.observed = text_printf(ctx, "\"%s\" is not a number", sysctl->value.value),
 			.evidence = { fact });
 	else if (value & NUMA_BALANCING_NORMAL)
-		FAIL(ctx, .observed = sysctl->value.value, .expected = "0", .evidence = { fact });
+		fail_balancing(ctx, fact);
 	else
 		PASS(ctx, .evidence = { fact });
 }
@@ -195,7 +208,7 @@ static const struct rule sysctl_rules[] = {
 		.reads = "/proc/sys/kernel/numa_balancing, and the number of NUMA nodes.",
 		.why = "The kernel removes page table entries to learn which node uses the pages. Jobs that are pinned to their "
 		       "node gain nothing by it. The effect depends on memory size and load, and not all users could reproduce "
-		       "it, so this is a note.",
+		       "it, so this is a note. For DeepEP it comes before other notes.",
 		.check = "sysctl kernel.numa_balancing",
 		.sources =
 			"Linux 6.1.192: Documentation/admin-guide/sysctl/kernel.rst, numa_balancing\n"

@@ -55,8 +55,8 @@ def do_env(node, statement):
 
 
 def do_process(node, statement):
-    """process COMM pid=N [memlock=] [nofile=] [unit=] [uid=] [started=] [env=NAME=VALUE]; process COMM remove"""
-    words, named = statement.take("pid", "memlock", "nofile", "unit", "uid", "started", "env", least=1, most=2)
+    """process COMM pid=N [memlock=] [nofile=] [unit=] [uid=] [started=] [env=NAME=VALUE] [args=ARGUMENTS]; process COMM remove"""
+    words, named = statement.take("pid", "memlock", "nofile", "unit", "uid", "started", "env", "args", least=1, most=2)
     if "env" in named:
         named["env"] = dict([named["env"].split("=", 1)])
     if words[1:] == ["remove"]:
@@ -101,7 +101,7 @@ def limits_text(memlock, nofile, stack="8388608:unlimited"):
 
 def _render_process(tree, path, process):
     tree.line(path + "/comm", process["comm"][:15])
-    tree.file(path + "/cmdline", process["comm"].encode() + b"\0")
+    tree.file(path + "/cmdline", "\0".join([process["comm"], *process.get("args", "").split(), ""]).encode())
     tree.file(path + "/environ", "".join("%s=%s\0" % item for item in process["env"].items()))
     tree.file(path + "/limits", limits_text(process["memlock"], process["nofile"],
                                                 **{k: process[k] for k in ("stack",) if k in process}))
