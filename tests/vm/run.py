@@ -41,6 +41,7 @@ LIVE_ONLY = (
     r"rdma\.devices\[[^]]*\]\.(dmabuf|offered|open_error|ports\[\d+\]\.(active_mtu_bytes|grh_required|sysfs_state|gids\[\d+\]\..*))",
     r"modules\.views",
     r"net\.interfaces\[[^]]*\]\.(addresses|pause|pfc_priorities)",
+    r"mps\.has_control",
     r"(services|log|env|limits)\..*",
 )
 GAPS = (r"gaps.*", r"probes\[[\w-]+\]\.state")
