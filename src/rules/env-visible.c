@@ -11,15 +11,22 @@
 #define VARIABLE "CUDA_VISIBLE_DEVICES"
 #define FACT "env.variables[" VARIABLE "].value"
 
-/* An index counts instances then, which /proc does not list as CUDA does. GeForce has no MIG. */
+/* An index counts instances then, which /proc does not list as CUDA does. */
+static bool has_mig(const struct node *node)
+{
+	for_each(gpu, &node->gpu.devices)
+		if (is_known(gpu->mig_instances) && gpu->mig_instances.value > 0)
+			return true;
+	return false;
+}
+
+/* GeForce has no MIG. */
 static bool may_have_mig(const struct node *node)
 {
 	for_each(gpu, &node->gpu.devices) {
 		const struct pci_device *device = node_pci(node, gpu->bdf.value);
 
-		if (is_known(gpu->mig_instances) ? gpu->mig_instances.value > 0
-						 : is_unknown(gpu->mig_instances) && device &&
-							   gpu_is_data_centre(device))
+		if (is_unknown(gpu->mig_instances) && device && gpu_is_data_centre(device))
 			return true;
 	}
 	return false;
@@ -28,6 +35,16 @@ static bool may_have_mig(const struct node *node)
 static bool is_identifier(struct span entry)
 {
 	return span_starts(entry, "GPU-") || span_starts(entry, "MIG-");
+}
+
+static bool has_identifier(const char *list)
+{
+	struct span rest = span_of(list), entry;
+
+	while (span_cut(&rest, ',', &entry))
+		if (is_identifier(span_trim(entry)))
+			return true;
+	return false;
 }
 
 /* The first entry that no GPU can have, and how many GPUs are named before it. False: there is none. */
@@ -80,11 +97,17 @@ static void check_visible(struct rule_context *ctx)
 	else if (!ctx->node->gpu.devices.count)
 		NOT_APPLICABLE(ctx, .observed = "NVIDIA's driver has no GPU",
 			       .evidence = { "gpu.devices" });
-	else if (may_have_mig(ctx->node))
-		NOT_APPLICABLE(ctx, .observed = "a GPU has MIG instances, or it is not known",
+	else if (has_mig(ctx->node))
+		NOT_APPLICABLE(ctx, .observed = "a GPU has MIG instances",
 			       .evidence = { "gpu.devices" });
+	else if (may_have_mig(ctx->node))
+		UNKNOWN(ctx, .observed = "it is not known whether a GPU has MIG instances",
+			.evidence = { "gpu.devices" });
 	else if (find_wrong(list, ctx->node->gpu.devices.count, &wrong, &before))
 		fail_wrong(ctx, list, wrong, before);
+	else if (has_identifier(list))
+		UNKNOWN(ctx, .observed = "it names GPUs by UUID, which are not compared",
+			.evidence = { FACT });
 	else
 		PASS(ctx, .evidence = { FACT, "gpu.devices" });
 }

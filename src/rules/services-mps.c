@@ -114,7 +114,13 @@ static void check_daemon(struct rule_context *ctx, const char *folder)
 		note_everyone(ctx, d);
 	else if (!d && unread)
 		UNKNOWN(ctx, .evidence = { daemon_fact(ctx, unread, "is_jobs") });
-	else if (d || folder || ctx->node->mps.daemons.count)
+	/* Of a daemon in another container, or of one that has died. */
+	else if (!d && folder)
+		UNKNOWN(ctx,
+			.observed =
+				"its folder has a control pipe, and no daemon that is visible here",
+			.evidence = { "mps.has_control" });
+	else if (d || ctx->node->mps.daemons.count)
 		PASS(ctx, .evidence = { "mps.daemons" });
 	else
 		NOT_APPLICABLE(ctx,
