@@ -51,7 +51,7 @@ struct host {
 	struct log_fetch *log; /* NULL: host_fetch_log() has begun none */
 	host_gap *gap;
 	void *gap_user;
-	char *trace;
+	_Atomic(char *) trace;
 	bool asking; /* inside a query's ask function */
 };
 

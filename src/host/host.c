@@ -90,6 +90,26 @@ void host_begin_child(struct host *host, char *where)
 	host->trace = where;
 }
 
+struct host *host_for_thread(const struct host *host, char *where)
+{
+	struct host *copy = malloc(sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, host, sizeof(*copy));
+	copy->recorder = NULL;
+	copy->log = NULL;
+	host_on_gap(copy, NULL, NULL);
+	copy->trace = where;
+	return copy;
+}
+
+void host_trace_in(struct host *host, char *where)
+{
+	memcpy(where, host->trace, strnlen(host->trace, PATH_MAX - 1) + 1);
+	host->trace = where;
+}
+
 void host_distrust_names(struct host *host, bool distrust)
 {
 	host->distrust = distrust;
@@ -104,11 +124,12 @@ static bool is_recorded(const struct host *host)
 static void trace(struct host *host, const char *path)
 {
 	size_t n = strnlen(path, PATH_MAX - 1);
+	char *where = host->trace;
 
-	if (!host->trace)
+	if (!where)
 		return;
-	memcpy(host->trace, path, n);
-	host->trace[n] = '\0';
+	memcpy(where, path, n);
+	where[n] = '\0';
 }
 
 /* ---- what errors mean ---- */

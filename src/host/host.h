@@ -67,6 +67,12 @@ void host_on_gap(struct host *host, host_gap *gap, void *user);
  * bytes, may be shared memory), so that the parent can name it when the child hangs. */
 void host_begin_child(struct host *host, char *where);
 
+/* A copy of HOST for a thread of the same process, or NULL: it reads the same files, has no recorder, and its gaps and
+ * the path last asked for, which is kept in WHERE, are its own. It is given back by free() alone. */
+struct host *host_for_thread(const struct host *host, char *where);
+/* The path last asked for, and each from now on, is kept in WHERE. May be called while a thread uses HOST. */
+void host_trace_in(struct host *host, char *where);
+
 /* While DISTRUST is set, the paths come from an untrusted source, such as a job's environment. A
  * link in the last place of a path that belongs to neither root nor the caller is not followed
  * (-ELOOP). Files of procfs and its like are not opened (-ENXIO), because reading one can act. */
@@ -80,7 +86,7 @@ void host_distrust_names(struct host *host, bool distrust);
  */
 enum host_reach {
 	HOST_READS,
-	HOST_READS_IN_BRIEF, /* opens no library, and may have the thread of host_fetch_log() */
+	HOST_READS_IN_BRIEF, /* opens no library, and may have threads */
 	HOST_ASKS_SYSTEMD,
 	HOST_ASKS_RDMA, /* it asks RDMA devices */
 	HOST_ASKS_GPUS, /* it asks NVIDIA's driver */

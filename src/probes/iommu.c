@@ -159,5 +159,5 @@ const struct probe probe_iommu = {
 	PROBE_SECTION(iommu),
 	.run = run,
 	.brief = run_brief,
-	.brief_phase = 2,
+	.brief_phase = 3,
 };

@@ -440,4 +440,6 @@ const struct probe probe_pci = {
 	PROBE_SECTION(pci),
 	.run = run,
 	.brief = run_brief,
+	.brief_in_thread = true,
+	.brief_phase = 2,
 };

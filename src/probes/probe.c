@@ -13,6 +13,8 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "probes/gap.h"
+#include "probes/probe-thread.h"
 
 #define PROBE(name) extern const struct probe probe_##name;
 #include "probes.inc"
@@ -69,6 +71,8 @@ struct run {
 	const char *probe;    /* that gaps are of */
 	char trace[PATH_MAX]; /* the last file of the child that ended */
 	bool image;
+	struct probe_thread *thread; /* of the child, or NULL */
+	bool alone;		     /* a child has crashed: the next ones make no thread */
 	size_t kept; /* of the arena, before what children found; 0: none has ended */
 	const struct probe *steps[PROBES_MAX]; /* those that are to run */
 	size_t count;
@@ -101,28 +105,8 @@ const struct probe *const *probe_table(size_t *count)
 static void add_gap(void *user, const char *path, int error, const char *why)
 {
 	struct run *run = user;
-	struct node *node = run->ctx.node;
-	struct arena *arena = run->ctx.arena;
-	struct gap *gap;
 
-	for_each(g, &node->gaps)
-		if (str_is(g->path, path) && str_is(g->probe, run->probe))
-			return;
-	if (node->gaps.count == GAPS_MAX)
-		return;
-	gap = LIST_ADD(arena, &node->gaps);
-	gap->path = fact_str(arena, path);
-	gap->error = fact_str(arena, host_error_word(error));
-	gap->why = fact_str(arena, node->gaps.count == GAPS_MAX ? "and more, not listed" : why);
-	gap->probe = fact_str(arena, run->probe);
-}
-
-static bool has_gap(const struct node *node, const char *probe)
-{
-	for_each(g, &node->gaps)
-		if (str_is(g->probe, probe))
-			return true;
-	return false;
+	gap_add(run->ctx.node, run->ctx.arena, run->probe, path, error, why);
 }
 
 static void add_result(struct run *run, const struct probe *probe, enum probe_state state,
@@ -131,7 +115,7 @@ static void add_result(struct run *run, const struct probe *probe, enum probe_st
 	struct node *node = run->ctx.node;
 	struct probe_result *result = LIST_ADD(run->ctx.arena, &node->probes);
 
-	if (state == PROBE_OK && has_gap(node, probe->name))
+	if (state == PROBE_OK && gap_has_any(node, probe->name))
 		state = PROBE_PARTIAL;
 	result->name = fact_str(run->ctx.arena, probe->name);
 	result->state = fact_enum(state);
@@ -162,6 +146,8 @@ static void run_probe(struct run *run, const struct probe *probe)
 		run->watch->answer = run->how->first(run->how->user, run->ctx.arena);
 	else if (probe == &kind_of_tree)
 		run->watch->image = host_is_image(run->ctx.host);
+	else if (probe_thread_is_of(run->thread, probe))
+		probe_thread_take(run->thread, &run->ctx, run->watch->trace);
 	else if (run->ctx.brief)
 		probe->brief(&run->ctx);
 	else
@@ -172,10 +158,9 @@ static enum host_reach reach_of(const struct run *run, size_t step)
 {
 	const struct probe *probe = run->steps[step];
 
-	if (host_kind(run->ctx.host) != HOST_LIVE)
-		return HOST_READS;
-	return run->ctx.brief && probe->reach != HOST_ASKS_GPUS ? HOST_READS_IN_BRIEF
-								: probe->reach;
+	if (run->ctx.brief && probe->reach != HOST_ASKS_GPUS)
+		return HOST_READS_IN_BRIEF;
+	return host_kind(run->ctx.host) == HOST_LIVE ? probe->reach : HOST_READS;
 }
 
 static bool is_wanted(const struct run *run, size_t step)
@@ -206,11 +191,17 @@ static unsigned int needs_of(const struct run *run, size_t first)
 	return needs;
 }
 
+/* A preflight's steps from FIRST on, of which some read while others run. */
 static void begin_ahead(struct run *run, size_t first)
 {
-	for (size_t i = first; run->ctx.brief && i < run->last; i++)
-		if (run->steps[i]->brief_ahead)
-			run->steps[i]->brief_ahead(&run->ctx);
+	for (size_t i = first; run->ctx.brief && i < run->last; i++) {
+		const struct probe *probe = run->steps[i];
+
+		if (probe->brief_ahead)
+			probe->brief_ahead(&run->ctx);
+		if (probe->brief_in_thread && !run->alone && i > first)
+			run->thread = probe_thread_begin(probe, &run->ctx);
+	}
 }
 
 /* The child works on a copy of the node, where its parent takes it from. */
@@ -228,13 +219,14 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 	/* Each of its pages would be a fault of its own. */
 	if (!run->kept)
 		window_make_ready(&run->window, WINDOW_BYTES);
-	begin_ahead(run, first);
 	for (size_t i = first; i < run->last; i++) {
 		uint64_t start = clock_us();
 
 		watch->started_us = start;
 		watch->current = i;
 		watch->trace[0] = '\0';
+		if (i == first + (run->steps[first] == &configuration))
+			begin_ahead(run, i);
 		if (needs != needs_of(run, i)) {
 			needs = needs_of(run, i);
 			host_keep(run->ctx.host, needs);
@@ -392,6 +384,15 @@ static void give_up_lost(struct run *run, const struct probe *first, size_t end)
 	}
 }
 
+/* Returns true if a thread may have crashed the child that was at that step: the thread's own is still to come. */
+static bool has_thread(const struct run *run, size_t at)
+{
+	for (size_t i = at + 1; run->ctx.brief && i < run->last; i++)
+		if (run->steps[i]->brief_in_thread)
+			return true;
+	return false;
+}
+
 /* Follows one child, whose first step is STEP, until it is done or gone; returns the first step that is still to be
  * run. */
 static size_t follow_child(struct run *run, struct child *c, size_t step)
@@ -421,6 +422,10 @@ static size_t follow_child(struct run *run, struct child *c, size_t step)
 	give_up_lost(run, first, at);
 	if (at >= run->last || (!ended && at != step))
 		return at;
+	if (ended && !run->alone && has_thread(run, at)) {
+		run->alone = true;
+		return at;
+	}
 	if (ended) {
 		crashed(run, run->steps[at], status, spent);
 	} else {

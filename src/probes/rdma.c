@@ -382,13 +382,11 @@ static void read_efa(struct probe_context *ctx, struct rdma_device *device)
 /* Reads of an mlx5 device only what a job needs. Returns false for any other device. */
 static bool read_briefly(struct probe_context *ctx, struct rdma_device *device)
 {
-	const struct pci_device *function;
-
 	find_place(ctx, device);
-	function = is_known(device->bdf) ? node_pci(ctx->node, device->bdf.value) : NULL;
-	if (!function || !str_is(function->driver, "mlx5_core"))
+	if (is_known(device->bdf))
+		probe_link(ctx, &device->driver, DEVICES "/%s/device/driver", device->name.value);
+	if (!str_is(device->driver, "mlx5_core"))
 		return false;
-	device->driver = function->driver;
 	if (probe_is_wanted(ctx, "rdma.devices"))
 		read_name(ctx, device, &device->firmware, "fw_ver");
 	read_ports(ctx, device, false);
