@@ -234,9 +234,12 @@ def test_crash_costs_one_section(wedged):
     directory, file = wedged("hgx-h100-ib", "/proc/driver/nvidia/version")
     process = subprocess.Popen([program.binary(), "preflight", "--root", directory],
                                stdout=subprocess.PIPE, env=program.environment())
-    assert file.reading.wait(30)
-    os.kill(children(process.pid)[0], signal.SIGSEGV)
-    file.fail()
+    # The first crash may be that of a thread which reads for a later probe: the step runs again without one.
+    for _ in range(2):
+        assert file.reading.wait(30)
+        file.reading.clear()
+        os.kill(children(process.pid)[0], signal.SIGSEGV)
+        file.fail()
     output = process.communicate(timeout=60)[0].decode()
     assert process.returncode == 1, output
     assert "node/probe-timed-out driver: the program that reads it ended early" in output, output
@@ -388,7 +391,9 @@ def test_looks_further_where_something_is_missing(edit, reason, stages):
     assert result.status == 1 and reason in result.out, str(result)
 
 
-INSTRUCTIONS_MAX = 5350000	# of them 0.2 million take the facts out of memory that the child can write
+# Of them 0.2 million take the facts out of memory that the child can write, and 0.3 million are for threads: more
+# instructions in less time.
+INSTRUCTIONS_MAX = 5750000
 
 
 def test_instructions_do_not_creep(node_tree):

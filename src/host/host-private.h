@@ -48,7 +48,6 @@ struct host {
 	char self[24]; /* host_set_process(): the process, as this host counts them; "": none */
 	struct capture *capture;
 	struct recorder *recorder;
-	struct log_fetch *log; /* NULL: host_fetch_log() has begun none */
 	host_gap *gap;
 	void *gap_user;
 	_Atomic(char *) trace;
@@ -64,9 +63,6 @@ int files_open(struct host *host, const char *path, int flags);
 int files_open_kmsg(struct host *host);
 void files_leave_descriptors(struct host *host);
 int files_read_kernel_log(struct text *text, size_t *whole_bytes);
-
-/* host-log.c: what host_fetch_log() has fetched, else by the call itself. */
-int log_fetch_result(struct host *host, struct text *text, size_t *whole_bytes);
 
 /* host-resolve.c: PATH inside the folder ROOT, which nothing in it can leave. A file descriptor or
  * negative errno. */

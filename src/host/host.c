@@ -98,7 +98,6 @@ struct host *host_for_thread(const struct host *host, char *where)
 		return NULL;
 	memcpy(copy, host, sizeof(*copy));
 	copy->recorder = NULL;
-	copy->log = NULL;
 	host_on_gap(copy, NULL, NULL);
 	copy->trace = where;
 	return copy;
@@ -501,7 +500,7 @@ int host_open_kmsg(struct host *host)
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes)
 {
 	trace(host, "/dev/kmsg");
-	return host->is_running ? log_fetch_result(host, text, whole_bytes) : -ENODATA;
+	return host->is_running ? files_read_kernel_log(text, whole_bytes) : -ENODATA;
 }
 
 int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,

@@ -190,10 +190,6 @@ int host_open_kmsg(struct host *host);
 /* Reads that log as one text, by one call, from the last dmesg --clear on. Each line is "<6>[   12.345678] MESSAGE".
  * WHOLE_BYTES is the size of the kernel's buffer. As host_open_kmsg(). */
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes);
-/* The kernel takes a millisecond to write out a full log. A thread does that from here on, while the rest of the
- * node is read; host_read_kernel_log() then waits for it. In the child that reads, after host_confine(): the thread
- * has its rights and ends with it. */
-void host_fetch_log(struct host *host);
 /* A folder for a library that insists on a path of its own. Refused (-EXDEV) when anything that the
  * library would open below it leaves the root: NAMES are the files that it opens in each
  * sub-folder. Live and tree only. */

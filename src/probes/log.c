@@ -460,6 +460,8 @@ static void read_ring_in_brief(struct probe_context *ctx)
 	struct log_scan scan;
 	int rc;
 
+	if (!host_is_running(ctx->host))
+		return;
 	log_scan_begin(&scan, patterns, PATTERNS, ctx->arena);
 	scan.brief = true;
 	rc = read_at_once(ctx->host, &scan);
@@ -477,18 +479,11 @@ static void read_ring_in_brief(struct probe_context *ctx)
 
 static void run_brief(struct probe_context *ctx)
 {
-	if (host_is_running(ctx->host))
-		read_ring_in_brief(ctx);
 	if (host_kind(ctx->host) == HOST_TREE && is_unknown(ctx->node->log.source))
 		read_files(ctx);
 	/* A line of it asks whether HMM is off by now. */
 	if (node_log(ctx->node, "uvm-hmm-failed"))
 		probe_read_params(ctx, "nvidia_uvm");
-}
-
-static void fetch_ahead(struct probe_context *ctx)
-{
-	host_fetch_log(ctx->host);
 }
 
 const struct probe probe_log = {
@@ -499,6 +494,6 @@ const struct probe probe_log = {
 	PROBE_SECTION(log),
 	.run = run,
 	.brief = run_brief,
-	.brief_ahead = fetch_ahead,
-	.brief_phase = 5, /* the log is fetched meanwhile */
+	.brief_ahead = read_ring_in_brief,
+	.brief_phase = 5, /* the ring buffer is read meanwhile */
 };

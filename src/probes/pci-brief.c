@@ -452,7 +452,7 @@ static bool is_candidate(const struct survey *s, const char *name)
 	return !s->places || s->places[place / 8] & 1u << place % 8;
 }
 
-/* False as pci_brief_read(). */
+/* Returns false if the node's files leave open what is where. */
 static bool survey(struct survey *s)
 {
 	size_t count = s->names.count;
@@ -476,7 +476,7 @@ static bool survey(struct survey *s)
 	return true;
 }
 
-bool pci_brief_read(struct probe_context *ctx)
+void pci_read_briefly(struct probe_context *ctx)
 {
 	struct pci_facts *pci = &ctx->node->pci;
 	_cleanup_names_ struct names names = { 0 };
@@ -485,13 +485,13 @@ bool pci_brief_read(struct probe_context *ctx)
 
 	if (rc) {
 		pci->devices.state = probe_state(rc);
-		return true;
+		return;
 	}
 	s.names = names;
 	s.found = arena_alloc(ctx->arena, names.count * sizeof(*s.found));
 	s.devices = fact_list_room(ctx->arena, names.count, sizeof(*s.devices));
 	if (!survey(&s))
-		return false;
+		return;
 	pci->devices.state = FACT_KNOWN;
 	pci->devices.items = s.devices;
 	/* The needed ones move up, in their order, into the places of those that are not. */
@@ -506,5 +506,4 @@ bool pci_brief_read(struct probe_context *ctx)
 	}
 	memset(s.devices + pci->devices.count, 0,
 	       (names.count - pci->devices.count) * sizeof(*s.devices));
-	return true;
 }

@@ -13,9 +13,9 @@
 
 #include "probes/probe.h"
 
-/* False when this tree does not say enough (folders for links, no uevent files): nothing was filled,
- * and the functions are to be read in full. */
-bool pci_brief_read(struct probe_context *ctx);
+/* When this tree does not say enough (folders for links, no uevent files), nothing is filled, and the functions are to be
+ * read in full. */
+void pci_read_briefly(struct probe_context *ctx);
 
 /* Fills identity and driver of the function BDF from its uevent file, in which the kernel says all
  * of them: for who reads in full as well. 0, or negative errno with D as it was. */

@@ -428,7 +428,7 @@ static void run(struct probe_context *ctx)
 
 static void run_brief(struct probe_context *ctx)
 {
-	if (!pci_brief_read(ctx))
+	if (is_unknown(ctx->node->pci.devices))
 		run(ctx);
 }
 
@@ -440,6 +440,6 @@ const struct probe probe_pci = {
 	PROBE_SECTION(pci),
 	.run = run,
 	.brief = run_brief,
-	.brief_in_thread = true,
+	.brief_ahead = pci_read_briefly,
 	.brief_phase = 2,
 };

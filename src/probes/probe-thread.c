@@ -31,7 +31,7 @@ static void *run(void *user)
 {
 	struct probe_thread *t = user;
 
-	t->probe->brief(&t->ctx);
+	t->probe->brief_ahead(&t->ctx);
 	return NULL;
 }
 
@@ -71,11 +71,6 @@ struct probe_thread *probe_thread_begin(const struct probe *probe, const struct 
 	}
 	free(t);
 	return NULL;
-}
-
-bool probe_thread_is_of(const struct probe_thread *thread, const struct probe *probe)
-{
-	return thread && thread->probe == probe;
 }
 
 void probe_thread_take(struct probe_thread *t, struct probe_context *ctx, char *trace)

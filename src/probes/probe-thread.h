@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * probe-thread.h - a probe that reads for preflight in a thread of its own, while its child runs the steps before it.
+ * probe-thread.h - a probe's brief_ahead(), in a thread of its own while its child runs the steps before it.
  * The thread has a host handle, a node and memory of its own, and the rights that the child has when it begins.
  */
 #ifndef PROBE_THREAD_H
@@ -12,8 +12,6 @@ struct probe_thread;
 
 /* NULL: no thread could be made, and the probe runs in its turn. The thread's memory is a part of CTX's arena. */
 struct probe_thread *probe_thread_begin(const struct probe *probe, const struct probe_context *ctx);
-
-bool probe_thread_is_of(const struct probe_thread *thread, const struct probe *probe);
 
 /* Waits for the thread, and copies the probe's section and gaps to CTX's node. Meanwhile TRACE (PATH_MAX bytes) has the
  * file that the thread is at. */

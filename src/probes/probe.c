@@ -71,8 +71,8 @@ struct run {
 	const char *probe;    /* that gaps are of */
 	char trace[PATH_MAX]; /* the last file of the child that ended */
 	bool image;
-	struct probe_thread *thread; /* of the child, or NULL */
-	bool alone;		     /* a child has crashed: the next ones make no thread */
+	struct probe_thread *threads[PROBES_MAX]; /* the child's, of these steps; NULL: none */
+	bool alone; /* a child has crashed: the next ones make no thread */
 	size_t kept; /* of the arena, before what children found; 0: none has ended */
 	const struct probe *steps[PROBES_MAX]; /* those that are to run */
 	size_t count;
@@ -137,19 +137,30 @@ static void give_up(struct run *run, const struct probe *probe, enum probe_state
 
 /* ---- the child ---- */
 
-/* Runs a probe. Its section is cleared first, because an earlier child that was ended may have written there. */
-static void run_probe(struct run *run, const struct probe *probe)
+static void run_briefly(struct run *run, size_t step)
 {
+	const struct probe *probe = run->steps[step];
+
+	if (run->threads[step])
+		probe_thread_take(run->threads[step], &run->ctx, run->watch->trace);
+	else if (probe->brief_ahead)
+		probe->brief_ahead(&run->ctx);
+	probe->brief(&run->ctx);
+}
+
+/* Runs a probe. Its section is cleared first, because an earlier child that was ended may have written there. */
+static void run_probe(struct run *run, size_t step)
+{
+	const struct probe *probe = run->steps[step];
+
 	memset((char *)run->ctx.node + probe->section, 0, probe->section_size);
 	run->probe = probe->name;
 	if (probe == &configuration)
 		run->watch->answer = run->how->first(run->how->user, run->ctx.arena);
 	else if (probe == &kind_of_tree)
 		run->watch->image = host_is_image(run->ctx.host);
-	else if (probe_thread_is_of(run->thread, probe))
-		probe_thread_take(run->thread, &run->ctx, run->watch->trace);
 	else if (run->ctx.brief)
-		probe->brief(&run->ctx);
+		run_briefly(run, step);
 	else
 		probe->run(&run->ctx);
 }
@@ -191,17 +202,12 @@ static unsigned int needs_of(const struct run *run, size_t first)
 	return needs;
 }
 
-/* A preflight's steps from FIRST on, of which some read while others run. */
+/* Begins the threads of a preflight's steps after FIRST. */
 static void begin_ahead(struct run *run, size_t first)
 {
-	for (size_t i = first; run->ctx.brief && i < run->last; i++) {
-		const struct probe *probe = run->steps[i];
-
-		if (probe->brief_ahead)
-			probe->brief_ahead(&run->ctx);
-		if (probe->brief_in_thread && !run->alone && i > first)
-			run->thread = probe_thread_begin(probe, &run->ctx);
-	}
+	for (size_t i = first + 1; run->ctx.brief && !run->alone && i < run->last; i++)
+		if (run->steps[i]->brief_ahead)
+			run->threads[i] = probe_thread_begin(run->steps[i], &run->ctx);
 }
 
 /* The child works on a copy of the node, where its parent takes it from. */
@@ -231,7 +237,7 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 			needs = needs_of(run, i);
 			host_keep(run->ctx.host, needs);
 		}
-		run_probe(run, run->steps[i]);
+		run_probe(run, i);
 		if (run->steps[i] != &configuration && run->steps[i] != &kind_of_tree)
 			add_result(run, run->steps[i], PROBE_OK, clock_us() - start);
 		watch->current = i + 1;
@@ -388,7 +394,7 @@ static void give_up_lost(struct run *run, const struct probe *first, size_t end)
 static bool has_thread(const struct run *run, size_t at)
 {
 	for (size_t i = at + 1; run->ctx.brief && i < run->last; i++)
-		if (run->steps[i]->brief_in_thread)
+		if (run->steps[i]->brief_ahead)
 			return true;
 	return false;
 }
@@ -568,7 +574,7 @@ static void observe_here(struct run *run)
 
 		if (!is_wanted(run, i))
 			continue;
-		run_probe(run, run->steps[i]);
+		run_probe(run, i);
 		add_result(run, run->steps[i], PROBE_OK, clock_us() - start);
 	}
 }

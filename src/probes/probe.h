@@ -63,13 +63,9 @@ struct probe {
 	/* Replaces run for preflight: it reads the state that a job meets, from small files. Facts that it leaves
 	 * out stay unknown without a gap. NULL: the probe has none. */
 	void (*brief)(struct probe_context *ctx);
-	/* Starts work of the probe that can continue while earlier probes run; called when their child has read
-	 * the configuration. It
-	 * must not wait. */
+	/* For preflight too: it reads what needs the facts of no other probe, in a thread while its child runs the steps
+	 * before it. BRIEF then continues with what it found, in its turn. */
 	void (*brief_ahead)(struct probe_context *ctx);
-	/* BRIEF needs the facts of no other probe, and runs in a thread while its child runs the steps before it. One
-	 * probe can have this. */
-	bool brief_in_thread;
 	int brief_phase;		/* 0: as phase */
 	unsigned int brief_deadline_ms; /* 0: as deadline_ms */
 };
