@@ -634,6 +634,12 @@ def test_default_grub(tmp_path):
         (None, "root=UUID=1 ro quiet", "cmdline", None)]
 
 
+def test_a_drop_in_uses_the_loops_variable(tmp_path):
+    root = new_tree(tmp_path)
+    write(root / "etc/default/grub.d/a.cfg", "GRUB_CMDLINE_LINUX=of=$x\n")
+    assert sources(root) == [("GRUB_CMDLINE_LINUX", "of=/etc/default/grub.d/a.cfg", "a.cfg", 1)]
+
+
 def test_vendor_command_line(tmp_path):
     root = new_tree(tmp_path)
     write(root / "usr/lib/kernel/cmdline", "vendor\n")
@@ -673,6 +679,7 @@ SHELL = [
     'GRUB_CMDLINE_LINUX=a;X=b',
     # Found by tests/oracles/dash.py
     'GRUB_CMDLINE_LINUX=a : b',
+    'X=$! ; GRUB_CMDLINE_LINUX="${X:+a}${X:-b}$!"',
     'GRUB_CMDLINE_LINUX=a : GRUB_CMDLINE_LINUX=b',
     'X=; GRUB_CMDLINE_LINUX="${X-d} ${X+f}"',
     'X=1 GRUB_CMDLINE_LINUX=$X',

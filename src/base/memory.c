@@ -9,9 +9,6 @@
 #define PAGE_BYTES 4096 /* of larger pages the kernel refuses an address within one */
 
 /* Since Linux 5.14 (include/uapi/asm-generic/mman-common.h); an older kernel refuses it, and faults come one by one. */
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#endif
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -38,17 +35,6 @@ void *memory_need(void *memory)
 	if (!memory)
 		memory_end("out of memory");
 	return memory;
-}
-
-/* Bounds of the program, by names of ld(1). */
-extern const char __executable_start[], __bss_start[];
-
-void memory_read_program(void)
-{
-	size_t inside = (uintptr_t)__executable_start % PAGE_BYTES;
-
-	madvise((char *)(uintptr_t)__executable_start - inside,
-		(size_t)(__bss_start - __executable_start) + inside, MADV_POPULATE_READ);
 }
 
 void memory_make_ready(void *memory, size_t bytes)

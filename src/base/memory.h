@@ -15,9 +15,6 @@ void *memory_need(void *memory);
  * to spare, or when they will all be written. MEMORY is mapped for writing. */
 void memory_make_ready(void *memory, size_t bytes);
 
-/* Takes those of the program's own code and constants; for when there is time to spare. */
-void memory_read_program(void);
-
 /* Ends the process because memory has run out; WHAT is one line. */
 _Noreturn void memory_end(const char *what);
 

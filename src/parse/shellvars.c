@@ -82,7 +82,7 @@ static const char *get_variable(struct shell_variables *vars, struct span name)
 	return v ? v->value : "";
 }
 
-static void set_variable(struct shell_variables *vars, struct span name, const char *value)
+void shell_set(struct shell_variables *vars, struct span name, const char *value)
 {
 	struct shell_variable *v = find_variable(vars, name);
 	size_t n = strlen(value) + 1;
@@ -230,7 +230,9 @@ static void expand(struct shell *s)
 		s->word.whole = false;
 	else if (n)
 		put_string(&s->word, get_variable(s->vars, (struct span){ name, n }));
-	else if (peek(s, 0) > 0 && strchr("0123456789@*#?$!-", peek(s, 0))) {
+	else if (peek(s, 0) == '!')
+		take(s); /* no command runs in the background, so it is empty */
+	else if (peek(s, 0) > 0 && strchr("0123456789@*#?$-", peek(s, 0))) {
 		take(s);
 		s->word.whole = false;
 	} else
@@ -397,7 +399,7 @@ static enum command_kind look_ahead(struct shell *s)
 
 static void assign(struct shell *s, const struct pending *p, shell_assigned *assigned, void *user)
 {
-	set_variable(s->vars, p->name, p->value);
+	shell_set(s->vars, p->name, p->value);
 	assigned(user, p->name, p->value, p->line);
 }
 

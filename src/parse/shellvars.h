@@ -31,6 +31,9 @@ struct shell_variables {
 /* VALUE is the variable's whole value from here on, what it had before included. */
 typedef void shell_assigned(void *user, struct span name, const char *value, uint64_t line);
 
+/* What the shell that sources the files assigns itself. NAME must stay. */
+void shell_set(struct shell_variables *vars, struct span name, const char *value);
+
 /* Reads one file; VARS holds what earlier ones assigned. TEXT must stay. */
 void shell_read(struct shell_variables *vars, struct span text, shell_assigned *assigned,
 		void *user);

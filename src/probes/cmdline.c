@@ -119,7 +119,7 @@ static void read_shell(struct sources *s, const char *path)
 		   note_assignment, s);
 }
 
-/* grub-mkconfig reads these; the folder is a patch of Debian's, in the order of names. */
+/* grub-mkconfig reads these; the folder is a patch of Debian's, in the order of names, and the loop's variable is x. */
 static void read_grub(struct sources *s)
 {
 	_cleanup_names_ struct names names = { 0 };
@@ -135,6 +135,7 @@ static void read_grub(struct sources *s)
 		if (name.p[0] == '.' || !span_ends(name, ".cfg"))
 			continue;
 		snprintf(path, sizeof(path), "/etc/default/grub.d/%s", name.p);
+		shell_set(&s->vars, span_of("x"), path);
 		read_shell(s, path);
 	}
 }

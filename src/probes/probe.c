@@ -72,7 +72,7 @@ struct run {
 	char trace[PATH_MAX]; /* the last file of the child that ended */
 	bool image;
 	struct probe_thread *threads[PROBES_MAX]; /* the child's, of these steps; NULL: none */
-	bool alone; /* a child has crashed: the next ones make no thread */
+	bool alone;  /* a child has crashed: the next ones make no thread */
 	size_t kept; /* of the arena, before what children found; 0: none has ended */
 	const struct probe *steps[PROBES_MAX]; /* those that are to run */
 	size_t count;
@@ -222,9 +222,6 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 	run->ctx.arena = run->window.arena;
 	host_begin_child(run->ctx.host, watch->trace);
 	host_confine(run->ctx.host, reach_of(run, first), needs);
-	/* Each of its pages would be a fault of its own. */
-	if (!run->kept)
-		window_make_ready(&run->window, WINDOW_BYTES);
 	for (size_t i = first; i < run->last; i++) {
 		uint64_t start = clock_us();
 
@@ -479,7 +476,6 @@ static void make_ready(struct run *run)
 		return;
 	window_make_ready(&run->window, WINDOW_BYTES);
 	arena_make_ready(run->ctx.arena, FOUND_BYTES);
-	memory_read_program();
 	if (run->how->meanwhile)
 		run->how->meanwhile();
 }

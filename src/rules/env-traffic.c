@@ -116,9 +116,13 @@ static bool unknown_port(struct rule_context *ctx)
 				   : !was_read(p->state)    ? "state"
 							    : NULL;
 
-		if (!fact)
+		if (fact)
+			UNKNOWN(ctx, .evidence = { port_fact(ctx->arena, d, p, fact) });
+		else if (is_unknown(d->driver))
+			UNKNOWN(ctx, .evidence = { fact_path(ctx->arena, "rdma.devices",
+							     d->name.value, "driver") });
+		else
 			continue;
-		UNKNOWN(ctx, .evidence = { port_fact(ctx->arena, d, p, fact) });
 		return true;
 	}
 	return false;

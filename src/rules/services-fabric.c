@@ -10,14 +10,21 @@ static const char config[] = "services.fabric_mode";
 
 enum { MODE_BARE_METAL = 0, MODE_SHARED = 1, MODE_VGPU = 2 };
 
-/* The host keeps the NVSwitches: the driver has them, or they are none of the PCI functions. */
-static bool keeps_switches(const struct node *node)
+/* The host keeps the NVSwitches: the driver has them, or they are none of the PCI functions. Unknown where a driver
+ * is. */
+static struct fact_bool keeps_switches(const struct node *node)
 {
-	for_each(d, &node->pci.devices)
-		if (pci_is_nvswitch(d) && !str_is(d->driver, "nvidia-nvswitch") &&
-		    !str_is(d->driver, "nvidia"))
-			return false;
-	return true;
+	struct fact_bool keeps = fact_bool(true);
+
+	for_each(d, &node->pci.devices) {
+		if (!pci_is_nvswitch(d) || str_is(d->driver, "nvidia-nvswitch") ||
+		    str_is(d->driver, "nvidia"))
+			continue;
+		if (!is_unknown(d->driver))
+			return fact_bool(false);
+		keeps.state = FACT_UNKNOWN;
+	}
+	return keeps;
 }
 
 /* Returns the mode that is needed, and why. It is unknown if the kinds are unknown. */
@@ -75,7 +82,9 @@ static void check_fabric_mode(struct rule_context *ctx)
 		return;
 	else if (is_unknown(services->fabric_mode))
 		UNKNOWN(ctx, .evidence = { config });
-	else if (!keeps_switches(ctx->node))
+	else if (is_unknown(keeps_switches(ctx->node)))
+		UNKNOWN(ctx, .evidence = { "pci.devices" });
+	else if (!known_is(keeps_switches(ctx->node), true))
 		NOT_APPLICABLE(ctx, .observed = "the NVSwitches are given to a virtual machine too",
 			       .evidence = { "pci.devices" });
 	else if (!fm || is_unknown(fm->load))

@@ -124,6 +124,22 @@ class Room:
         null = self.root + "/dev/null"
         if os.geteuid() == 0 and not os.path.exists(null):
             os.mknod(null, 0o20666, os.makedev(1, 3))
+        if os.geteuid() == 0:
+            self.make_devices()
+
+    def make_devices(self):
+        """Devices in place of the tree's plain files, as the node has them."""
+        with open(self.root + "/proc/devices") as file:
+            majors = dict(reversed(line.split()) for line in file if re.match(r" *\d+ \S+$", line))
+        fixed = {"nvidiactl": 255, "nvidia-modeset": 254, "nvidia-uvm": 0, "nvidia-uvm-tools": 1}
+        for path in glob.glob(self.root + "/dev/nvidia*"):
+            name = os.path.basename(path)
+            number = fixed.get(name, int(name[6:]) if name[6:].isdigit() else None)
+            if number is None or not os.path.isfile(path):
+                continue
+            major = majors["nvidia-uvm" if "uvm" in name else "nvidia"]
+            os.unlink(path)
+            os.mknod(path, 0o20666, os.makedev(int(major), number))
 
     def live(self, *args, rounds=ROUNDS):
         out = subprocess.run(

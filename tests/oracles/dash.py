@@ -34,7 +34,8 @@ class Dash(Oracle):
             write(root / path, text)
         result = Result()
         shell = run("env", "-i", "PATH=/nowhere", "/usr/bin/dash", "-c", SHELL, "dash", root)
-        theirs = shell.stdout.decode(errors="replace").split("\0")
+        # grub-mkconfig names the whole path, in the same variable x.
+        theirs = shell.stdout.decode(errors="replace").replace("./etc/default/", "/etc/default/").split("\0")
         if shell.returncode or shell.stderr or len(theirs) != 3:
             return result	# a file that grub-mkconfig fails at
         sources = facts(root, "cmdline").get("sources", [])
