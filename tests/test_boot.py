@@ -562,6 +562,15 @@ def test_unified_kernel_image(tmp_path):
     assert again == run("--root", root, "facts", "boot").stdout
 
 
+@pytest.mark.parametrize("content", [b"", b"MZ", b"no program", pe_file({".linux": b"MZ"})[:100], pe_file({".text": b"x"})])
+def test_what_is_no_unified_kernel_image_is_no_entry(tmp_path, content):
+    root = new_tree(tmp_path / "root")
+    write(root / "boot/efi/EFI/Linux/good.efi", pe_file({".uname": KERNEL.encode(), ".linux": b"MZ", ".cmdline": b"quiet"}))
+    write(root / "boot/efi/EFI/Linux/other.efi", content)
+    write(root / "boot/efi/EFI/BOOT/BOOTX64.EFI", "MZ")
+    assert [entry["id"] for entry in facts(root)["boot"]["entries"]] == ["good.efi"]
+
+
 def test_entry_that_is_another_program(tmp_path):
     root = sd_tree(tmp_path, conf="default memtest*\n")
     write(root / "boot/loader/entries/memtest.conf", "title Memtest\nefi /EFI/memtest.efi\n")

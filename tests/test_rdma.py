@@ -174,6 +174,14 @@ def test_pkeys(root):
     assert port(root, pkeys=["0xffff", "0x0000", "0x8001"])["pkeys"] == ["0xffff", "0x8001"]
 
 
+def test_what_is_no_number_is_no_port(root):
+    add_device(root)
+    add_port(root, "mlx5_0")
+    write(root / "sys/class/infiniband/mlx5_0/ports/notes/state", "4: ACTIVE\n")
+    write(root / "sys/class/infiniband/mlx5_0/ports/1x/state", "4: ACTIVE\n")
+    assert [p["port"] for p in device(root)["ports"]] == [1]
+
+
 def test_several_ports(root):
     add_device(root)
     add_port(root, "mlx5_0", 1)
