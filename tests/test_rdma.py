@@ -338,6 +338,16 @@ def test_dmabuf(verbs_root, tmp_path, error, dmabuf):
     assert not any(path.startswith("/dev/infiniband") for path in gaps_found)
 
 
+def test_a_device_without_a_node_of_ib_uverbs_is_not_asked_about(verbs_root, tmp_path):
+    add_device(verbs_root, "mlx5_9", "0000:1c:00.0")
+    add_port(verbs_root, "mlx5_9")
+    done = live(verbs_root, build_library(tmp_path / "lib", "REGISTER=EBADF"), "facts")
+    node = json.loads(done.stdout)
+    assert [d.get("dmabuf") for d in node["rdma"]["devices"]] == [True, None]
+    assert [g["why"] for g in node["gaps"] if g["path"].startswith("/dev/infiniband")] == [
+        "ib_uverbs has no node for one of the devices"]
+
+
 def test_a_device_that_the_library_does_not_offer(root, tmp_path):
     """Its driver is of another release than the kernel's: the library passes over the device."""
     add_device(root, "bnxt_re0")
