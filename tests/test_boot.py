@@ -207,6 +207,16 @@ def test_variables(tmp_path):
         assert found["id"] == "y"
 
 
+def test_an_entry_knows_its_own_ids(tmp_path):
+    """With '>' between those of the levels, so one in an id is doubled (GRUB: grub_menu_execute_entry())."""
+    menu = (f"menuentry x --id 'a>b' {{\nlinux /boot/vmlinuz-{KERNEL} a=$chosen\n"
+            f"initrd /boot/initrd.img-{KERNEL}\n}}\n")
+    root = grub_tree(tmp_path, "set default='up>a>>b'\nsubmenu s --id up {\n%s}\n%s" % (menu, menu))
+    assert facts(root, "cmdline.staged.text") == "a=up>a>>b"
+    write(root / "boot/grub/grub.cfg", "set default='a>>b'\n" + menu)
+    assert facts(root, "cmdline.staged.text") == "a=a>>b"
+
+
 def test_chosen_entry_starts_no_linux(tmp_path):
     root = grub_tree(tmp_path, grub_cfg("uefi-firmware"))
     for why in ("depends on what only GRUB knows", "no Linux kernel"):
