@@ -587,6 +587,10 @@ def test_entry_that_is_another_program(tmp_path):
     write(root / "boot/EFI/memtest.efi", pe_file({".text": b"x"}))
     found = facts(root)
     assert len(found["boot"]["entries"]) == 2
+    said = [(g["path"], g["why"]) for g in found["gaps"] if "starts no Linux" in g["why"]]
+    assert said == [("/boot/loader/entries/memtest.conf", "the entry that boots next starts no Linux kernel")]
+    write(root / "boot/loader/loader.conf", "default other*\n")
+    assert not [g for g in facts(root, "gaps") if "starts no Linux" in g["why"]]
     assert "next_kernel" not in found["boot"]
 
 
