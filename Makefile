@@ -16,7 +16,7 @@
 #   make check-power           a repair and its undo whose disk loses its power at 200 moments, as root: some minutes
 #   make check-units           the units of the Debian package in a machine that systemd boots
 #   make check-integration     contrib/ with Slurm, Prometheus, NHC, Kubernetes, Ansible, systemd, a browser
-#   make check-mutants         whether the tests can fail: 300 changes of src/, one at a time; hours
+#   make check-mutants         whether the tests can fail: 300 changes of src/ in one program, one on at a time; half an hour
 #   make check-oracles         what is parsed against the programs that own the formats: a minute of each
 #   make check-image           an image of Debian with NVIDIA's packages, evaluated before it boots, as root
 #   make check-faults          every read and every allocation of some runs goes wrong once; takes an hour

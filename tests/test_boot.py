@@ -207,6 +207,16 @@ def test_variables(tmp_path):
         assert found["id"] == "y"
 
 
+def test_an_entry_knows_its_own_ids(tmp_path):
+    """With '>' between those of the levels, so one in an id is doubled (GRUB: grub_menu_execute_entry())."""
+    menu = (f"menuentry x --id 'a>b' {{\nlinux /boot/vmlinuz-{KERNEL} a=$chosen\n"
+            f"initrd /boot/initrd.img-{KERNEL}\n}}\n")
+    root = grub_tree(tmp_path, "set default='up>a>>b'\nsubmenu s --id up {\n%s}\n%s" % (menu, menu))
+    assert facts(root, "cmdline.staged.text") == "a=up>a>>b"
+    write(root / "boot/grub/grub.cfg", "set default='a>>b'\n" + menu)
+    assert facts(root, "cmdline.staged.text") == "a=a>>b"
+
+
 def test_chosen_entry_starts_no_linux(tmp_path):
     root = grub_tree(tmp_path, grub_cfg("uefi-firmware"))
     for why in ("depends on what only GRUB knows", "no Linux kernel"):
@@ -562,12 +572,25 @@ def test_unified_kernel_image(tmp_path):
     assert again == run("--root", root, "facts", "boot").stdout
 
 
+@pytest.mark.parametrize("content", [b"", b"MZ", b"no program", pe_file({".linux": b"MZ"})[:100], pe_file({".text": b"x"})])
+def test_what_is_no_unified_kernel_image_is_no_entry(tmp_path, content):
+    root = new_tree(tmp_path / "root")
+    write(root / "boot/efi/EFI/Linux/good.efi", pe_file({".uname": KERNEL.encode(), ".linux": b"MZ", ".cmdline": b"quiet"}))
+    write(root / "boot/efi/EFI/Linux/other.efi", content)
+    write(root / "boot/efi/EFI/BOOT/BOOTX64.EFI", "MZ")
+    assert [entry["id"] for entry in facts(root)["boot"]["entries"]] == ["good.efi"]
+
+
 def test_entry_that_is_another_program(tmp_path):
     root = sd_tree(tmp_path, conf="default memtest*\n")
     write(root / "boot/loader/entries/memtest.conf", "title Memtest\nefi /EFI/memtest.efi\n")
     write(root / "boot/EFI/memtest.efi", pe_file({".text": b"x"}))
     found = facts(root)
     assert len(found["boot"]["entries"]) == 2
+    said = [(g["path"], g["why"]) for g in found["gaps"] if "starts no Linux" in g["why"]]
+    assert said == [("/boot/loader/entries/memtest.conf", "the entry that boots next starts no Linux kernel")]
+    write(root / "boot/loader/loader.conf", "default other*\n")
+    assert not [g for g in facts(root, "gaps") if "starts no Linux" in g["why"]]
     assert "next_kernel" not in found["boot"]
 
 

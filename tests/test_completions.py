@@ -201,5 +201,11 @@ def test_asking_touches_nothing_and_is_always_well():
         result = program.run("__complete", *words)
         assert result.status == 0 and result.err == "", str(result)
     assert program.run("__complete", "--format", "=", "jsonl").out == "jsonl\n"
+    for letter, name in (("-o", "--output"), ("-y", "--yes"), ("-q", "--quiet"), ("-h", "--help")):
+        offered = [program.run("__complete", "fix", option, "").out for option in (letter, name)]
+        assert offered[0] == offered[1] and (offered[0] == ":files\n") == (letter == "-o"), letter
+    # No letters are joined, so neither of these is -o.
+    for word in ("-ox", "-yo", "xo"):
+        assert program.run("__complete", "fix", word, "").out != ":files\n", word
     for line in program.run("__complete", "explain", "").out.splitlines():
         assert line.count("\t") == 1

@@ -558,6 +558,13 @@ def test_journal(plain, tmp_path):
         assert b"\n" not in field
         check_shown(field)
         assert re.match(rb"(MESSAGE|MESSAGE_ID|PRIORITY|SYSLOG_IDENTIFIER|NVNODECHECK_[A-Z_]+)=", field)
+    # An entry for each rule that text shows, and the last one is the run's.
+    entries = journal.read_bytes().split(b"SYSLOG_IDENTIFIER=nvnodecheck\0")[1:]
+    rules = [re.search(rb"(?:^|\0)NVNODECHECK_RULE=([^\0]*)", entry) for entry in entries]
+    wrong = {f["rule"] for f in run("doctor", "--json", "--from", file).json()["findings"]
+             if f["verdict"] in ("fail", "pending")}
+    assert wrong and wrong <= {rule[1].decode() for rule in rules[:-1]}
+    assert rules[-1] is None and b"NVNODECHECK_EXIT_STATUS=%d" % result.status in entries[-1]
 
 
 # ---- one way out ----

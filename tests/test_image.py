@@ -139,6 +139,7 @@ def test_what_is_not_here_is_one_line(image):
     assert text.count("--hardware FILE") == 1
     assert "Not here" in text and "an image, " in text
     assert "pci/acs-redirect" not in text
+    assert "its next boot is evaluated: Linux 5" in " ".join(text.split())
 
 
 def test_a_gate(image):

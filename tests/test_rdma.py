@@ -174,6 +174,14 @@ def test_pkeys(root):
     assert port(root, pkeys=["0xffff", "0x0000", "0x8001"])["pkeys"] == ["0xffff", "0x8001"]
 
 
+def test_what_is_no_number_is_no_port(root):
+    add_device(root)
+    add_port(root, "mlx5_0")
+    write(root / "sys/class/infiniband/mlx5_0/ports/notes/state", "4: ACTIVE\n")
+    write(root / "sys/class/infiniband/mlx5_0/ports/1x/state", "4: ACTIVE\n")
+    assert [p["port"] for p in device(root)["ports"]] == [1]
+
+
 def test_several_ports(root):
     add_device(root)
     add_port(root, "mlx5_0", 1)
@@ -328,6 +336,16 @@ def test_dmabuf(verbs_root, tmp_path, error, dmabuf):
     assert found["ports"][0]["active_mtu_bytes"] == 4096
     assert found["ports"][0]["grh_required"] is True
     assert not any(path.startswith("/dev/infiniband") for path in gaps_found)
+
+
+def test_a_device_without_a_node_of_ib_uverbs_is_not_asked_about(verbs_root, tmp_path):
+    add_device(verbs_root, "mlx5_9", "0000:1c:00.0")
+    add_port(verbs_root, "mlx5_9")
+    done = live(verbs_root, build_library(tmp_path / "lib", "REGISTER=EBADF"), "facts")
+    node = json.loads(done.stdout)
+    assert [d.get("dmabuf") for d in node["rdma"]["devices"]] == [True, None]
+    assert [g["why"] for g in node["gaps"] if g["path"].startswith("/dev/infiniband")] == [
+        "ib_uverbs has no node for one of the devices"]
 
 
 def test_a_device_that_the_library_does_not_offer(root, tmp_path):

@@ -638,6 +638,46 @@ def test_the_decision_comes_before_all(node_tree):
     assert text.index("Decide first") < text.index("Only if you keep this node:") < text.index("You are not root")
 
 
+def section(text, heading):
+    """What stands below a heading, up to an empty line."""
+    return re.search(r"^%s\n(.*?)(?:\n\n|\Z)" % heading, text, re.M | re.S)[1]
+
+
+@pytest.mark.parametrize("verdict, tag", [("pass", "ok"), ("not-applicable", "-")])
+def test_verbose_lists_what_is_well(verdict, tag, scratch):
+    """What the site switched off is not among it."""
+    directory = put(scratch, "hgx-h100-ib", "file /etc/nvnodecheck.conf\n[rule driver/loaded]\nseverity = off\n"
+                    "reason = tried\n[rule bios/nps-setting]\nseverity = off\nreason = x")
+    text = text_of(directory, "-v", "--profile", EVERYTHING)
+    found = re.findall(r"^%s +([a-z0-9]+/[a-z0-9-]+)" % tag, section(text, "Well, or not applicable"), re.M)
+    findings = program.report(directory, "--profile", EVERYTHING)["findings"]
+    assert set(found) == {f["rule"] for f in findings if f["verdict"] == verdict and not f.get("off")}
+    assert {f["rule"] for f in findings if f.get("off")} == {"driver/loaded", "bios/nps-setting"}
+
+
+@pytest.mark.parametrize("uid, said", [(1000, "Yours: [1] (no root needed)"), (0, None), (None, None)])
+def test_a_user_finds_his_own_below_a_whole_table(uid, said, node_facts, tmp_path):
+    """A table that is not whole has them in its head."""
+    document = json.loads(node_facts("hgx-h200-roce"))
+    document["driver"]["params"] = [dict(p, value="") if p["name"] == "RegistryDwords" else p
+                                    for p in document["driver"]["params"]]
+    document["env"]["variables"].append({"name": "NCCL_SOCKET_IFNAME", "value": "ib9"})
+    document["os"].pop("observed_uid", None)
+    if uid is not None:
+        document["os"]["observed_uid"] = uid
+    file = tmp_path / "facts.json"
+    file.write_text(json.dumps(document))
+    text = text_of(file, "--profile", "deepep", option="--from")
+    assert re.findall(r"^Yours: .*$", text, re.M) == ([said] if said else []), text
+
+
+def test_findings_with_different_values_have_them_and_nothing_else(node_tree):
+    """What is expected of all stands in a line of its own."""
+    for name in ("broken-everything", "h20-roce-deepep"):
+        text = text_of(node_tree(name), "-v", "--profile", EVERYTHING)
+        assert not re.search(r"; expected *$", text, re.M) and re.search(r"^ +expected ", text, re.M)
+
+
 # ---- a text to send ----
 
 def test_a_request_has_an_order(scratch):

@@ -717,6 +717,9 @@ def test_a_failure_of_another_host_is_said_so(why, facts):
     assert "does not explain the failure, which the log has of another host." in re.sub(r"\s+", " ", out)
     out = run("why", "-", "--from", facts(NODE), input=text.replace(HOST, "gpu78").encode()).out
     assert "The log does not name %s. It names gpu78, gpu77." % HOST in out
+    for text in ("%s:1:2 [0] %s\n" % (HOST, GID), GID + "\n"):
+        out = re.sub(r"\s+", " ", run("why", "-", "--from", facts(NODE), input=text.encode()).out)
+        assert "does not explain the failure." in out and "another host" not in out, out
 
 
 def test_a_capture_has_another_name(why):

@@ -125,13 +125,14 @@ static void offer_value(const struct option_row *row, const struct command *comm
 
 /* ---- the line ---- */
 
+/* TEXT begins with a dash. */
 static const struct option_row *find_option(struct span text)
 {
 	for (const struct option_row *row = option_rows; row->name; row++) {
 		if (span_starts(text, "--") &&
 		    span_is((struct span){ text.p + 2, text.n - 2 }, row->name))
 			return row;
-		if (text.n == 2 && text.p[0] == '-' && row->letter && text.p[1] == row->letter)
+		if (text.n == 2 && row->letter && text.p[1] == row->letter)
 			return row;
 	}
 	return NULL;

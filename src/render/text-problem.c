@@ -130,6 +130,7 @@ struct text_lines render_found(const struct report *r, const struct problem *p)
 	}
 	for_each(member, &p->members) {
 		const struct finding *f = *member;
+		const char *own = with_expected ? expected(f) : NULL;
 
 		if (!is_first(p, f, with_expected))
 			continue;
@@ -137,8 +138,7 @@ struct text_lines render_found(const struct report *r, const struct problem *p)
 			arena_printf(r->arena, "%s%s%s",
 				     with_name(r->arena, those_like(r, p, f, with_expected),
 					       observed(f) ? observed(f) : "not as expected"),
-				     with_expected && expected(f) ? "; expected " : "",
-				     with_expected && expected(f) ? expected(f) : "");
+				     own ? "; expected " : "", own ? own : "");
 	}
 	return lines;
 }

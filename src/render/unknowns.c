@@ -113,21 +113,19 @@ static const struct unknown *main_one(const struct unknowns *unknowns)
 	return best;
 }
 
-/* A sentence as a part of one. */
-static const char *as_part(const struct report *r, const char *text)
-{
-	size_t n = strlen(text);
-
-	return arena_printf(r->arena, "%c%.*s", tolower((unsigned char)*text),
-			    (int)(n && text[n - 1] == '.' ? n - 2 : n - 1), text + 1);
-}
-
 /* Of a sentence or of a part of one. */
 static const char *without_stop(const struct report *r, const char *text)
 {
 	size_t n = strlen(text);
 
 	return n && text[n - 1] == '.' ? arena_printf(r->arena, "%.*s", (int)n - 1, text) : text;
+}
+
+/* A sentence as a part of one. */
+static const char *as_part(const struct report *r, const char *text)
+{
+	return arena_printf(r->arena, "%c%s", tolower((unsigned char)*text),
+			    without_stop(r, text) + 1);
 }
 
 /* Returns the first of several ways; its first sentence on a page without problems, which is short. */
