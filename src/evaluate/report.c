@@ -44,7 +44,7 @@ static enum severity preflight_floor(const struct settings *settings)
 static bool may_stop_job(const struct settings *settings, const struct rule *rule)
 {
 	const struct rule_setting *setting = settings_rule(settings, rule->id);
-	enum severity most = rule_gravest(rule);
+	enum severity most = rule_max_severity(rule);
 
 	if (setting && setting->off)
 		return false;

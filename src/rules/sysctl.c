@@ -220,7 +220,7 @@ static const struct rule sysctl_rules[] = {
 			"A process may not reach the memory or file descriptors of another of its job: kernel.yama.ptrace_scope is set",
 		.profiles = PROFILE_BASE | PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
-		.gravest = SEVERITY_WARN,
+		.max_severity = SEVERITY_WARN,
 		.evaluate = check_ptrace,
 		.impact =
 			"\"pidfd_getfd: Operation not permitted\" from PyTorch with expandable_segments where tensors go to another "
