@@ -29,10 +29,8 @@ const struct plan_repair *steps_repair(const struct steps *steps, const struct f
 const char *steps_refused(const struct steps *steps, const struct problem *p)
 {
 	const struct plan_repair *r = steps_repair(steps, p->first);
-	const char *remedy = finding_remedy(p->first);
 
-	if (!r || !r->refused || !finding_fix(p->first) || r->activation ||
-	    (remedy && strstr(r->refused, remedy)))
+	if (!r || !finding_fix(p->first) || r->activation || r->only_by_hand)
 		return NULL;
 	return r->refused;
 }

@@ -141,7 +141,8 @@ static void repair(struct fixing *f, const struct finding *finding)
 		fix->plan(f);
 	else
 		fix_refuse(f, "more is wrong than one plan can have; repair the others first");
-	if (!f->repair->what && !f->repair->refused)
+	f->repair->only_by_hand = !f->repair->what && !f->repair->refused;
+	if (f->repair->only_by_hand)
 		f->repair->refused = plan_refuse_finding(finding, f->arena);
 	fix_reload(f);
 	if (f->repair->refused) {
