@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "evaluate/refused.h"
 
@@ -68,7 +69,9 @@ const struct rule *const *rule_all(size_t *count)
 			qsort(all, n, sizeof(all[0]), compare_rules);
 			break;
 		}
-		for (size_t i = 0; i < tables[t]->count && n < RULES_MAX; i++)
+		if (n + tables[t]->count > RULES_MAX)
+			memory_end("RULES_MAX is too small for the rules of this build");
+		for (size_t i = 0; i < tables[t]->count; i++)
 			all[n++] = &tables[t]->rules[i];
 	}
 	*count = n;

@@ -8,9 +8,6 @@
 #include "fixes/fix.h"
 #include "fixes/plan-make.h"
 
-/* Evaluating modprobe.d takes some tens of kilobytes each time, at most a megabyte, and a few times for each finding.
- * Untouched pages cost nothing. */
-
 const char *const plan_step_words[] = {
 	"initramfs",   "boot-loader",  "daemon-reload", "load-module", "unload-module",
 	"unit-enable", "unit-disable", "unit-start",	"unit-stop",   "sysctl",
