@@ -1,11 +1,12 @@
 # init-causes.tsv to calls of INIT_CAUSE (src/probes/log.c, src/query/init-cause.c).
 BEGIN { FS = "\t" }
 /^#/ { next }
-NF != 7 || $0 ~ /"|\\/ || $3 !~ /^(admin|firmware|hardware|host)$/ {
+NF != 8 || $0 ~ /"|\\/ || $3 !~ /^(admin|firmware|hardware|host)$/ || $4 !~ /^(setting|device)$/ {
 	print FILENAME ":" FNR ": not a row of the table" > "/dev/stderr"
 	exit 1
 }
 {
-	guest = $6 == "-" ? "NULL" : "\"" $6 "\""
-	printf "INIT_CAUSE(\"init-%s\", \"%s\", %s, \"%s\", \"%s\", %s)\n", $1, $2, toupper($3), $4, $5, guest
+	guest = $7 == "-" ? "NULL" : "\"" $7 "\""
+	printf "INIT_CAUSE(\"init-%s\", \"%s\", %s, %s, \"%s\", \"%s\", %s)\n", $1, $2, toupper($3),
+		$4 == "setting" ? "true" : "false", $5, $6, guest
 }

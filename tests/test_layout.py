@@ -47,6 +47,13 @@ def test_every_folder_has_a_row():
     assert {room(name) for name in FILES} == set(MAY_INCLUDE)
 
 
+def test_the_design_has_the_rows():
+    text = (SRC.parent / "docs/design.md").read_text()
+    table = text.split("| folder | includes |\n|---|---|\n", 1)[1].split("\n\n", 1)[0]
+    rows = dict(re.fullmatch(r"\| `([\w.]+)` \| (.*) \|", line).groups() for line in table.splitlines())
+    assert {folder: " ".join(re.findall(r"`(\w+)`", row)) for folder, row in rows.items()} == MAY_INCLUDE
+
+
 def test_src_holds_main_and_folders_only():
     assert [p.name for p in SRC.iterdir() if p.is_file()] == ["main.c"]
 

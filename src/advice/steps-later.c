@@ -10,8 +10,8 @@ bool steps_needs_repair(const struct problem *p)
 	if (!p->first->answer.subject || finding_action(p->first) == ACTION_NONE)
 		return false;
 	return p->severity >= SEVERITY_CRIT
-		       ? finding_mender(p->first) == MENDER_FIRMWARE ||
-				 finding_mender(p->first) == MENDER_HARDWARE ||
+		       ? finding_repaired_by(p->first) == BY_FIRMWARE ||
+				 finding_repaired_by(p->first) == BY_HARDWARE ||
 				 action == ACTION_POWER_CYCLE
 		       : p->severity >= SEVERITY_ERR && (action == ACTION_POWER_CYCLE ||
 							 action == ACTION_REPLACE_HARDWARE);

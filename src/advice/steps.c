@@ -29,10 +29,8 @@ const struct plan_repair *steps_repair(const struct steps *steps, const struct f
 const char *steps_refused(const struct steps *steps, const struct problem *p)
 {
 	const struct plan_repair *r = steps_repair(steps, p->first);
-	const char *remedy = finding_remedy(p->first);
 
-	if (!r || !r->refused || !finding_fix(p->first) || r->activation ||
-	    (remedy && strstr(r->refused, remedy)))
+	if (!r || !finding_fix(p->first) || r->activation || r->only_by_hand)
 		return NULL;
 	return r->refused;
 }
@@ -55,19 +53,20 @@ static bool is_restart_needed(const struct steps *steps)
 	return steps->restart >= ACTIVATION_REBOOT;
 }
 
-static enum step_kind kind_of_mender(const struct steps *steps, const struct problem *p)
+static enum step_kind kind_by_who_repairs(const struct steps *steps, const struct problem *p)
 {
-	switch (finding_mender(p->first)) {
-	case MENDER_FIRMWARE:
+	switch (finding_repaired_by(p->first)) {
+	case BY_FIRMWARE:
 		return STEP_FIRMWARE;
-	case MENDER_HARDWARE:
+	case BY_HARDWARE:
 		return has_no_repair(p) ? STEP_FINAL : STEP_HARDWARE;
-	case MENDER_HOST:
+	case BY_HOST:
 		return STEP_HOST;
-	case MENDER_PROVIDER:
+	case BY_PROVIDER:
 		return STEP_PROVIDER;
-	case MENDER_PROGRAM:
-	case MENDER_ADMIN:
+	case BY_UNSET:
+	case BY_PROGRAM:
+	case BY_ADMIN:
 		break;
 	}
 	if (is_of_job(p))
@@ -140,7 +139,7 @@ enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 		return STEP_RESTART;
 	if (steps_is_undone_by_boot(steps, p))
 		return STEP_AFTER;
-	kind = is_repaired(steps, p) ? STEP_FIX : kind_of_mender(steps, p);
+	kind = is_repaired(steps, p) ? STEP_FIX : kind_by_who_repairs(steps, p);
 	return kind == STEP_HAND && (needs_restart_only(p) || steps_is_reset_by_boot(steps, p))
 		       ? STEP_RESTART
 		       : kind;
@@ -376,7 +375,7 @@ static bool is_for_root(const struct finding *f)
 	       (str_is(f->gap->error, "EACCES") || str_is(f->gap->error, "EPERM"));
 }
 
-/* Of equally grave rules, one of fewer profiles says more. A base rule is of all. */
+/* Of rules with equal severity, one for fewer profiles says more. A base rule is for all. */
 static int weight(const struct rule *rule)
 {
 	unsigned int profiles = rule->profiles & PROFILE_BASE ? ~0u : rule->profiles;
@@ -384,15 +383,15 @@ static int weight(const struct rule *rule)
 	return 64 * (int)rule->severity - __builtin_popcount(profiles);
 }
 
-/* Returns the gravest rule that only root can check, or NULL. */
-const struct rule *steps_gravest_for_root(const struct report *report)
+/* Returns the rule with the highest severity that only root can check, or NULL. */
+const struct rule *steps_worst_for_root(const struct report *report)
 {
-	const struct rule *gravest = NULL;
+	const struct rule *worst = NULL;
 
 	for_each(f, &report->findings)
-		if (is_for_root(f) && (!gravest || weight(f->rule) > weight(gravest)))
-			gravest = f->rule;
-	return gravest;
+		if (is_for_root(f) && (!worst || weight(f->rule) > weight(worst)))
+			worst = f->rule;
+	return worst;
 }
 
 /* Counts the checks that only root can run. */

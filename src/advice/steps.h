@@ -98,8 +98,8 @@ enum activation steps_waits_for(const struct steps *steps, const struct problem 
  * remedies. */
 enum activation steps_restart(const struct steps *steps, const struct problem *problem);
 
-/* Returns the gravest rule that only root can check, or NULL. */
-const struct rule *steps_gravest_for_root(const struct report *report);
+/* Returns the rule with the highest severity that only root can check, or NULL. */
+const struct rule *steps_worst_for_root(const struct report *report);
 /* Counts the checks that only root can run. */
 size_t steps_count_for_root(const struct report *report);
 /* Returns why the plan has no repair for PROBLEM, although it has one on other nodes; or NULL. */

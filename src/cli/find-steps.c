@@ -9,8 +9,6 @@
 static const struct plan *outline_plan(const struct source *source, const struct settings *settings,
 				       const struct report *report)
 {
-	static const char *every[] = { "*", NULL };
-	struct settings whole = *settings;
 	struct plan_request request = {
 		.host = source->host, .report = report, .all = true, .outline = true
 	};
@@ -20,9 +18,7 @@ static const struct plan *outline_plan(const struct source *source, const struct
 		any |= !f->off && finding_is_problem(f) && finding_fix(f);
 	if (!any || !source->host)
 		return NULL;
-	whole.only = every;
-	whole.skip = NULL;
-	request.context = report_make(source->node, &whole, source->arena);
+	request.context = report_make_all(source->node, settings, source->arena);
 	return plan_make(&request);
 }
 

@@ -37,19 +37,16 @@ static const char **named_rules(const struct source *source, const struct option
 struct plan *fix_plan(const struct source *source, const struct settings *settings,
 		      const struct options *options, struct report **report)
 {
-	static const char *every[] = { "*", NULL };
-	struct settings named = *settings, whole = *settings;
+	struct settings named = *settings;
 	struct plan_request request = { .host = source->host,
 					.named = options->args_count > 0,
 					.all = options->all,
 					.reload = options->reload };
 
 	named.only = named_rules(source, options);
-	whole.only = every;
-	whole.skip = NULL;
 	*report = report_make(source->node, &named, source->arena);
 	request.report = *report;
-	request.context = report_make(source->node, &whole, source->arena);
+	request.context = report_make_all(source->node, settings, source->arena);
 	return plan_make(&request);
 }
 

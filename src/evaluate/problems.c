@@ -22,7 +22,8 @@ static bool is_same(const struct finding *a, const struct finding *b)
 	if (a->answer.is_alone || b->answer.is_alone)
 		return a == b;
 	return a->rule == b->rule && a->answer.verdict == b->answer.verdict &&
-	       finding_mender(a) == finding_mender(b) && finding_action(a) == finding_action(b);
+	       finding_repaired_by(a) == finding_repaired_by(b) &&
+	       finding_action(a) == finding_action(b);
 }
 
 static struct problem *find(struct problems *problems, const struct finding *f)
@@ -72,7 +73,7 @@ static void collect(struct problems *problems, const struct report *report)
  * others pointless. */
 static int rank(const struct problem *p)
 {
-	bool final = finding_mender(p->first) == MENDER_HARDWARE &&
+	bool final = finding_repaired_by(p->first) == BY_HARDWARE &&
 		     finding_action(p->first) == ACTION_NONE;
 
 	return 2 * ((p->waits ? 0 : SEVERITY_CRIT + 1) + (int)p->severity) + final;

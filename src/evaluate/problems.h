@@ -12,12 +12,13 @@ struct problem {
 	const struct finding *first;	      /* of the members */
 	LIST(const struct finding *) members; /* of one rule, that one person mends in one way */
 	LIST(const struct finding *) follows; /* what it causes, of other rules */
-	enum severity severity;		      /* the gravest of all of them */
+	enum severity severity;		      /* the highest of them */
 	bool waits;			      /* configured, not in effect yet */
 };
 
 struct problems {
-	LIST(struct problem) items; /* the gravest first, what waits last, then by rule id */
+	/* By severity, the highest first; pending ones last; then by rule id. */
+	LIST(struct problem) items;
 	size_t count[SEVERITY_CRIT + 1];
 	size_t waiting; /* not in COUNT */
 };

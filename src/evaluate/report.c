@@ -44,7 +44,7 @@ static enum severity preflight_floor(const struct settings *settings)
 static bool may_stop_job(const struct settings *settings, const struct rule *rule)
 {
 	const struct rule_setting *setting = settings_rule(settings, rule->id);
-	enum severity most = rule_gravest(rule);
+	enum severity most = rule_max_severity(rule);
 
 	if (setting && setting->off)
 		return false;
@@ -379,6 +379,17 @@ struct report *report_make(const struct node *node, const struct settings *setti
 }
 
 /* A pending setting is configured on disk, but a job does not have it yet. */
+struct report *report_make_all(const struct node *node, const struct settings *settings,
+			       struct arena *arena)
+{
+	static const char *every[] = { "*", NULL };
+	struct settings all = *settings;
+
+	all.only = every;
+	all.skip = NULL;
+	return report_make(node, &all, arena);
+}
+
 enum exit_status report_status(const struct report *report, bool strict)
 {
 	if (any_finding(report, VERDICT_FAIL, report->fail_on) ||

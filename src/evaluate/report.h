@@ -38,6 +38,10 @@ struct report {
 struct report *report_make(const struct node *node, const struct settings *settings,
 			   struct arena *arena);
 
+/* Evaluates every rule, also those that the user did not select: a plan looks there for causes. */
+struct report *report_make_all(const struct node *node, const struct settings *settings,
+			       struct arena *arena);
+
 /* EXIT_WELL, EXIT_FINDINGS or (with STRICT) EXIT_INCOMPLETE. */
 enum exit_status report_status(const struct report *report, bool strict);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "evaluate/refused.h"
 
@@ -19,8 +20,8 @@ const char *const verdict_words[] = {
 const char *const activation_words[] = {
 	"none", "now", "new-jobs", "restart", "recreate", "reload", "reboot", "power-cycle", NULL,
 };
-const char *const mender_words[] = {
-	"admin", "firmware", "hardware", "host", "provider", "program", NULL,
+const char *const repaired_by_words[] = {
+	"", "admin", "firmware", "hardware", "host", "provider", "program", NULL,
 };
 const char *const action_words[] = {
 	[ACTION_DERIVED] = "",
@@ -68,7 +69,9 @@ const struct rule *const *rule_all(size_t *count)
 			qsort(all, n, sizeof(all[0]), compare_rules);
 			break;
 		}
-		for (size_t i = 0; i < tables[t]->count && n < RULES_MAX; i++)
+		if (n + tables[t]->count > RULES_MAX)
+			memory_end("RULES_MAX is too small for the rules of this build");
+		for (size_t i = 0; i < tables[t]->count; i++)
 			all[n++] = &tables[t]->rules[i];
 	}
 	*count = n;
@@ -95,20 +98,19 @@ const struct answer answer_bare[] = {
 static void move_to_host(struct rule_context *ctx, struct answer *answer)
 {
 	const struct os_facts *os = &ctx->node->os;
-	enum mender mender = answer->has_mender ? answer->mender : ctx->rule->mender;
+	enum repaired_by by = answer->repaired_by ? answer->repaired_by : ctx->rule->repaired_by;
 	const char *remedy = answer->remedy ? answer->remedy : TEXT(ctx->rule->remedy);
 	unsigned int then = answer->remedy ? answer->then : ctx->rule->then;
 	const struct fix_call *fix = answer->has_fix ? &answer->fix : &ctx->rule->fix;
 	bool cloud = is_known(os->cloud);
 
-	if (mender != MENDER_FIRMWARE || !is_known(os->hypervisor) || fix->kind || !remedy)
+	if (by != BY_FIRMWARE || !is_known(os->hypervisor) || fix->kind || !remedy)
 		return;
 	answer->remedy = text_printf(ctx,
 				     "This is a virtual machine: its %s has to change this. %s",
 				     cloud ? "provider" : "host", remedy);
 	answer->then = then;
-	answer->has_mender = true;
-	answer->mender = cloud ? MENDER_PROVIDER : MENDER_HOST;
+	answer->repaired_by = cloud ? BY_PROVIDER : BY_HOST;
 	answer->action = cloud ? ACTION_PROVIDER : ACTION_HOST_SIDE;
 }
 
@@ -128,20 +130,20 @@ static bool counts(struct rule_context *ctx, const struct answer *answer, enum s
 void rule_answer(struct rule_context *ctx, const struct answer *given)
 {
 	struct finding *finding;
-	struct answer heard = *given;
-	const struct answer *answer = &heard;
+	struct answer copy = *given;
+	const struct answer *answer = &copy;
 	enum severity severity = answer->graded ? answer->severity : ctx->rule->severity;
-	enum severity gravest = rule_gravest(ctx->rule);
+	enum severity highest = rule_max_severity(ctx->rule);
 
 	if (!counts(ctx, given, severity))
 		return;
 	if (ctx->answered.count[given->verdict][severity] == ALIKE_MAX)
-		heard.observed = text_printf(ctx, "%s; more such findings are not listed",
-					     heard.observed ? heard.observed : ctx->rule->title);
+		copy.observed = text_printf(ctx, "%s; more such findings are not listed",
+					    copy.observed ? copy.observed : ctx->rule->title);
 	finding = fact_list_add(ctx->arena, ctx->findings, sizeof(*finding));
-	if (heard.verdict == VERDICT_FAIL) {
-		refused_explain(ctx, &heard);
-		move_to_host(ctx, &heard);
+	if (copy.verdict == VERDICT_FAIL) {
+		refused_explain(ctx, &copy);
+		move_to_host(ctx, &copy);
 	}
 	finding->rule = ctx->rule;
 	finding->answer = *answer;
@@ -149,13 +151,13 @@ void rule_answer(struct rule_context *ctx, const struct answer *given)
 	finding->answer.expected = TEXT(answer->expected);
 	finding->answer.impact = TEXT(answer->impact);
 	finding->answer.remedy = TEXT(answer->remedy);
-	if (finding_is_problem(finding) || heard.verdict == VERDICT_NOTE)
+	if (finding_is_problem(finding) || copy.verdict == VERDICT_NOTE)
 		finding->remedy = remedy_with(ctx->arena, finding_change(finding),
 					      finding_then(finding));
 	finding->answer.command = TEXT(answer->command);
 	finding->answer.source = TEXT(answer->source);
-	finding_set_severity(finding, severity < gravest ? severity : gravest);
-	/* Judging functions name what they have: a path that is NULL takes no room. */
+	finding_set_severity(finding, severity < highest ? severity : highest);
+	/* A rule may name a path that is NULL: it is left out. */
 	for (size_t i = 0; i < EVIDENCE_MAX; i++)
 		finding->answer.evidence[i] = NULL;
 	for (size_t i = 0, n = 0; i < EVIDENCE_MAX; i++)
@@ -259,11 +261,20 @@ const struct fix_call *finding_fix(const struct finding *f)
 	return fix->kind ? fix : NULL;
 }
 
-enum mender finding_mender(const struct finding *f)
+enum repaired_by rule_repaired_by(const struct rule *rule)
+{
+	if (rule->fix.kind)
+		return BY_PROGRAM;
+	return rule->repaired_by ? rule->repaired_by : BY_ADMIN;
+}
+
+enum repaired_by finding_repaired_by(const struct finding *f)
 {
 	if (finding_fix(f))
-		return MENDER_PROGRAM;
-	return f->answer.has_mender ? f->answer.mender : f->rule->mender;
+		return BY_PROGRAM;
+	if (f->answer.repaired_by)
+		return f->answer.repaired_by;
+	return f->rule->repaired_by ? f->rule->repaired_by : BY_ADMIN;
 }
 
 static enum action action_of_activation(enum activation activation)
@@ -296,12 +307,12 @@ enum action finding_action(const struct finding *f)
 		return f->answer.action;
 	if (f->rule->action && !is_lighter(f))
 		return f->rule->action;
-	switch (finding_mender(f)) {
-	case MENDER_HARDWARE:
+	switch (finding_repaired_by(f)) {
+	case BY_HARDWARE:
 		return ACTION_REPLACE_HARDWARE;
-	case MENDER_HOST:
+	case BY_HOST:
 		return ACTION_HOST_SIDE;
-	case MENDER_PROVIDER:
+	case BY_PROVIDER:
 		return ACTION_PROVIDER;
 	default:
 		return ACTION_CONFIGURE;

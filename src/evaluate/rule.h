@@ -25,6 +25,7 @@
 #include "evaluate/profiles.h"
 #include "facts/facts.h"
 #include "query/node-find.h"
+#include "query/repaired-by.h"
 
 enum severity { SEVERITY_INFO, SEVERITY_WARN, SEVERITY_ERR, SEVERITY_CRIT };
 extern const char *const severity_words[];
@@ -57,20 +58,11 @@ enum activation {
 };
 extern const char *const activation_words[];
 
-/* Who can make the change if this program cannot. */
-enum mender {
-	MENDER_ADMIN,	 /* an administrator of this node, by hand */
-	MENDER_FIRMWARE, /* the administrator of the machine's firmware */
-	MENDER_HARDWARE, /* hardware service */
-	MENDER_HOST,	 /* an administrator of the host that runs this guest or container */
-	MENDER_PROVIDER, /* the cloud provider */
-	MENDER_PROGRAM	 /* this program: the rule or the answer names a fix */
-};
-extern const char *const mender_words[];
+extern const char *const repaired_by_words[]; /* by enum repaired_by */
 
 /* What must be done, as a word for other programs. */
 enum action {
-	ACTION_DERIVED, /* from verdict, activation and mender: finding_action() */
+	ACTION_DERIVED, /* from verdict, activation and who repairs it: finding_action() */
 	ACTION_NONE,
 	ACTION_RELOAD,
 	ACTION_REBOOT,
@@ -107,38 +99,47 @@ struct fix_call {
 struct rule_context;
 
 struct rule {
-	const char *id;	   /* area/condition; permanent */
-	const char *title; /* what breaks for the user, as a statement about the node */
-	bool is_reason_name; /* its reason, after the colon, begins with the name of a program or module */
-	bool is_short_effect; /* its reason, after the colon, is no sentence without the effect before it */
-	unsigned int profiles;	/* enum profile; base rules apply in every profile */
-	enum severity severity; /* of a fail, unless the answer says otherwise */
-	enum severity gravest;	/* that an answer may say; lower than severity: severity is */
-	const char *impact;	/* what it does to the user's work */
-	const char *remedy;	/* what to do, without what THEN adds */
-	unsigned int then;	/* enum then: how the remedy ends */
-	const char *command;	/* the same as shell commands to paste, one a line; or NULL */
-	enum mender mender;	/* who can do it by hand */
-	enum action action;
-	struct fix_call fix;
-	enum activation activation; /* of the fix, or of the remedy by hand */
-	/* A failure of it means that this module is not loaded; "": the subject is the module. What the kernel log and
-	 * the files say against loading it is put into the finding (refused.h). */
+	const char *id; /* area/condition; permanent */
+	void (*evaluate)(struct rule_context *ctx);
+	unsigned int profiles; /* enum profile; base rules apply in every profile */
+
+	/* Of its findings. */
+	enum severity severity; /* of a fail, unless the answer has its own */
+	/* The highest that an answer may have. If it is lower than severity, severity is. */
+	enum severity max_severity;
+	/* Rules whose failure on the same subject, or on the node, causes this one. */
+	const char *follows[RULE_CAUSES_MAX];
+	enum proof_trial trial; /* of prove; its result outranks the facts */
+	/* A failure means that this module is not loaded; "": the subject is the module. The finding then has the
+	 * reason why a load fails (refused.h). */
 	const char *needs_module;
 	bool needs_driver; /* the same where the subject is a PCI function without a driver */
-	/* Rules whose failure on the same subject (or on the node) causes this one. */
-	const char *follows[RULE_CAUSES_MAX];
-	enum proof_trial trial; /* of prove that outranks what files say */
-	const char *reads;	/* what is read */
-	const char *why;	/* why it matters, and when it does not */
-	const char *check;	/* how to check by hand */
-	const char *cost;	/* what the repair costs or risks; NULL: nothing to mention */
-	bool is_risk; /* the cost is a risk, or hits others: the steps have it in a line of its own */
-	bool stops_boot; /* the next boot fails until it is repaired */
-	bool on_site;	 /* the remedy is at a cable, a switch or the fabric: no restart helps */
-	bool needs_running; /* the remedy needs the driver and the links to run: after a restart that is needed anyway */
-	const char *sources; /* one a line */
-	void (*evaluate)(struct rule_context *ctx);
+
+	/* What breaks. A title is EFFECT: REASON. */
+	const char *title;    /* what breaks for the user, as a statement about the node */
+	bool is_reason_name;  /* REASON begins with the name of a program or module */
+	bool is_short_effect; /* REASON is no sentence without EFFECT */
+	const char *impact;   /* what it does to the user's work */
+
+	/* What to do. */
+	const char *remedy;  /* without what THEN adds */
+	unsigned int then;   /* enum then: how the remedy ends */
+	const char *command; /* the same as shell commands, one a line; NULL: none */
+	struct fix_call fix;
+	enum repaired_by repaired_by; /* if there is no fix */
+	enum action action;
+	enum activation activation; /* of the fix or the remedy */
+	bool stops_boot;	    /* the next boot fails until it is repaired */
+	bool on_site;	    /* the remedy is at a cable, a switch or the fabric: no restart helps */
+	bool needs_running; /* the remedy needs the driver and the links: it comes after a restart */
+	const char *cost;   /* what the repair costs or risks; NULL: nothing to mention */
+	bool is_risk;	    /* the cost is a risk, or disturbs others: the steps show it */
+
+	/* For explain and nvnodecheck-rules(7). */
+	const char *reads;   /* the files and facts that are read */
+	const char *why;     /* why it matters, and when it does not */
+	const char *check;   /* how to check by hand */
+	const char *sources; /* one a line: a document, its version and a place in it */
 };
 
 struct rule_table {
@@ -155,9 +156,9 @@ struct rule_table {
 const struct rule *const *rule_all(size_t *count);
 const struct rule *rule_find(const char *id);
 /* Returns the highest severity of the rule's findings, unless the configuration changes it. */
-static inline enum severity rule_gravest(const struct rule *rule)
+static inline enum severity rule_max_severity(const struct rule *rule)
 {
-	return rule->gravest > rule->severity ? rule->gravest : rule->severity;
+	return rule->max_severity > rule->severity ? rule->max_severity : rule->severity;
 }
 
 /* ---- evaluating ---- */
@@ -166,33 +167,34 @@ static inline enum severity rule_gravest(const struct rule *rule)
 
 struct answer {
 	enum verdict verdict;
-	enum severity severity;
-	bool graded;	     /* severity is the answer's own; set by FAIL_AS */
-	const char *subject; /* BDF, device, variable; NULL: the node */
+	const char *subject;	/* BDF, device, variable; NULL: the node */
+	enum severity severity; /* if graded */
+	bool graded;		/* severity is the answer's own; set by FAIL_AS and NOTE */
 	const char *observed;
 	const char *expected;
-	/* Instead of the rule's, where they are set: */
+	const char *evidence[EVIDENCE_MAX]; /* paths of facts; of an UNKNOWN, what is missing */
+	const char *source; /* where this answer is written, beside the rule's sources; or NULL */
+	bool is_advice; /* a note whose remedy is worth doing for a profile: it comes before other notes */
+	bool is_alone; /* a problem of its own: its remedy is not that of the rule's other answers */
+
+	/* Each replaces the rule's, if it is not 0. */
 	const char *impact;
 	const char *remedy;
-	unsigned int
-		then; /* enum then, of the remedy above; the rule's own counts only for the rule's remedy */
-	const char *command;
-	const char *source; /* where this very answer is written, beside what the rule names */
-	bool is_advice; /* a note whose remedy is worth doing for a profile: it comes before other notes */
-	bool is_kept; /* the remedy asks to leave the setting as it is: it has no cost */
-	bool is_alone; /* a problem of its own: what is to be done is not what the rule's other answers ask */
+	unsigned int then;   /* enum then; only if there is a remedy, and then also if it is 0 */
+	const char *command; /* the same */
 	enum activation activation;
 	enum action action;
-	enum mender mender;
-	bool has_mender;	  /* mender is the answer's own */
-	const char *needs_module; /* instead of the rule's */
-	struct fix_call fix;
-	bool has_fix; /* fix is the answer's own; with a kind of NULL there is none */
+	enum repaired_by repaired_by;
+	const char *needs_module;
+	struct fix_call fix; /* only if has_fix, and then also if its kind is NULL: no fix */
+	bool has_fix;
+	bool is_kept; /* the remedy asks to leave the setting as it is: the rule's cost does not count */
+
+	/* The cause, beside the rule's follows. */
+	const char *follows; /* id of a rule */
 	const char *
-		follows; /* id of the rule whose finding on the same subject or the node causes this */
-	const char *follows_subject; /* the subject of that finding, where it is not this one's */
-	bool follows_any;	     /* that finding can have any subject */
-	const char *evidence[EVIDENCE_MAX]; /* paths of facts; for an UNKNOWN, what is missing */
+		follows_subject; /* subject of that rule's finding; NULL: this one's, or the node */
+	bool follows_any;	 /* that finding can have any subject */
 };
 
 struct finding {
@@ -203,7 +205,7 @@ struct finding {
 	const char *why_graded; /* the configuration's reason for another severity */
 	/* The configuration switched the rule off, or an administrator has seen it. */
 	bool off;
-	const struct acknowledgement *acknowledged; /* the latter; else NULL */
+	const struct acknowledgement *acknowledged; /* if an administrator has seen it; else NULL */
 	bool not_here;				    /* unknown of an image: see image.h */
 	/* The result of a trial on the hardware (proof.h), or NULL. If there is one it decides the verdict, and
 	 * CONFIGURED is the verdict of the facts alone. */
@@ -218,25 +220,25 @@ struct finding {
 struct settings;
 struct endpoints;
 
-/* How many answers of RULE, by verdict and severity: enum verdict, enum severity. */
+/* The number of answers of RULE, by enum verdict and enum severity. */
 struct answered {
 	const struct rule *rule;
 	unsigned int count[VERDICT_NOT_APPLICABLE + 1][SEVERITY_CRIT + 1];
 };
 
 struct rule_context {
-	struct answered answered; /* rule.c's */
+	struct answered answered; /* only rule.c uses it */
 	const struct node *node;
-	const struct endpoints *endpoints; /* what of it many rules ask */
+	const struct endpoints *endpoints; /* of the node: many rules ask for them */
 	const struct settings *settings;
 	unsigned int profiles;
 	struct arena *arena;
-	bool only_wrong;	    /* no answer is needed for the rest */
-	const struct rule *rule;    /* the one being asked */
+	bool only_wrong;	    /* PASS and NOT_APPLICABLE need no texts */
+	const struct rule *rule;    /* the one that is evaluated */
 	struct fact_list *findings; /* LIST(struct finding) */
 };
 
-/* An answer that may be left out: then what it would say is not even put together. */
+/* With only_wrong the arguments of these answers are not evaluated. */
 extern const struct answer answer_bare[]; /* by verdict */
 #define ANSWER_GOOD(ctx, v, ...)                             \
 	rule_answer(ctx, (ctx)->only_wrong ? &answer_bare[v] \
@@ -263,34 +265,36 @@ extern const struct answer answer_bare[]; /* by verdict */
 void rule_answer(struct rule_context *ctx, const struct answer *answer);
 /* Returns true if the rule that is evaluated has an answer for SUBJECT. */
 bool rule_has_answered(const struct rule_context *ctx, const char *subject);
-/* Values of a finding: its answer's own, else its rule's. */
+/* Values of a finding: those of its answer, else those of its rule. NULL: it has none. */
 const char *finding_impact(const struct finding *finding);
 const char *finding_remedy(const struct finding *finding);
-/* The same without its end, and that end (enum then). */
+/* The remedy without its end, and the end (enum then). */
 const char *finding_change(const struct finding *finding);
 unsigned int finding_then(const struct finding *finding);
-/* REMEDY with its end; that of a rule, which no node is asked about. */
+/* Returns REMEDY with its end, in ARENA. rule_remedy() does the same for a rule, in BUFFER. */
 const char *remedy_with(struct arena *arena, const char *remedy, unsigned int then);
 #define REMEDY_MAX 1024
 const char *rule_remedy(const struct rule *rule, char buffer[REMEDY_MAX]);
 const char *finding_command(const struct finding *finding);
 enum activation finding_activation(const struct finding *finding);
 const struct fix_call *finding_fix(const struct finding *finding); /* NULL: none */
-enum mender finding_mender(const struct finding *finding);
+/* Never BY_UNSET; BY_PROGRAM if a fix exists. */
+enum repaired_by rule_repaired_by(const struct rule *rule);
+enum repaired_by finding_repaired_by(const struct finding *finding);
 enum action finding_action(const struct finding *finding);
-/* Fail or pending: something is to be done. */
+/* Returns true for fail and pending: something is to be done. */
 static inline bool finding_is_problem(const struct finding *finding)
 {
 	return finding->answer.verdict == VERDICT_FAIL ||
 	       finding->answer.verdict == VERDICT_PENDING;
 }
-/* Grades it: a fail or pending of severity info is a note, a note of a higher one is a fail. */
+/* A fail or pending of severity info becomes a note, and a note of a higher severity a fail. */
 void finding_set_severity(struct finding *finding, enum severity severity);
 
-/* A string in the report's arena. */
+/* Returns a string in the report's arena, in UTF-8. */
 const char *text_printf(struct rule_context *ctx, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* 256 GiB, 32 MiB, 100 B */
+/* Returns BYTES as text in ARENA: 256 GiB, 32 MiB, 100 B, unlimited. */
 const char *format_bytes(struct arena *arena, uint64_t bytes);
 /* Returns true if any of these profiles is asked for. */
 static inline bool is_asked_for(const struct rule_context *ctx, unsigned int profiles)

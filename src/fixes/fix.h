@@ -24,6 +24,8 @@ struct draft {
 	const char *why;
 };
 
+/* Evaluating modprobe.d takes some tens of kilobytes each time, at most a megabyte, and a few times for each finding.
+ * Untouched pages cost nothing. */
 #define SCRATCH_BYTES (256u << 20)
 
 struct fixing {

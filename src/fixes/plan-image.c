@@ -26,7 +26,7 @@ static bool image_has(const struct fixing *f, const struct initramfs_image *imag
 /* 0600 is usual for images of dracut: as an ordinary user one plans without having seen them. */
 static bool was_not_opened(const struct initramfs_image *image)
 {
-	return str_is(image->problem, "could not be opened");
+	return is_unknown(image->complete);
 }
 
 static bool may_have(const struct fixing *f, const struct initramfs_image *image,

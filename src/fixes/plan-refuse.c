@@ -42,14 +42,14 @@ const char *plan_refuse_node(const struct node *node, struct arena *arena)
 const char *plan_refuse_finding(const struct finding *finding, struct arena *arena)
 {
 	static const char *const who[] = {
-		[MENDER_ADMIN] = "by hand",
-		[MENDER_FIRMWARE] = "in the machine's firmware setup",
-		[MENDER_HARDWARE] = "by hardware service",
-		[MENDER_HOST] = "on the host of this guest or container",
-		[MENDER_PROVIDER] = "by the cloud provider",
-		[MENDER_PROGRAM] = "by hand",
+		[BY_ADMIN] = "by hand",
+		[BY_FIRMWARE] = "in the machine's firmware setup",
+		[BY_HARDWARE] = "by hardware service",
+		[BY_HOST] = "on the host of this guest or container",
+		[BY_PROVIDER] = "by the cloud provider",
+		[BY_PROGRAM] = "by hand",
 	};
 
-	return arena_printf(arena, "do this %s: %s", who[finding_mender(finding)],
+	return arena_printf(arena, "do this %s: %s", who[finding_repaired_by(finding)],
 			    finding_remedy(finding));
 }

@@ -8,9 +8,6 @@
 #include "fixes/fix.h"
 #include "fixes/plan-make.h"
 
-/* Evaluating modprobe.d takes some tens of kilobytes each time, at most a megabyte, and a few times for each finding.
- * Untouched pages cost nothing. */
-
 const char *const plan_step_words[] = {
 	"initramfs",   "boot-loader",  "daemon-reload", "load-module", "unload-module",
 	"unit-enable", "unit-disable", "unit-start",	"unit-stop",   "sysctl",
@@ -141,7 +138,8 @@ static void repair(struct fixing *f, const struct finding *finding)
 		fix->plan(f);
 	else
 		fix_refuse(f, "more is wrong than one plan can have; repair the others first");
-	if (!f->repair->what && !f->repair->refused)
+	f->repair->only_by_hand = !f->repair->what && !f->repair->refused;
+	if (f->repair->only_by_hand)
 		f->repair->refused = plan_refuse_finding(finding, f->arena);
 	fix_reload(f);
 	if (f->repair->refused) {

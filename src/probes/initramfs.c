@@ -53,7 +53,6 @@ static struct initramfs_image *add_image(struct probe_context *ctx, const char *
 	if (host_query(ctx->host, key, &initramfs_image_desc, image, ctx->arena, ask,
 		       (void *)path)) {
 		memset(image, 0, sizeof(*image));
-		image->complete = fact_bool(false);
 		image->problem = fact_str(ctx->arena, "could not be opened");
 	} else if (is_known(image->problem)) {
 		host_gap_note(ctx->host, path, -EBADMSG, image->problem.value);

@@ -12,12 +12,13 @@
 
 static const struct row {
 	const char *pattern; /* in probes/log.c */
-	enum init_mender mender;
+	enum repaired_by repaired_by;
+	bool is_setting;
 	const char *meaning, *remedy;
 	const char *in_guest; /* the remedy in a virtual machine; NULL: the same */
 } rows[] = {
-#define INIT_CAUSE(name, text, who, meaning, remedy, guest) \
-	{ name, INIT_##who, meaning, remedy, guest },
+#define INIT_CAUSE(name, text, who, is_setting, meaning, remedy, guest) \
+	{ name, BY_##who, is_setting, meaning, remedy, guest },
 #include "init-causes.inc"
 #undef INIT_CAUSE
 };
@@ -57,7 +58,8 @@ bool init_cause_find(struct arena *arena, const struct node *node, const char *b
 		*cause = (struct init_cause){
 			.meaning = row->meaning,
 			.remedy = guest && row->in_guest ? row->in_guest : row->remedy,
-			.mender = guest && row->in_guest ? INIT_HOST : row->mender,
+			.repaired_by = guest && row->in_guest ? BY_HOST : row->repaired_by,
+			.is_setting = row->is_setting && !(guest && row->in_guest),
 			.line = line,
 			.fact = fact,
 		};

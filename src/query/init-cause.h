@@ -4,13 +4,13 @@
 #define INIT_CAUSE_H
 
 #include "facts/facts.h"
-
-enum init_mender { INIT_ADMIN, INIT_FIRMWARE, INIT_HARDWARE, INIT_HOST };
+#include "query/repaired-by.h"
 
 struct init_cause {
 	const char *meaning; /* the rest of a sentence about the GPU */
 	const char *remedy;
-	enum init_mender mender;
+	enum repaired_by repaired_by;
+	bool is_setting;  /* a setting or another driver of this node is wrong, not the GPU */
 	const char *line; /* of the kernel log */
 	const char *fact; /* its path */
 };

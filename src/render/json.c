@@ -214,7 +214,7 @@ static void put_unknown(struct json_object *json, const struct report *report,
 
 static void put_mending(struct json_object *json, const struct finding *f)
 {
-	json_put_string(json, "mender", mender_words[finding_mender(f)]);
+	json_put_string(json, "repaired_by", repaired_by_words[finding_repaired_by(f)]);
 	json_put_string(json, "command", finding_command(f));
 	json_put_string(json, "activation", activation_words[finding_activation(f)]);
 	json_put(json, "follows_from", cause_json(f->follows_from));
@@ -371,8 +371,7 @@ static struct json_object *rule_json(const struct rule *rule)
 	json_put(json, "profiles", render_words(profile_words, rule->profiles));
 	json_put_string(json, "severity", severity_words[rule->severity]);
 	json_put_string(json, "fix", rule->fix.kind);
-	json_put_string(json, "mender",
-			mender_words[rule->fix.kind ? MENDER_PROGRAM : rule->mender]);
+	json_put_string(json, "repaired_by", repaired_by_words[rule_repaired_by(rule)]);
 	json_put_string(json, "activation", activation_words[rule->activation]);
 	json_put_string(json, "reads", rule->reads);
 	json_put_string(json, "why", rule->why);

@@ -83,7 +83,7 @@ static void one_rule(const struct rule *rule)
 	paragraph(rule->title);
 	field("Severity", severity_words[rule->severity]);
 	field("Profiles", render_profiles(rule->profiles, buffer));
-	if (rule_gravest(rule) >= SEVERITY_ERR && preflight_omission_of(rule->id))
+	if (rule_max_severity(rule) >= SEVERITY_ERR && preflight_omission_of(rule->id))
 		field("Preflight",
 		      "Does not ask this, or not all of it, because that takes longer than a prolog has.");
 	field("Read", rule->reads);

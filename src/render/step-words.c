@@ -121,13 +121,13 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 static const char *look_title(const struct steps *steps)
 {
 	size_t count = steps_count_for_root(steps->report);
-	const struct rule *gravest = steps_gravest_for_root(steps->report);
+	const struct rule *worst = steps_worst_for_root(steps->report);
 
 	return count ? arena_printf(
 			       steps->report->arena,
 			       "Ask the administrator to run this as root (%zu more check%s%s%s)",
 			       count, count == 1 ? "" : "s", count == 1 ? ": " : ", among them ",
-			       gravest->id)
+			       worst->id)
 		     : "Ask the administrator to run this as root";
 }
 

@@ -294,15 +294,15 @@ static void show_unknowns(struct view *v)
 /* Prints what a user without root misses. Returns false if a step says it, or nothing is missed. */
 static bool show_for_root(struct view *v)
 {
-	const struct rule *gravest = steps_gravest_for_root(v->report);
+	const struct rule *worst = steps_worst_for_root(v->report);
 	size_t all = problems_unknown(v->report), own = steps_count_for_root(v->report);
 
-	if (!gravest || v->problems->items.count || !known_not(v->report->node->os.observed_uid, 0))
+	if (!worst || v->problems->items.count || !known_not(v->report->node->os.observed_uid, 0))
 		return false;
 	mark(v, "Not checked:",
 	     arena_printf(v->report->arena, "%zu (-v lists %s). %zu need%s root%s%s:", all,
 			  all == 1 ? "it" : "them", own, own == 1 ? "s" : "",
-			  own == 1 ? ", " : ", among them ", gravest->id));
+			  own == 1 ? ", " : ", among them ", worst->id));
 	page_printf(&v->page, "%*s%s\n", TEXT_MARK, "", v->steps->check_command);
 	return true;
 }

@@ -177,7 +177,7 @@ static const struct rule bios_rules[] = {
 		.remedy =
 			"Compare NPS1 and NPS4 (firmware setup: AMD CBS, DF Common Options) with nccl-tests, and keep the faster.",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.reads = "NUMA nodes and sockets under /sys/devices/system, on EPYC processors.",
 		.why = "In two reports with PCIe GPUs NPS4 was several times faster. The right value depends on the board, so "
 		       "this is a note.",
@@ -201,7 +201,7 @@ static const struct rule bios_rules[] = {
 		.remedy = "Lower the memory mapped I/O base in the firmware setup (Dell: from 56 "
 			  "TB to 12 TB).",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.reads =
 			"The address of BAR1 of each GPU, and \"DMA Size\" in /proc/driver/nvidia/gpus/*/information.",
 		.why = "A device can only address as many bits as it has. A BAR beyond that is out of reach for its peers. "

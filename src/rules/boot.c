@@ -50,10 +50,10 @@ static const char *lacking_text(struct rule_context *ctx, const struct modprobe_
 			   more, more == 1 ? "" : "s");
 }
 
-/* A value of a GPU module's option that differs between DISK and IMAGE. In a DISK that was not read whole, an
+/* A value of a GPU module's option that differs between DISK and IMAGE; IS_REGISTRY: of NVreg_RegistryDwords. In a DISK that was not read whole, an
  * unread file can give the value of the image. */
 static const char *differing_option(struct rule_context *ctx, const struct modprobe_facts *disk,
-				    const struct modprobe_facts *image)
+				    const struct modprobe_facts *image, bool *is_registry)
 {
 	for_each(a, &disk->assignments) {
 		const struct modprobe_assignment *b;
@@ -64,10 +64,12 @@ static const char *differing_option(struct rule_context *ctx, const struct modpr
 		if (!b)
 			return lacking_text(ctx, disk, image, a);
 		if (is_known(a->value) && !str_is(b->value, a->value.value) &&
-		    (known_is(disk->complete, true) || str_is(b->file, a->file.value)))
+		    (known_is(disk->complete, true) || str_is(b->file, a->file.value))) {
+			*is_registry = str_is(a->param, "NVreg_RegistryDwords");
 			return text_printf(ctx, "%s is \"%s\" in the image and \"%s\" on disk",
 					   a->param.value, is_known(b->value) ? b->value.value : "",
 					   a->value.value);
+		}
 	}
 	if (!known_is(disk->complete, true))
 		return NULL;
@@ -143,11 +145,12 @@ static const char *newer_file(const struct node *node, const struct initramfs_im
 	return NULL;
 }
 
-/* The options on disk are to be mended first, and the image is built again with that. */
-static bool only_masked_keys(struct rule_context *ctx, const char *stale)
+/* The options on disk are corrected first, and the image is built again with that. */
+static const char *cause_of(struct rule_context *ctx, bool is_registry)
 {
-	return strncmp(stale, "NVreg_RegistryDwords ", strlen("NVreg_RegistryDwords ")) == 0 &&
-	       registry_merge(ctx->node, ctx->arena).missing;
+	return is_registry && registry_merge(ctx->node, ctx->arena).missing
+		       ? "driver/registrydwords-duplicated"
+		       : NULL;
 }
 
 static void check_image(struct rule_context *ctx, const struct initramfs_image *image)
@@ -160,21 +163,20 @@ static void check_image(struct rule_context *ctx, const struct initramfs_image *
 								  image->kernel.value)
 				      : NULL;
 	bool read = was_read(image->modprobe.assignments) && was_read(image->modprobe.blacklist);
-	bool complete = read && known_is(image->complete, true);
+	bool complete = read && known_is(image->complete, true), is_registry = false;
 
 	if (has_gpu_module(image)) {
 		stale = differing_version(ctx, node, image);
 		if (!stale && read)
 			stale = differing_block(ctx, node, image);
 		if (!stale && complete)
-			stale = differing_option(ctx, &node->modprobe, &image->modprobe);
+			stale = differing_option(ctx, &node->modprobe, &image->modprobe,
+						 &is_registry);
 	}
 	newer = newer_file(node, image);
 	if (stale)
 		FAIL(ctx, .subject = subject, .observed = stale, .expected = "the same as on disk",
-		     .command = rebuild,
-		     .follows = only_masked_keys(ctx, stale) ? "driver/registrydwords-duplicated"
-							     : NULL,
+		     .command = rebuild, .follows = cause_of(ctx, is_registry),
 		     .evidence = { image_fact(ctx, image, "modules"),
 				   image_fact(ctx, image, "modprobe.assignments"),
 				   "modprobe.assignments" });

@@ -327,8 +327,7 @@ static void check_gdrdrv_in_container(struct rule_context *ctx)
 			.remedy =
 				"Start the container with --device=/dev/gdrdrv, or with NVIDIA_GDRCOPY=enabled. In Kubernetes "
 				"mount it as a hostPath of type CharDevice in a privileged pod.",
-			.activation = ACTIVATION_RECREATE, .has_mender = true,
-			.mender = MENDER_HOST, .has_fix = true,
+			.activation = ACTIVATION_RECREATE, .repaired_by = BY_HOST, .has_fix = true,
 			.evidence = { "dev.nodes", "software.items" });
 }
 

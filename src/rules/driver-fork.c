@@ -237,7 +237,7 @@ static void fail_for_console(struct rule_context *ctx, const struct log_line *li
 	     .remedy =
 		     "Make other graphics the first display in the firmware setup. Or install driver 580.65.06 or "
 		     "later, with a patch that keeps its alignment.",
-	     .has_fix = true, .mender = MENDER_FIRMWARE, .has_mender = true,
+	     .has_fix = true, .repaired_by = BY_FIRMWARE,
 	     .evidence = { "log.lines[peer-dma-unaligned].last", "iommu.devices" });
 }
 
@@ -318,7 +318,7 @@ static const struct rule driver_fork_rules[] = {
 		.remedy =
 			"Use a data-centre or RTX professional GPU. On GeForce let NCCL copy through host memory: with this "
 			"driver, settings of the IOMMU or BAR1 do not change that.",
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.action = ACTION_NONE,
 		.activation = ACTIVATION_NONE,
 		.reads = "PCI device ids in the table of GPU models, and the signs of "

@@ -156,7 +156,7 @@ static const struct rule driver_p2p_keys_rules[] = {
 		.title = "A registry key forces a path for peer-to-peer copies",
 		.profiles = PROFILE_P2P | PROFILE_BASE,
 		.severity = SEVERITY_INFO,
-		.gravest = SEVERITY_ERR,
+		.max_severity = SEVERITY_ERR,
 		.evaluate = check_p2p_keys,
 		.impact =
 			"Copies can use a path that this board does not support, and deliver wrong data.",

@@ -340,7 +340,7 @@ static const struct rule driver_versions_rules[] = {
 		.then = THEN_RELOAD,
 		.remedy = "Install the driver's firmware package of exactly the loaded version. If "
 			  "the initramfs loads the driver, rebuild it.",
-		.mender = MENDER_ADMIN,
+		.repaired_by = BY_ADMIN,
 		.activation = ACTIVATION_RELOAD,
 		.reads = "/lib/firmware/nvidia/VERSION/gsp_*.bin, \"GPU Firmware\" in "
 			 "/proc/driver/nvidia/gpus/*/information, and the kernel log.",

@@ -320,7 +320,7 @@ static const struct rule env_deepep_rules[] = {
 		.title = "DeepEP's low-latency mode fails: NVSHMEM's queues are too short",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
-		.gravest = SEVERITY_ERR,
+		.max_severity = SEVERITY_ERR,
 		.evaluate = check_depth,
 		.impact =
 			"low_latency_dispatch() and low_latency_combine() stop with an AssertionError on "

@@ -183,7 +183,7 @@ static const struct rule env_gin_rules[] = {
 		.title = "The job's environment switches off what NCCL needs",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
-		.gravest = SEVERITY_ERR,
+		.max_severity = SEVERITY_ERR,
 		.evaluate = check_features,
 		.impact =
 			"DeepEP 2 does not start without symmetric memory and GIN. On GB200 and GB300 traffic between "

@@ -105,7 +105,7 @@ static const struct rule env_ucx_rules[] = {
 		.is_short_effect = true,
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.gravest = SEVERITY_ERR,
+		.max_severity = SEVERITY_ERR,
 		.evaluate = check_gpu_transports,
 		.impact =
 			"Programs on UCX (MPI, NIXL, Mooncake) fail with GPU buffers, or are slow.",

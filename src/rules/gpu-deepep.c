@@ -126,7 +126,7 @@ static const struct rule gpu_deepep_rules[] = {
 			"stops: \"PCIe GPUs only have pairwise NVLink connections\".",
 		.remedy =
 			"Use at most two GPUs that an NVLink bridge connects, or a node with NVSwitch.",
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.action = ACTION_NONE,
 		.reads = "The PCI ids of the GPUs, in the table of GPU models.",
 		.why = "The PCI id names the card's form. It does not show whether a bridge is installed.",
@@ -146,7 +146,7 @@ static const struct rule gpu_deepep_rules[] = {
 		.impact = "DeepEP 2 does not run. DeepEP 1 supports Ampere with "
 			  "DISABLE_SM90_FEATURES=1 only, and no other older GPU.",
 		.remedy = "Use Hopper or Blackwell GPUs. No setting of this node makes DeepEP run.",
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.action = ACTION_NONE,
 		.reads =
 			"The PCI ids of the GPUs, and DeepEP's version if it is installed as a package.",

@@ -422,7 +422,7 @@ static const struct rule gpu_driver_rules[] = {
 		.remedy =
 			"For heat: check fans, air flow, cooling water and heat sinks. For the power brake: "
 			"check power supplies and cables.",
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.activation = ACTIVATION_NOW,
 		.reads = "nvmlDeviceGetCurrentClocksThrottleReasons and the temperature. " HOW,
 		.why = "Hardware slowdown reduces the core clocks by a factor of two or more. Software "
@@ -474,7 +474,7 @@ static const struct rule gpu_driver_rules[] = {
 		.impact = "Jobs on the GPU are killed by memory errors again and again.",
 		.remedy =
 			"Take the GPU out of service, run NVIDIA's field diagnostic and have the board replaced.",
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.action = ACTION_REPLACE_HARDWARE,
 		.activation = ACTIVATION_NONE,
 		.reads = "nvmlDeviceGetSramEccErrorStatus: bThresholdExceeded. " HOW,

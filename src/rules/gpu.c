@@ -122,7 +122,7 @@ static bool check_broken_memory(struct rule_context *ctx, const struct nvml_gpu 
 	     .remedy =
 		     failed ? "Take the GPU out of service and have it replaced: it has no spare row left."
 			    : "Take the GPU out of service and have it replaced.",
-	     .activation = ACTIVATION_NONE, .mender = MENDER_HARDWARE, .has_mender = true,
+	     .activation = ACTIVATION_NONE, .repaired_by = BY_HARDWARE,
 	     .action = ACTION_REPLACE_HARDWARE,
 	     .evidence = { fact_path(ctx->arena, "nvml.gpus", gpu->bdf.value,
 				     failed ? "rows.failed" : "ecc.unrepairable") });
@@ -192,8 +192,8 @@ static void check_ecc(struct rule_context *ctx)
 			     .remedy =
 				     "Take the GPU out of service and have it replaced: it could not retire or "
 				     "remap the memory.",
-			     .activation = ACTIVATION_NONE, .mender = MENDER_HARDWARE,
-			     .has_mender = true, .action = ACTION_REPLACE_HARDWARE,
+			     .activation = ACTIVATION_NONE, .repaired_by = BY_HARDWARE,
+			     .action = ACTION_REPLACE_HARDWARE,
 			     .evidence = {
 				     log_device_fact(ctx->arena, failed, d->bdf.value, "last") });
 		else if (pending)
@@ -605,7 +605,7 @@ static const struct rule gpu_rules[] = {
 			"The console uses part of BAR1. If BAR1 is not larger than the memory, the driver "
 			"cannot map all memory through it. Then peer-to-peer through BAR1 to this GPU fails.",
 		.remedy = "Use the board's own graphics, or another GPU, for the display.",
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.activation = ACTIVATION_REBOOT,
 		.reads = "boot_vga of the PCI function, and its connectors below /sys/class/drm.",
 		.why = "This matters for patched drivers and for GPUs whose peer-to-peer uses BAR1. "
@@ -628,7 +628,7 @@ static const struct rule gpu_rules[] = {
 		.remedy =
 			"Find the missing GPU: check the firmware's log, power, riser, and \"fallen off the "
 			"bus\" in the kernel log. Power the node off and on.",
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.action = ACTION_POWER_CYCLE,
 		.activation = ACTIVATION_POWER_CYCLE,
 		.reads =

@@ -10,11 +10,11 @@
 /* data/iommu-words.tsv; rows of one pattern follow each other and have one meaning. */
 static const struct words {
 	const char *pattern;
-	enum mender mender;
+	enum repaired_by repaired_by;
 	const char *meaning, *remedy;
 } words[] = {
 #define IOMMU_WORDS(name, start, whose, text, who, meaning, remedy) \
-	{ name, MENDER_##who, meaning, remedy },
+	{ name, BY_##who, meaning, remedy },
 #include "iommu-words.inc"
 #undef IOMMU_WORDS
 };
@@ -47,9 +47,9 @@ static void answer_line(struct rule_context *ctx, const struct words *w,
 	else
 		FAIL(ctx, .subject = name, .observed = text_printf(ctx, "%s: %s", last, w->meaning),
 		     .expected = "devices that answer, and that the kernel gives away",
-		     .remedy = w->remedy, .has_mender = true, .mender = w->mender,
-		     .activation = w->mender == MENDER_HARDWARE ? ACTIVATION_POWER_CYCLE
-								: ACTIVATION_REBOOT,
+		     .remedy = w->remedy, .repaired_by = w->repaired_by,
+		     .activation = w->repaired_by == BY_HARDWARE ? ACTIVATION_POWER_CYCLE
+								 : ACTIVATION_REBOOT,
 		     .evidence = { fact });
 }
 

@@ -5,14 +5,6 @@
 #include "base/array.h"
 #include "evaluate/skip.h"
 
-static const struct kernel_option *option(const struct node *node, const char *name)
-{
-	for_each(o, &node->os.kernel_config)
-		if (str_is(o->name, name))
-			return o;
-	return NULL;
-}
-
 /* True when the rule has answered: no GPU, no RDMA device, no configuration to read. */
 static bool skip_without_config(struct rule_context *ctx)
 {
@@ -36,7 +28,7 @@ static const char *fact_of(struct rule_context *ctx, const char *name)
 /* y or m; one that the list lacks was not looked for. */
 static enum fact_state is_built(const struct node *node, const char *name)
 {
-	const struct kernel_option *o = option(node, name);
+	const struct kernel_option *o = LIST_FIND(&node->os.kernel_config, name);
 
 	return o ? o->value.state : FACT_UNKNOWN;
 }

@@ -570,7 +570,7 @@ static const struct rule limits_rules[] = {
 		.title = "NCCL and data loaders fail: /dev/shm is too small",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
-		.gravest = SEVERITY_ERR,
+		.max_severity = SEVERITY_ERR,
 		.evaluate = check_shm,
 		.impact =
 			"NCCL does not start within the node (\"unhandled system error\", \"posix_fallocate failed: No space "

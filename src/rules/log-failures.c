@@ -189,7 +189,7 @@ static const struct rule log_failures_rules[] = {
 			"The kernel refused a GPU or RDMA module, or a function that a module needs",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
-		.gravest = SEVERITY_ERR,
+		.max_severity = SEVERITY_ERR,
 		.evaluate = check_modules,
 		.needs_running = true,
 		.impact = "What needs the module does not work.",

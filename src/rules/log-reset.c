@@ -74,7 +74,7 @@ static const struct rule log_reset_rules[] = {
 		.remedy =
 			"Drain the node, end the processes that hold the GPU (fuser -v /dev/nvidia*), and reset "
 			"it with nvidia-smi -r, or reboot. If the line returns, run the vendor's diagnostics.",
-		.mender = MENDER_ADMIN,
+		.repaired_by = BY_ADMIN,
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
 		.reads =

@@ -295,7 +295,7 @@ static const struct rule log_xid_rules[] = {
 		.follows = { "pci/device-off-bus" },
 		.impact = "Work on this GPU failed or will fail.",
 		.remedy = "Look the number up in NVIDIA's Xid catalog.",
-		.mender = MENDER_ADMIN,
+		.repaired_by = BY_ADMIN,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"\"NVRM: Xid\" lines of this boot. Xid 154 names the recovery action that the driver "

@@ -105,18 +105,6 @@ static const char *init_text(struct rule_context *ctx, const char *line,
 			   : text_printf(ctx, "%s: %s", line, cause->meaning);
 }
 
-static enum mender mender_of(const struct init_cause *cause)
-{
-	static const enum mender menders[] = {
-		[INIT_ADMIN] = MENDER_ADMIN,
-		[INIT_FIRMWARE] = MENDER_FIRMWARE,
-		[INIT_HARDWARE] = MENDER_HARDWARE,
-		[INIT_HOST] = MENDER_HOST,
-	};
-
-	return menders[cause->mender];
-}
-
 /* What the driver wrote before it; else, that it is no driver for the GPU. False: neither. */
 static bool find_init_cause(struct rule_context *ctx, const char *bdf, struct fact_u64 failed_us,
 			    struct init_cause *cause)
@@ -134,7 +122,8 @@ static bool find_init_cause(struct rule_context *ctx, const char *bdf, struct fa
 		return false;
 	*cause = (struct init_cause){ .meaning = refusal.text,
 				      .remedy = refusal.remedy,
-				      .mender = INIT_ADMIN,
+				      .repaired_by = BY_ADMIN,
+				      .is_setting = true,
 				      .fact = refusal.fact };
 	return true;
 }
@@ -143,10 +132,7 @@ static bool find_init_cause(struct rule_context *ctx, const char *bdf, struct fa
 static bool is_configuration(const struct node *node, const char *bdf, bool known,
 			     const struct init_cause *cause)
 {
-	if (known)
-		return (cause->mender == INIT_ADMIN || cause->mender == INIT_FIRMWARE) &&
-		       !strstr(cause->remedy, "ower the node off");
-	return init_remedy(node, bdf) != NULL;
+	return known ? cause->is_setting : init_remedy(node, bdf) != NULL;
 }
 
 /* GPU NULL: the lines name none. An attempt that failed says nothing of a driver that was loaded since. */
@@ -171,10 +157,10 @@ static void fail_rm_init(struct rule_context *ctx, const struct log_line *line,
 		FAIL(ctx, .subject = name, .observed = init_text(ctx, last, &cause),
 		     .expected = "the driver initialises every GPU",
 		     .remedy = known ? cause.remedy : init_remedy(ctx->node, name),
-		     .has_mender = known, .mender = mender_of(&cause),
-		     .action = cause.mender == INIT_HOST ? ACTION_HOST_SIDE
-			       : configuration		 ? ACTION_CONFIGURE
-							 : ACTION_DERIVED,
+		     .repaired_by = cause.repaired_by,
+		     .action = cause.repaired_by == BY_HOST ? ACTION_HOST_SIDE
+			       : configuration		    ? ACTION_CONFIGURE
+							    : ACTION_DERIVED,
 		     .activation = configuration ? ACTIVATION_REBOOT : ACTIVATION_NONE,
 		     .evidence = { fact,
 				   gpu ? log_device_fact(ctx->arena, line, name, "count") : NULL,
@@ -468,7 +454,7 @@ static const struct rule log_rules[] = {
 		.remedy =
 			"Cable or module: reseat or replace it. Heat: check fans and airflow. Power: connect "
 			"the slot's auxiliary power cable, or use another slot.",
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.activation = ACTIVATION_NONE,
 		.reads =
 			"\"Port module event[error]\", \"High temperature on sensors\" and \"Detected insufficient"
@@ -575,7 +561,7 @@ static const struct rule log_rules[] = {
 		.remedy =
 			"Read the lines before it. Power the node off and on once. If the error returns, run "
 			"nvidia-bug-report.sh and ask the vendor.",
-		.mender = MENDER_ADMIN,
+		.repaired_by = BY_ADMIN,
 		.action = ACTION_POWER_CYCLE,
 		.activation = ACTIVATION_POWER_CYCLE,
 		.follows = { "driver/gsp-firmware-missing", "driver/proprietary-on-blackwell",
@@ -605,7 +591,7 @@ static const struct rule log_rules[] = {
 			"GPUDirect RDMA does not work on this path. NCCL copies through host memory or uses "
 			"sockets.",
 		.remedy = "Use a NIC below the same PCIe switch or root complex as the GPU.",
-		.mender = MENDER_ADMIN,
+		.repaired_by = BY_ADMIN,
 		.action = ACTION_CONFIGURE,
 		.activation = ACTIVATION_REBOOT,
 		.follows = { "driver/grdma-topo-override" },

@@ -369,7 +369,7 @@ static const struct rule modules_peermem_loaded_rules[] = {
 		.title = "NVSHMEM or NCCL is too old to find nvidia_peermem on this kernel",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
-		.gravest = SEVERITY_WARN,
+		.max_severity = SEVERITY_WARN,
 		.evaluate = check_sysfs_absent,
 		.impact =
 			"NVSHMEM before 3.3.9 and NCCL before 2.23.4 do not see nvidia_peermem and do not use "
@@ -392,7 +392,7 @@ static const struct rule modules_peermem_loaded_rules[] = {
 			"GPUDirect RDMA can hang: nvidia_peermem has a parameter for another RDMA stack",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.gravest = SEVERITY_ERR,
+		.max_severity = SEVERITY_ERR,
 		.evaluate = check_params,
 		.impact = "Registrations of GPU memory can fail or hang.",
 		.remedy = "Remove the option, then reload nvidia-peermem.",

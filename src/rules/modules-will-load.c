@@ -139,7 +139,7 @@ static const struct rule modules_will_load_rules[] = {
 		.title = "A GPU or RDMA module will not load at the next boot",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
-		.gravest = SEVERITY_ERR,
+		.max_severity = SEVERITY_ERR,
 		.evaluate = check_will_load,
 		.impact =
 			"After the next boot the GPUs or NICs have no driver, whatever is loaded now.",

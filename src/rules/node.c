@@ -146,7 +146,7 @@ static const struct rule node_rules[] = {
 		.impact =
 			"A part is missing, was replaced, or has another version than on other nodes.",
 		.remedy = "Repair the node, or correct the [expect] section.",
-		.mender = MENDER_ADMIN,
+		.repaired_by = BY_ADMIN,
 		.activation = ACTIVATION_NONE,
 		.reads = "Every key of the [expect] section and the node's facts.",
 		.why = "If one of eight GPUs falls off the bus, the other seven work. Only an expectation "

@@ -349,7 +349,7 @@ static const struct rule pci_acs_rules[] = {
 		.remedy = "Switch ACS off in the firmware setup.",
 		.fix = { "clear-acs-redirect" },
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.reads =
 			"The ACS control register of every port between GPUs, or between a GPU and its nearest NIC, up to the "
 			"bridge above both.",

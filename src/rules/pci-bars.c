@@ -50,8 +50,9 @@ static void fail_bar(struct rule_context *ctx, const struct pci_device *d, uint6
 	FAIL(ctx, .subject = d->bdf.value,
 	     .observed = text_printf(ctx, "BAR %" PRIu64 "%s has no address on the bus%s%s", index,
 				     bytes, said ? ": " : "", said ? said->last.value : ""),
-	     .expected = "an address for every BAR", .remedy = guest, .has_mender = guest != NULL,
-	     .mender = MENDER_HOST, .action = guest ? ACTION_HOST_SIDE : ACTION_DERIVED,
+	     .expected = "an address for every BAR", .remedy = guest,
+	     .repaired_by = guest ? BY_HOST : BY_UNSET,
+	     .action = guest ? ACTION_HOST_SIDE : ACTION_DERIVED,
 	     .evidence = { FACT(ctx, d, "bars"),
 			   said ? log_device_fact(ctx->arena, node_log(ctx->node, "bar-no-space"),
 						  d->bdf.value, "last")
@@ -157,7 +158,7 @@ static const struct rule pci_bars_rules[] = {
 			"Switch on Above 4G Decoding and raise the size of the MMIO windows. "
 			"Booting with pci=realloc can help. If that is not enough, update the firmware.",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.follows = { "pci/bar1-unassigned" },
 		.reads =
 			"The BARs of GPUs, NVSwitches and RDMA NICs as the kernel assigned them, and \"no space\" in the "
@@ -187,7 +188,7 @@ static const struct rule pci_bars_rules[] = {
 			"Enable SR-IOV and Above 4G Decoding in the firmware setup, or boot with pci=realloc. Or set "
 			"fewer virtual functions in the NIC's firmware (NUM_OF_VFS).",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.reads =
 			"\"not enough MMIO resources for SR-IOV\" in the kernel log, and how many virtual functions exist.",
 		.why = "The firmware reserves the addresses of virtual functions at boot. If it does not know of them, the "

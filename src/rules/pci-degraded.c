@@ -133,7 +133,7 @@ static void fail_limited(struct rule_context *ctx, const struct link *link)
 			"rule that writes Link Control 2 with setpci, and for \"retraining\" of this port in "
 			"the kernel log: the kernel limits a link that fails to train. If the limit was set "
 			"because of errors, check riser and cable.",
-		.activation = ACTIVATION_REBOOT, .has_mender = true, .mender = MENDER_FIRMWARE,
+		.activation = ACTIVATION_REBOOT, .repaired_by = BY_FIRMWARE,
 		.evidence = { FACT(ctx, port, "link.speed_target_mts"),
 			      FACT(ctx, d, "link.speed_mts"), FACT(ctx, d, "link.speed_max_mts") });
 }
@@ -207,7 +207,7 @@ static const struct rule pci_degraded_rules[] = {
 			"Reseat the board and check riser and cable. If the link stays slow, check the slot's link settings in the "
 			"firmware setup.",
 		.activation = ACTIVATION_POWER_CYCLE,
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.reads =
 			"Current and maximum width and speed of GPUs and NICs, the maximum of the port above each, and the limit "
 			"that the port is set to (Link Control 2).",

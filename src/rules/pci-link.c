@@ -473,7 +473,7 @@ static const struct rule pci_link_rules[] = {
 		.is_short_effect = true,
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
-		.gravest = SEVERITY_WARN,
+		.max_severity = SEVERITY_WARN,
 		.evaluate = check_payload,
 		.impact = "Packet headers take more of the bandwidth.",
 		.then = THEN_REBOOT,
@@ -498,7 +498,7 @@ static const struct rule pci_link_rules[] = {
 		.remedy =
 			"Set Max Read Request to 4096 in the firmware setup of the server, and measure.",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.reads = "Max_Read_Request_Size in the device control register of each NIC.",
 		.why = "4096 is the largest size of PCI Express. No source was found that says which NIC or platform needs it, so "
 		       "this is a note.",
@@ -516,7 +516,7 @@ static const struct rule pci_link_rules[] = {
 			"Reseat riser or cable of the switch. If the link stays slow, check the slot's bifurcation and speed in "
 			"the firmware setup.",
 		.activation = ACTIVATION_POWER_CYCLE,
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.reads =
 			"Speed and width of the upstream port of every switch between a GPU and its nearest NIC, and the best "
 			"that GPU and NIC support.",
@@ -536,7 +536,7 @@ static const struct rule pci_link_rules[] = {
 			"Move the board to a wider slot. Or check the bifurcation of the slot in the firmware setup: x4x4x4x4 "
 			"or x8x8 divides its lanes.",
 		.activation = ACTIVATION_POWER_CYCLE,
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.reads =
 			"The largest width and speed of each GPU and NIC, and of the port above it, and the rates of the RDMA "
 			"ports.",

@@ -259,7 +259,7 @@ static const struct rule pci_ordering_rules[] = {
 		.then = THEN_REBOOT,
 		.remedy = "Switch on PCIe Relaxed Ordering in the firmware setup of the server.",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.reads =
 			"Enable Relaxed Ordering in the device control register of GPUs and NICs, and the processor.",
 		.why = "With the bit off the device may not mark its writes as relaxed, whatever NCCL or UCX ask for. UCX's "
@@ -283,7 +283,7 @@ static const struct rule pci_ordering_rules[] = {
 		.then = THEN_REBOOT,
 		.remedy = "Switch off PCIe Relaxed Ordering in the firmware setup of the server.",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.reads =
 			"Enable Relaxed Ordering in the device control register of GPUs and NICs, and the PCI id of the root "
 			"port above; NCCL and its release, NCCL_IB_PCI_RELAXED_ORDERING, UCX_IB_PCI_RELAXED_ORDERING.",

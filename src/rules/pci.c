@@ -77,20 +77,20 @@ static void fail_small(struct rule_context *ctx, const struct answer *base, cons
 	if (node_is(ctx->node, KIND_VIRTUAL_MACHINE)) {
 		answer.remedy = "On the host: switch on Above 4G Decoding and Resizable BAR in the "
 				"firmware setup, then check the size of BAR1 there.";
-		answer.mender = MENDER_HOST;
+		answer.repaired_by = BY_HOST;
 		answer.action = ACTION_HOST_SIDE;
 	} else if (card) {
 		answer.remedy = card;
-		answer.mender = MENDER_HARDWARE;
+		answer.repaired_by = BY_HARDWARE;
 		answer.action = ACTION_UPDATE_FIRMWARE;
 	} else if (is_known(*driver) && version_compare(driver->value, RESIZES_SINCE) < 0) {
 		answer.remedy =
 			"Switch on Above 4G Decoding and Resizable BAR in the firmware setup.";
-		answer.mender = MENDER_FIRMWARE;
+		answer.repaired_by = BY_FIRMWARE;
 	} else {
 		answer.remedy = NULL;
 	}
-	answer.has_mender = answer.has_fix = answer.remedy != NULL;
+	answer.has_fix = answer.remedy != NULL;
 	rule_answer(ctx, &answer);
 }
 
@@ -263,7 +263,7 @@ static void check_bar1_unassigned(struct rule_context *ctx)
 			FAIL(ctx, .subject = d->bdf.value,
 			     .observed = "BAR1 has no address on the bus",
 			     .expected = "BAR1 with an address", .remedy = guest,
-			     .has_mender = guest != NULL, .mender = MENDER_HOST,
+			     .repaired_by = guest ? BY_HOST : BY_UNSET,
 			     .evidence = { bar1_fact(ctx, d),
 					   line ? "log.lines[bar-invalid].last"
 						: no_room_fact(ctx, no_room(ctx->node, d)) });
@@ -482,7 +482,7 @@ static const struct rule pci_rules[] = {
 		.remedy = "Set NVreg_EnableResizableBar=1.",
 		.fix = { "set-resizable-bar" },
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.follows = { "driver/geforce-no-gpudirect", "pci/bar1-unassigned" },
 		.reads =
 			"The size of NVIDIA's BAR1 (the second memory BAR), the GPU's Resizable BAR capability, and the memory "
@@ -511,7 +511,7 @@ static const struct rule pci_rules[] = {
 			"Switch on Above 4G Decoding and raise the size of the 64-bit MMIO window. If "
 			"BAR1 still has no address, update the firmware.",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.reads =
 			"The GPU's BARs as the kernel assigned them, and \"This PCI I/O region assigned to your NVIDIA device is "
 			"invalid\" in the kernel log.",
@@ -533,7 +533,7 @@ static const struct rule pci_rules[] = {
 		.remedy = "Set NVreg_EnableResizableBar=1.",
 		.fix = { "set-resizable-bar" },
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.follows = { "pci/bar1-too-small", "pci/bar1-unassigned" },
 		.reads = "The Resizable BAR capability (0x15) of the GPU.",
 		.why = "The capability lists the sizes that the device supports and the one in use. Drivers from 530.30.02 on "
@@ -555,7 +555,7 @@ static const struct rule pci_rules[] = {
 		.remedy =
 			"Switch on Above 4G Decoding and raise the size of the 64-bit MMIO window.",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.reads =
 			"The prefetchable windows of the bridges above the GPU, the largest size that the GPU offers, and lines of "
 			"the kernel log about missing address space.",
@@ -578,7 +578,7 @@ static const struct rule pci_rules[] = {
 		.remedy =
 			"Move the NIC to a slot of the GPU's NUMA node, or run RDMA jobs on the GPUs near the NICs.",
 		.activation = ACTIVATION_POWER_CYCLE,
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.reads = "The PCI tree and the NUMA nodes of GPUs and NICs.",
 		.why = "GPU and NIC should be below one switch (PIX, PXB). NCCL chooses by the platform how "
 		       "far it uses GPUDirect RDMA (NCCL_NET_GDR_LEVEL).",

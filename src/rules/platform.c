@@ -260,7 +260,7 @@ static const struct rule platform_rules[] = {
 		.remedy =
 			"Allocate communication buffers with cudaHostAlloc and register them as ordinary "
 			"memory. For GPUDirect use a node with a discrete GPU.",
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.action = ACTION_NONE,
 		.activation = ACTIVATION_NONE,
 		.reads = "PCI device ids in the table of GPU models, and the DMI product name.",

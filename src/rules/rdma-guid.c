@@ -121,7 +121,7 @@ static void check_idle(struct rule_context *ctx)
 				     ctx, "a virtual function for pods; its node GUID is %s",
 				     d->node_guid.value),
 			     .expected = "a node GUID that is not zero",
-			     .mender = on_host ? MENDER_ADMIN : MENDER_HOST, .has_mender = true,
+			     .repaired_by = on_host ? BY_ADMIN : BY_HOST,
 			     .evidence = { guid_fact(ctx, d), kubernetes.fact });
 }
 
@@ -168,7 +168,7 @@ static const struct rule rdma_guid_rules[] = {
 			"Give the virtual function its identity on the host: ip link set PF vf N node_guid GUID and port_guid GUID on "
 			"InfiniBand, ip link set PF vf N mac ADDRESS on Ethernet. Then unbind its driver and bind it again, or create "
 			"the pod again.",
-		.mender = MENDER_HOST,
+		.repaired_by = BY_HOST,
 		.activation = ACTIVATION_RELOAD,
 		.reads =
 			"node_guid of ConnectX devices with an active port, and on nodes of Kubernetes of idle virtual functions; "

@@ -492,7 +492,7 @@ static const struct rule rdma_nics_rules[] = {
 		.remedy =
 			"Update all NICs of the model to one version (mlxup, mlxfwmanager, flint).",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.action = ACTION_UPDATE_FIRMWARE,
 		.reads = "fw_ver, hca_type and board_id of every RDMA device.",
 		.why = "NICs of the same board are compared. A difference between boards of several makers is a note: "
@@ -509,7 +509,7 @@ static const struct rule rdma_nics_rules[] = {
 		.title = "An RDMA device is a virtual function",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
-		.gravest = SEVERITY_WARN,
+		.max_severity = SEVERITY_WARN,
 		.evaluate = check_vf,
 		.impact = "DeepEP was reported to hang over virtual functions.",
 		.remedy =
@@ -563,7 +563,7 @@ static const struct rule rdma_nics_rules[] = {
 			"reset the NIC or reboot. Not with DeepEP 2.0: upgrade to DeepEP " DEEPEP_ATOMIC_SAFE
 			" first.",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.reads =
 			"DeepEP on disk. The setting itself is in the NIC's firmware, which nothing here reads.",
 		.why = "IBGDA asks the firmware for masked compare-and-swap and fetch-and-add of 4 and 8 bytes, which "

@@ -407,7 +407,7 @@ static const struct rule rdma_ports_rules[] = {
 		.remedy =
 			"Check whether the counters still rise. If so, clean or replace cable and transceiver, and "
 			"check the switch port.",
-		.mender = MENDER_HARDWARE,
+		.repaired_by = BY_HARDWARE,
 		.reads = "counters/link_downed, symbol_error, link_error_recovery and "
 			 "local_link_integrity_errors of every port.",
 		.why = "The counters start when the driver is loaded, and a restart of the switch counts too. Above "
@@ -452,7 +452,7 @@ static const struct rule rdma_ports_rules[] = {
 			"2 is Ethernet.",
 		.command = "mlxconfig -d BDF set LINK_TYPE_P1=1",
 		.activation = ACTIVATION_REBOOT,
-		.mender = MENDER_FIRMWARE,
+		.repaired_by = BY_FIRMWARE,
 		.reads = "link_layer of every port; link-layer in the section [expect].",
 		.why = "ConnectX VPI ports take either type from their firmware settings. A replaced card has the "
 		       "setting that it was sold with. A port is wrong if the configuration expects InfiniBand, or if "

@@ -179,7 +179,7 @@ static const struct rule rdma_roce_rules[] = {
 		.title = "RDMA is slow: a port sends packets smaller than 4096 bytes",
 		.profiles = PROFILE_BASE | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
-		.gravest = SEVERITY_ERR,
+		.max_severity = SEVERITY_ERR,
 		.evaluate = check_mtu,
 		.impact =
 			"Headers use up bandwidth. Connections to a peer with another MTU may fail.",

@@ -76,7 +76,7 @@ static const struct rule services_gridd_rules[] = {
 		.remedy =
 			"Install the guest driver of the vGPU software that the host runs, which brings nvidia-gridd. Then set the "
 			"licence in /etc/nvidia/gridd.conf or ClientConfigToken, and start nvidia-gridd.",
-		.mender = MENDER_ADMIN,
+		.repaired_by = BY_ADMIN,
 		.activation = ACTIVATION_NOW,
 		.reads = "The service nvidia-gridd, where the GPU is a vGPU.",
 		.why = "nvidia-gridd asks the licence server. Some guest drivers install no unit for it, as Azure's package "
@@ -102,7 +102,7 @@ static const struct rule services_gridd_rules[] = {
 			"Read what it wrote (journalctl -u nvidia-gridd). Put a valid token into /etc/nvidia/ClientConfigToken, or "
 			"set ServerAddress and FeatureType in /etc/nvidia/gridd.conf. Check the clock and the way to the licence "
 			"server. Then systemctl restart nvidia-gridd.",
-		.mender = MENDER_ADMIN,
+		.repaired_by = BY_ADMIN,
 		.activation = ACTIVATION_NOW,
 		.follows = { "services/gridd-down" },
 		.reads =

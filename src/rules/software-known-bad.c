@@ -140,7 +140,7 @@ static const struct rule software_known_bad_rules[] = {
 		.title = "Jobs can fail: a version with a known defect is installed",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
-		.gravest = SEVERITY_ERR,
+		.max_severity = SEVERITY_ERR,
 		.evaluate = check_known_bad,
 		.impact =
 			"Jobs that meet the defect fail, hang, compute wrong results or are slow.",

@@ -352,7 +352,7 @@ static const struct rule software_libraries_rules[] = {
 		.title = "A library that jobs open cannot be loaded",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
-		.gravest = SEVERITY_ERR,
+		.max_severity = SEVERITY_ERR,
 		.evaluate = check_loads,
 		.impact =
 			"The program that opens it fails, or continues without it on a slower path.",

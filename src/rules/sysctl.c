@@ -11,14 +11,6 @@
  * between tiers of memory only. */
 #define NUMA_BALANCING_NORMAL 1
 
-static const struct sysctl *find_sysctl(const struct node *node, const char *name)
-{
-	for_each(s, &node->os.sysctls)
-		if (str_is(s->name, name))
-			return s;
-	return NULL;
-}
-
 /* DeepEP's kernels wait for each other and for the NICs: one stop holds all ranks. */
 static void fail_balancing(struct rule_context *ctx, const char *fact)
 {
@@ -35,7 +27,7 @@ static void fail_balancing(struct rule_context *ctx, const char *fact)
 static void check_numa_balancing(struct rule_context *ctx)
 {
 	static const char fact[] = "os.sysctls[kernel.numa_balancing].value";
-	const struct sysctl *sysctl = find_sysctl(ctx->node, "kernel.numa_balancing");
+	const struct sysctl *sysctl = LIST_FIND(&ctx->node->os.sysctls, "kernel.numa_balancing");
 	uint64_t value;
 
 	if (skip_without_gpu(ctx))
@@ -174,7 +166,7 @@ static void check_copies(struct rule_context *ctx, uint64_t scope, const char *f
 static void check_ptrace(struct rule_context *ctx)
 {
 	static const char fact[] = "os.sysctls[kernel.yama.ptrace_scope].value";
-	const struct sysctl *sysctl = find_sysctl(ctx->node, "kernel.yama.ptrace_scope");
+	const struct sysctl *sysctl = LIST_FIND(&ctx->node->os.sysctls, "kernel.yama.ptrace_scope");
 	uint64_t scope = 0;
 
 	if (skip_without_gpu(ctx))
@@ -220,7 +212,7 @@ static const struct rule sysctl_rules[] = {
 			"A process may not reach the memory or file descriptors of another of its job: kernel.yama.ptrace_scope is set",
 		.profiles = PROFILE_BASE | PROFILE_DEEPEP,
 		.severity = SEVERITY_INFO,
-		.gravest = SEVERITY_WARN,
+		.max_severity = SEVERITY_WARN,
 		.evaluate = check_ptrace,
 		.impact =
 			"\"pidfd_getfd: Operation not permitted\" from PyTorch with expandable_segments where tensors go to another "

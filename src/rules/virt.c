@@ -53,7 +53,7 @@ static void check_named(struct rule_context *ctx, const struct job_value *named)
 			.remedy =
 				"Put the provider's file at that path, also in the container. Or unset "
 				"NCCL_TOPO_FILE.",
-			.mender = MENDER_ADMIN, .has_mender = true, .action = ACTION_CONFIGURE,
+			.repaired_by = BY_ADMIN, .action = ACTION_CONFIGURE,
 			.evidence = { named->fact, "env.nccl_topology" });
 	else
 		UNKNOWN(ctx,
@@ -360,7 +360,7 @@ static const struct rule virt_rules[] = {
 			"too, and run fabric manager here. Shared NVSwitch: fabric manager runs on the host or in its "
 			"service machine and activates the partition before this machine starts; do not run it here.",
 		.command = "nvidia-smi -q | grep -A4 Fabric",
-		.mender = MENDER_HOST,
+		.repaired_by = BY_HOST,
 		.action = ACTION_HOST_SIDE,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
@@ -398,7 +398,7 @@ static const struct rule virt_rules[] = {
 		.title = "NCCL cannot see which GPU and NIC are near in this virtual machine",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
-		.gravest = SEVERITY_WARN,
+		.max_severity = SEVERITY_WARN,
 		.evaluate = check_passthrough,
 		.impact =
 			"NCCL treats every GPU and NIC as equally near. It can pair distant ones, or not use "
@@ -406,7 +406,7 @@ static const struct rule virt_rules[] = {
 		.remedy =
 			"Have the hypervisor show the PCIe switches, or give NCCL the cloud provider's "
 			"topology file with NCCL_TOPO_FILE.",
-		.mender = MENDER_HOST,
+		.repaired_by = BY_HOST,
 		.action = ACTION_HOST_SIDE,
 		.activation = ACTIVATION_NONE,
 		.reads =
@@ -436,7 +436,7 @@ static const struct rule virt_rules[] = {
 		.remedy =
 			"For such work pass whole GPUs through, or use time-sliced C types with all of the "
 			"GPU's memory.",
-		.mender = MENDER_HOST,
+		.repaired_by = BY_HOST,
 		.action = ACTION_NONE,
 		.activation = ACTIVATION_NONE,
 		.reads =
@@ -460,7 +460,7 @@ static const struct rule virt_rules[] = {
 			"platform's guide documents it.",
 		.remedy =
 			"Use a virtual machine without confidential computing for multi-GPU and RDMA work.",
-		.mender = MENDER_HOST,
+		.repaired_by = BY_HOST,
 		.action = ACTION_HOST_SIDE,
 		.activation = ACTIVATION_POWER_CYCLE,
 		.reads =

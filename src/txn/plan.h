@@ -57,6 +57,7 @@ struct plan_repair {
 	const struct finding *finding;
 	const char *what;    /* one line; NULL: refused */
 	const char *refused; /* why software does not repair it, and who can */
+	bool only_by_hand;   /* refused is the remedy of the finding, and who carries it out */
 	bool changes; /* something has to change for it, even if another repair changes it too */
 	bool lasts;   /* some of the change is on disk; if not, the next boot undoes it */
 	/* If refused because all is there already: what it waits for; else NONE. */

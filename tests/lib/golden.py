@@ -11,7 +11,7 @@ FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 WHOLE = ("grace-gh200-cx8", "rtx4090-stock-smallbar")
 IDENTITIES = ("address", "bdf", "name", "path", "key")
 DERIVED = ("name", "gpu", "activation")	# from the subject and the rule
-USUAL = (("action", "none"), ("action", "configure"), ("mender", "admin"), ("mender", "program"))
+USUAL = (("action", "none"), ("action", "configure"), ("repaired_by", "admin"), ("repaired_by", "program"))
 SHORT = 60	# a list of no more characters stands in its thing's line
 
 
