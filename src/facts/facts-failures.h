@@ -69,7 +69,7 @@ struct log_denial {
 	struct fact_str label;	 /* the object's SELinux type; absent: AppArmor */
 	struct fact_str class;	 /* chr_file, system; absent: AppArmor */
 	struct fact_u64 count;	 /* how many records */
-	struct fact_str record; /* the first one */
+	struct fact_str record;	 /* the first one */
 };
 
 #endif

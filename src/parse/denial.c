@@ -103,19 +103,10 @@ bool denial_parse(struct span record, struct denial *out)
 
 static bool has_word(struct span text)
 {
-	static const char *const words[] = { "nvidia",
-					     "infiniband",
-					     "uverbs",
-					     "umad",
-					     "rdma",
-					     "gdrdrv",
-					     "mlx5",
-					     "mlx4",
-					     "nvlsm",
-					     "opensm",
-					     "dcgm",
-					     "nv-hostengin",
-					     "nv-fabricmanage" };
+	static const char *const words[] = {
+		"nvidia", "infiniband", "uverbs", "umad", "rdma",	  "gdrdrv",	    "mlx5",
+		"mlx4",	  "nvlsm",	"opensm", "dcgm", "nv-hostengin", "nv-fabricmanage"
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (span_search(text, words[i]))

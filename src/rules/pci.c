@@ -349,7 +349,7 @@ static void check_window_of(struct rule_context *ctx, const struct pci_device *g
 	const struct log_line *said = no_room(ctx->node, gpu);
 	bool resizing = is_resizing(ctx->node);
 	enum severity severity = resizing ? SEVERITY_WARN : SEVERITY_INFO;
-	const char *asked = resizing ? " in spite of NVreg_EnableResizableBar=1" : "";
+	const char *asked = resizing ? " although NVreg_EnableResizableBar=1 is set" : "";
 	const struct pci_device *bridge;
 	bool unknown;
 	uint64_t size = 0;
@@ -398,9 +398,11 @@ static bool skip_without_wish(struct rule_context *ctx)
 {
 	if (is_asked_for(ctx, PROFILE_P2P | PROFILE_RDMA) || is_resizing(ctx->node))
 		return false;
-	NOT_APPLICABLE(ctx,
-		       .observed = "no profile here needs a large BAR1, and nobody asked for one",
-		       .evidence = { "driver.params[EnableResizableBar].value" });
+	NOT_APPLICABLE(
+		ctx,
+		.observed =
+			"no profile here needs a large BAR1, and NVreg_EnableResizableBar is not 1",
+		.evidence = { "driver.params[EnableResizableBar].value" });
 	return true;
 }
 
