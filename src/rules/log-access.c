@@ -183,6 +183,8 @@ static void check_access(struct rule_context *ctx)
 {
 	size_t before = ctx->findings->count;
 
+	if (skip_in_container(ctx))
+		return;
 	if (!is_known(ctx->node->log.denials)) {
 		UNKNOWN(ctx, .evidence = { "log.denials" });
 		return;
