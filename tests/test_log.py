@@ -246,7 +246,7 @@ def test_last_boot_of_kern_log(tmp_path, iso):
     assert lines["xid-48"]["first"] == "[    3.000000] " + xid % 48
     assert lines["xid-48"]["last"] == xid % 48
     assert log == {"source": "/var/log/kern.log", "complete": False, "lines": log["lines"],
-                   "failures": []}
+                   "failures": [], "denials": []}
 
 
 def test_kern_log_without_the_boot_gives_way_to_dmesg(tmp_path):

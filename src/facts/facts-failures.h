@@ -55,4 +55,21 @@ struct log_message {
 	struct fact_u64 last_us;  /* the same of the last one */
 };
 
+enum denial_policy { POLICY_SELINUX, POLICY_APPARMOR };
+extern const char *const denial_policy_words[];
+
+/* Accesses to GPUs, RDMA devices, their modules or services that a policy refused, of one program to one object, since
+ * the boot. ORDERED: as the logs have them. */
+struct log_denial {
+	struct fact_str target; /* the file or object; absent: the record names none */
+	struct fact_enum policy;
+	struct fact_str action;	 /* module_load, read write, open */
+	struct fact_str program; /* the name of the process */
+	struct fact_str domain;	 /* the process's SELinux type or AppArmor profile */
+	struct fact_str label;	 /* the object's SELinux type; absent: AppArmor */
+	struct fact_str class;	 /* chr_file, system; absent: AppArmor */
+	struct fact_u64 count;	 /* how many records */
+	struct fact_str record;	 /* the first one */
+};
+
 #endif

@@ -406,9 +406,16 @@ static const struct field net_route_fields[] = {
 };
 static const struct desc net_route_desc = DESC(net_route, .ordered = true);
 
+static const struct field net_table_fields[] = {
+	F_U64(net_table, id, NULL),
+	F_STRS(net_table, subnets, NULL),
+};
+static const struct desc net_table_desc = DESC(net_table, .ordered = true);
+
 static const struct field net_facts_fields[] = {
 	F_LIST(net_facts, interfaces, net_interface_desc, "/sys/class/net"),
 	F_LIST(net_facts, routes, net_route_desc, "/proc/net/route"),
+	F_LIST(net_facts, tables, net_table_desc, "/proc/net/fib_trie"),
 	F_STRS(net_facts, hostname_addresses, "/etc/hosts"),
 	F_STRS(net_facts, hosts_order, "/etc/nsswitch.conf"),
 	F_BOOL(net_facts, ufw, "/etc/ufw/ufw.conf"),
@@ -593,12 +600,24 @@ static const struct field log_message_fields[] = {
 };
 static const struct desc log_message_desc = DESC(log_message, .ordered = true);
 
+const char *const denial_policy_words[] = { "selinux", "apparmor", NULL };
+
+static const struct field log_denial_fields[] = {
+	F_STR(log_denial, target, NULL), F_ENUM(log_denial, policy, denial_policy_words, NULL),
+	F_STR(log_denial, action, NULL), F_STR(log_denial, program, NULL),
+	F_STR(log_denial, domain, NULL), F_STR(log_denial, label, NULL),
+	F_STR(log_denial, class, NULL),	 F_U64(log_denial, count, NULL),
+	F_STR(log_denial, record, NULL),
+};
+static const struct desc log_denial_desc = DESC(log_denial, .ordered = true);
+
 static const struct field log_facts_fields[] = {
 	F_STR(log_facts, source, "/dev/kmsg"),
 	F_BOOL(log_facts, complete, "/dev/kmsg"),
 	F_LIST(log_facts, lines, log_line_desc, "/dev/kmsg"),
 	F_LIST(log_facts, failures, log_failure_desc, "/dev/kmsg"),
 	F_LIST(log_facts, unexplained, log_message_desc, "/dev/kmsg"),
+	F_LIST(log_facts, denials, log_denial_desc, "/var/log/audit/audit.log"),
 };
 const struct desc log_facts_desc = DESC(log_facts);
 

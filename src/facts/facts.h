@@ -492,9 +492,16 @@ struct net_route {
 	struct fact_u64 metric;	     /* of several routes the smallest counts */
 };
 
+/* A routing table beside main and local: rules choose it by source address or otherwise. */
+struct net_table {
+	struct fact_u64 id;	    /* the number; ORDERED */
+	LIST(const char *) subnets; /* that it has routes to, the first 64 */
+};
+
 struct net_facts {
 	LIST(struct net_interface) interfaces; /* network interfaces */
 	LIST(struct net_route) routes;	       /* of IPv4, the main table */
+	LIST(struct net_table) tables;	       /* of IPv4, without main and local */
 	LIST(const char *) hostname_addresses; /* of the own name in /etc/hosts */
 	LIST(const char *) hosts_order; /* nsswitch.conf, hosts: files, [NOTFOUND=return], dns */
 	struct fact_bool ufw;		/* ufw.conf has it on; absent: no such file */
@@ -653,6 +660,8 @@ struct log_facts {
 	/* Errors that no pattern is for; unknown: the log does not have the levels of messages, and no message tells of a
 	 * failure. */
 	LIST(struct log_message) unexplained;
+	/* From /var/log/audit/audit.log and the kernel log; unknown: the file may not be read. */
+	LIST(struct log_denial) denials;
 };
 
 #include "facts/facts-acknowledged.h"

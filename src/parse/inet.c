@@ -144,6 +144,56 @@ bool fib_local_next(struct fib_reader *reader, uint32_t *address)
 	return false;
 }
 
+/* "/16 link UNICAST" */
+static bool is_unicast(struct span prefix, struct span line, unsigned int *bits)
+{
+	struct span scope, type;
+	uint64_t value;
+
+	if (!span_starts(prefix, "/") || !span_word(&line, &scope) || !span_word(&line, &type) ||
+	    !span_is(type, "UNICAST") ||
+	    span_u64((struct span){ prefix.p + 1, prefix.n - 1 }, 10, &value) || value > 32)
+		return false;
+	*bits = (unsigned int)value;
+	return true;
+}
+
+/* "Main:", "Local:", "Id 101:" */
+static bool begins_table(struct span word, struct span line, uint64_t *id)
+{
+	struct span number;
+	bool named = span_is(word, "Main:") || span_is(word, "Local:");
+
+	if (!named && (!span_is(word, "Id") || !span_word(&line, &number)))
+		return false;
+	*id = 0;
+	if (!named && span_ends(number, ":"))
+		span_u64((struct span){ number.p, number.n - 1 }, 10, id);
+	return true;
+}
+
+bool fib_table_next(struct fib_tables *reader, uint32_t *address, unsigned int *prefix)
+{
+	struct span line, word;
+
+	while (span_cut(&reader->rest, '\n', &line)) {
+		if (!span_word(&line, &word))
+			continue;
+		if (begins_table(word, line, &reader->id)) {
+			*prefix = FIB_NO_SUBNET;
+			if (reader->id)
+				return true;
+		} else if (reader->id && span_is(word, "|--")) {
+			if (!span_word(&line, &word) || !parse_dotted(word, &reader->leaf))
+				reader->leaf = 0;
+		} else if (reader->id && is_unicast(word, line, prefix)) {
+			*address = reader->leaf;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* ---- /proc/net/if_inet6 ---- */
 
 static bool parse_hex_address(struct span text, uint8_t address[16])

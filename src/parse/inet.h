@@ -44,6 +44,19 @@ struct fib_reader {
 
 bool fib_local_next(struct fib_reader *reader, uint32_t *address);
 
+/*
+ * The next subnet of a routing table beside main and local in the same file (fib_table_print): below "Id 101:" a leaf
+ * "|-- 10.1.0.0" with "/16 link UNICAST". ID is the table's number, which may come without any subnet (PREFIX 33).
+ */
+struct fib_tables {
+	struct span rest;
+	uint64_t id; /* 0: main or local */
+	uint32_t leaf;
+};
+
+#define FIB_NO_SUBNET 33
+bool fib_table_next(struct fib_tables *reader, uint32_t *address, unsigned int *prefix);
+
 /* A line of /proc/net/if_inet6 (net/ipv6/addrconf.c, if6_seq_show). */
 struct inet6_address {
 	struct span interface;

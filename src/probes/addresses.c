@@ -69,6 +69,52 @@ static int read_local(struct probe_context *ctx, struct local_addresses *local)
 	return rc;
 }
 
+#define NET_TABLES_MAX \
+	256 /* the kernel has more room; a node with VRFs or rules by source has some */
+#define NET_SUBNETS_MAX 64
+
+static struct net_table *take_table(struct probe_context *ctx, uint64_t id)
+{
+	struct net_facts *net = &ctx->node->net;
+	struct net_table *table;
+
+	for_each_mut(known, &net->tables)
+		if (known_is(known->id, id))
+			return known;
+	if (net->tables.count == NET_TABLES_MAX) {
+		net->tables.state = FACT_UNKNOWN;
+		return NULL;
+	}
+	table = LIST_ADD(ctx->arena, &net->tables);
+	table->id = fact_u64(id);
+	table->subnets.state = FACT_KNOWN;
+	return table;
+}
+
+/* The tables of policy routing. The rules that choose them are in no file. */
+static void read_tables(struct probe_context *ctx)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct fib_tables reader = { 0 };
+	unsigned int prefix;
+	uint32_t address;
+	int rc = host_read(ctx->host, &text, TRIE_BYTES_MAX, TRIE);
+
+	ctx->node->net.tables.state = rc ? FACT_UNKNOWN : FACT_KNOWN;
+	reader.rest = text_span(&text);
+	while (rc == 0 && fib_table_next(&reader, &address, &prefix)) {
+		struct net_table *table = take_table(ctx, reader.id);
+		char subnet[INET4_TEXT];
+
+		if (!table)
+			return;
+		if (prefix == FIB_NO_SUBNET || table->subnets.count == NET_SUBNETS_MAX)
+			continue;
+		inet4_format(subnet, address, prefix);
+		*LIST_ADD(ctx->arena, &table->subnets) = fact_str(ctx->arena, subnet).value;
+	}
+}
+
 /* Subnets that are on the link of an interface. */
 struct subnet {
 	struct span interface;
@@ -269,6 +315,7 @@ static void run(struct probe_context *ctx)
 
 	if (!net->interfaces.count)
 		return;
+	read_tables(ctx);
 	if (read_inet4(ctx) || read_inet6(ctx)) {
 		for_each_mut(interface, &net->interfaces)
 			memset(&interface->addresses, 0, sizeof(interface->addresses));

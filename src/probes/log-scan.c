@@ -16,7 +16,8 @@ void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, 
 {
 	*scan = (struct log_scan){ .arena = arena,
 				   .failures = { .arena = arena },
-				   .unexplained = { .arena = arena } };
+				   .unexplained = { .arena = arena },
+				   .denials = { .arena = arena } };
 	kmsg_index_begin(&scan->index, patterns, count);
 }
 
@@ -73,6 +74,7 @@ void log_scan_forget(struct log_scan *scan)
 	scan->subjects = 0;
 	log_failures_forget(&scan->failures);
 	log_unexplained_forget(&scan->unexplained);
+	scan->denials.list.count = 0;
 }
 
 /* ---- keeping lines ---- */
@@ -177,6 +179,12 @@ struct match {
 	bool failed, unexplained;
 };
 
+/* kernel/audit.c, kauditd_printk_skb(): where no auditd takes them. */
+static bool is_of_audit(struct span message)
+{
+	return span_starts(message, "audit: type=") || span_starts(message, "type=");
+}
+
 /* False when nothing is to be kept of it. */
 static bool match_message(struct log_scan *scan, int level, struct span message, struct match *m)
 {
@@ -189,6 +197,8 @@ static bool match_message(struct log_scan *scan, int level, struct span message,
 		return false;
 	if (kmsg_is_of_user(message))
 		return false;
+	if (!scan->brief && is_of_audit(message))
+		log_denials_add(&scan->denials, message, 0);
 	m->failed = may_fail && log_failures_parse(&scan->failures, message, &m->failure);
 	m->unexplained = !scan->brief && log_unexplained_add(&scan->unexplained, level, message) &&
 			 !m->pattern && !m->failed;
@@ -395,4 +405,6 @@ void log_scan_end(struct log_scan *scan, const char *source, bool complete)
 	if (scan->brief)
 		return;
 	log_unexplained_end(&scan->unexplained, facts);
+	facts->denials = scan->denials.list;
+	facts->denials.state = FACT_KNOWN;
 }

@@ -6,6 +6,7 @@
 
 #include "facts/facts.h"
 #include "parse/kmsg.h"
+#include "probes/log-denials.h"
 #include "probes/log-failures.h"
 #include "probes/log-join.h"
 #include "probes/log-unexplained.h"
@@ -37,6 +38,7 @@ struct log_scan {
 	size_t subjects;
 	struct log_failures failures;
 	struct log_unexplained unexplained;
+	struct log_denials denials;
 	struct log_join join;
 	struct spare *spare;	/* room for lines that are no longer kept */
 	struct log_facts facts; /* after log_scan_end() */

@@ -638,7 +638,8 @@ static const struct rule driver_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/nouveau-loaded", "modules/wrong-driver-bound",
 			     "boot/module-signature-rejected",
-			     "modules/nvidia-not-built-for-kernel", "modules/gpu-bound-vfio" },
+			     "modules/nvidia-not-built-for-kernel", "modules/gpu-bound-vfio",
+			     "log/access-refused" },
 		.reads =
 			"/proc/driver/nvidia/version, /sys/module/nvidia and the PCI bus. For the cause: "
 			"modprobe.d, the kernel command line, the kernel log, and nvidia.ko on disk.",

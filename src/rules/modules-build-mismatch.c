@@ -208,9 +208,14 @@ static const struct software_item *symbols_of_other(const struct node *node)
 	return found;
 }
 
-/* The part of OFED that has kernel modules is installed, and not its user space alone. */
+/* The part of OFED that has kernel modules is installed, and not its user space alone. Its package has the unit that
+ * loads them. */
 static const char *kernel_part(struct rule_context *ctx)
 {
+	const struct service *openibd = node_service(ctx->node, "openibd.service");
+
+	if (openibd && (str_is(openibd->enabled, "enabled") || str_is(openibd->active, "active")))
+		return fact_path(ctx->arena, "services.units", "openibd.service", "enabled");
 	for_each(p, &ctx->node->software.packages)
 		if (str_starts(p->name, "mlnx-ofed-kernel"))
 			return fact_path(ctx->arena, "software.packages", p->name.value, "state");
@@ -218,6 +223,14 @@ static const char *kernel_part(struct rule_context *ctx)
 		if (str_starts(item->path, "/usr/src/mlnx-ofed-kernel-"))
 			return fact_path(ctx->arena, "software.items", item->path.value, "version");
 	return NULL;
+}
+
+/* With the kernel's own modules the answer depends on the unit. */
+static bool is_openibd_unknown(const struct node *node)
+{
+	const struct service *openibd = node_service(node, "openibd.service");
+
+	return !was_read(node->services.units) || (openibd && is_unknown(openibd->enabled));
 }
 
 static void check_ofed(struct rule_context *ctx)
@@ -256,6 +269,8 @@ static void check_ofed(struct rule_context *ctx)
 				  "mlx5_core",
 				  kernel),
 			  kernel_part(ctx));
+	else if (own && !is_ofed_file(own) && is_openibd_unknown(node))
+		UNKNOWN(ctx, .evidence = { "services.units[openibd.service].enabled" });
 	else if (!fail_other_build(ctx))
 		PASS(ctx, .evidence = { "software.items", "modules.files", "os.kernel" });
 }
@@ -385,10 +400,11 @@ static const struct rule modules_build_mismatch_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"The link /usr/src/ofa_kernel/default to its end, mlx5_core under /lib/modules of all kernels, "
-			"and srcversion of the loaded RDMA modules and of their files.",
+			"srcversion of the loaded RDMA modules and of their files, packages, and openibd.service.",
 		.why = "OFED's modules are built for one kernel. An installation of OFED's libraries alone is correct with "
 		       "the kernel's modules, and passes. An initramfs that "
-		       "was made before OFED was installed loads the kernel's own modules.",
+		       "was made before OFED was installed loads the kernel's own modules. The unit openibd belongs to the "
+		       "kernel part: where it is enabled, OFED's modules are missing for this kernel.",
 		.check = "readlink -f /usr/src/ofa_kernel/default; modinfo -F srcversion ib_core; "
 			 "cat /sys/module/ib_core/srcversion",
 		.sources =
@@ -396,6 +412,8 @@ static const struct rule modules_build_mismatch_rules[] = {
 			"(--add-kernel-support)\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/conftest.sh (ofa_kernel)\n"
 			"Linux 6.1.192: Documentation/ABI/stable/sysfs-module (srcversion)\n"
+			"mlnx-ofa_kernel 23.04: mlnx-ofa_kernel.spec, %files of its utilities (openibd.service)\n"
+			"github.com/openucx/ucx issue 6906\n"
 			"github.com/Mellanox/nv_peer_memory issue 39 (2018-05-02)",
 	},
 	{

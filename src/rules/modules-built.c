@@ -293,7 +293,7 @@ static const struct rule modules_built_rules[] = {
 		.remedy =
 			"Build the NVIDIA kernel modules for the running kernel, or boot the kernel that has them.",
 		.activation = ACTIVATION_NOW,
-		.follows = { "modules/dkms-failed" },
+		.follows = { "modules/dkms-failed", "log/access-refused" },
 		.reads =
 			"The modules under /lib/modules of the running kernel and of others, the tree of DKMS, and the kernel log.",
 		.why = "After an upgrade of the kernel the modules must be built again. DKMS needs the kernel's headers for "

@@ -188,10 +188,58 @@ static const struct net_route *rival_of(const struct node *node, const struct ne
 	return NULL;
 }
 
+/* A table beside main and local with a route to the subnet, or to everything: rules by source address then choose the
+ * interface. The rules themselves are in no file. NULL: none. */
+static const struct net_table *table_for(const struct node *node, const char *subnet)
+{
+	for_each(table, &node->net.tables)
+		for_each(s, &table->subnets)
+			if (strcmp(*s, subnet) == 0 || strcmp(*s, "0.0.0.0/0") == 0)
+				return table;
+	return NULL;
+}
+
+static void pass_routed(struct rule_context *ctx, const char *interface,
+			const struct net_table *table)
+{
+	PASS(ctx, .subject = interface,
+	     .observed = text_printf(
+		     ctx, "the routing table %" PRIu64 " is there for rules by source address",
+		     table->id.value),
+	     .evidence = { "net.tables", "net.routes" });
+}
+
+/* Without a wish for RDMA, interfaces of cards count: bridges and links of containers are others' business. */
+static bool is_judged(const struct rule_context *ctx, const char *name)
+{
+	const struct net_interface *interface = node_interface(ctx->node, name);
+
+	return is_asked_for(ctx, PROFILE_RDMA_ANY) || (interface && is_known(interface->bdf));
+}
+
+static void check_duplicate(struct rule_context *ctx, const struct net_route *route,
+			    const struct net_route *rival)
+{
+	const struct net_table *table = table_for(ctx->node, route->destination.value);
+
+	if (table)
+		pass_routed(ctx, route->interface.value, table);
+	else
+		FAIL(ctx, .subject = route->interface.value,
+		     .observed = text_printf(
+			     ctx, "%s and %s both have a route to %s with metric %" PRIu64,
+			     rival->interface.value, route->interface.value,
+			     route->destination.value, route->metric.value),
+		     .expected = "one interface for each subnet, or different metrics",
+		     .evidence = { "net.routes", "net.tables" });
+}
+
 static void check_duplicates(struct rule_context *ctx)
 {
 	size_t before = ctx->findings->count;
 
+	if (!is_asked_for(ctx, PROFILE_RDMA_ANY) && skip_without_gpu(ctx))
+		return;
 	if (!is_known(ctx->node->net.routes)) {
 		UNKNOWN(ctx, .evidence = { "net.routes" });
 		return;
@@ -199,17 +247,13 @@ static void check_duplicates(struct rule_context *ctx)
 	for_each(route, &ctx->node->net.routes) {
 		const struct net_route *rival;
 
-		if (!is_on_link(route) || !is_in_use(ctx->node, route))
+		if (!is_on_link(route) || !is_in_use(ctx->node, route) ||
+		    !is_judged(ctx, route->interface.value))
 			continue;
 		rival = rival_of(ctx->node, route);
-		if (rival && !rule_has_answered(ctx, route->interface.value))
-			FAIL(ctx, .subject = route->interface.value,
-			     .observed = text_printf(
-				     ctx, "%s and %s both have a route to %s with metric %" PRIu64,
-				     rival->interface.value, route->interface.value,
-				     route->destination.value, route->metric.value),
-			     .expected = "one interface for each subnet, or different metrics",
-			     .evidence = { "net.routes" });
+		if (rival && is_judged(ctx, rival->interface.value) &&
+		    !rule_has_answered(ctx, route->interface.value))
+			check_duplicate(ctx, route, rival);
 	}
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "net.routes" });
@@ -343,8 +387,13 @@ static void check_filter_of(struct rule_context *ctx, const struct net_route *ro
 	const char *name = route->interface.value;
 	const struct net_interface *interface = node_interface(ctx->node, name);
 	const char *fact = fact_path(ctx->arena, "net.interfaces", name, "rp_filter");
+	const struct net_table *table = table_for(ctx->node, route->destination.value);
 	uint64_t filter;
 
+	if (table) {
+		pass_routed(ctx, name, table);
+		return;
+	}
 	if (!interface || !is_known(interface->rp_filter)) {
 		UNKNOWN(ctx, .subject = name,
 			.observed = interface && is_absent(interface->rp_filter)
@@ -426,21 +475,27 @@ static const struct rule net_rules[] = {
 	{
 		.id = "net/duplicate-subnet-routes",
 		.title = "Connections use the wrong interface: two interfaces have the same subnet",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_RDMA_ANY | PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_duplicates,
 		.impact =
 			"Connections leave by the interface that came up first. NCCL connects over another "
 			"interface than the one that is set.",
 		.remedy =
-			"Give each interface its own subnet, or give one of the routes a higher metric.",
+			"Give each interface its own subnet, or give one of the routes a higher metric. Or set up a routing "
+			"table and a rule by source address for each interface.",
 		.activation = ACTIVATION_NOW,
-		.reads = "/proc/net/route: on-link routes of interfaces that are up.",
+		.reads =
+			"/proc/net/route: on-link routes of interfaces that are up; /proc/net/fib_trie: further "
+			"routing tables.",
 		.why = "Of routes with the same destination and metric the kernel uses the first. Routing rules by source "
-		       "address correct that; they are not read here. RDMA itself uses the GID's interface.",
-		.check = "ip route; ip rule",
+		       "address correct that. They are in no file, but need a table of their own: one with a route to the "
+		       "subnet, or to everything, counts as such. Without a profile for RDMA, only interfaces of PCI "
+		       "functions count. RDMA itself uses the GID's interface.",
+		.check = "ip route show table all; ip rule",
 		.sources =
-			"github.com/NVIDIA/nccl issue 1581\nip-route(8) of iproute2 6.1.0: metric\nip-rule(8)",
+			"github.com/NVIDIA/nccl issue 1581\nip-route(8) of iproute2 6.1.0: metric\nip-rule(8)\n"
+			"Linux 6.1.192: net/ipv4/fib_trie.c, fib_table_print()",
 	},
 	{
 		.id = "net/rp-filter-strict",
@@ -455,10 +510,11 @@ static const struct rule net_rules[] = {
 		.remedy = "Set rp_filter=2 for the interface, or give it its own subnet.",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"/proc/net/route, and rp_filter of interfaces that share a subnet and of conf/all.",
+			"/proc/net/route, routing tables in /proc/net/fib_trie, and rp_filter of interfaces that share a "
+			"subnet and of conf/all.",
 		.why = "With rp_filter=1 a packet is dropped if the best route to its sender is over another interface. Of two "
 		       "interfaces in one subnet that is so for one. The higher value of conf/all and of the interface "
-		       "counts. Routing rules by source address correct the way back; they are not read here.",
+		       "counts. Routing rules by source address correct the way back: a table of their own counts as such.",
 		.check =
 			"sysctl -a | grep '\\.rp_filter'; ip rule; nstat -az TcpExtIPReversePathFilter",
 		.sources =

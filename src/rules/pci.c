@@ -335,56 +335,80 @@ static const struct pci_device *tightest(const struct node *node, const struct p
 	return found;
 }
 
+/* The driver was asked to make BAR1 larger: that it is not is then a failure. */
+static bool is_resizing(const struct node *node)
+{
+	const struct driver_param *param = node_param(node, "EnableResizableBar");
+
+	return param && str_is(param->value, "1");
+}
+
 static void check_window_of(struct rule_context *ctx, const struct pci_device *gpu, uint64_t now,
 			    uint64_t wanted)
 {
 	const struct log_line *said = no_room(ctx->node, gpu);
+	bool resizing = is_resizing(ctx->node);
+	enum severity severity = resizing ? SEVERITY_WARN : SEVERITY_INFO;
+	const char *asked = resizing ? " although NVreg_EnableResizableBar=1 is set" : "";
 	const struct pci_device *bridge;
 	bool unknown;
 	uint64_t size = 0;
 
 	bridge = tightest(ctx->node, gpu, &size, &unknown);
 	if (bridge && size < wanted)
-		FAIL(ctx, .subject = gpu->bdf.value,
-		     .observed = text_printf(
-			     ctx,
-			     "BAR1 is %s; the window of a bridge above is %s, the GPU offers %s",
-			     format_bytes(ctx->arena, now), format_bytes(ctx->arena, size),
-			     format_bytes(ctx->arena, wanted)),
-		     .expected = "a window as large as the BAR",
-		     .evidence = { fact_path(ctx->arena, "pci.devices", bridge->bdf.value,
-					     "window.size_bytes"),
-				   bar1_fact(ctx, gpu), no_room_fact(ctx, said) });
+		FAIL_AS(ctx, severity, .subject = gpu->bdf.value,
+			.observed = text_printf(
+				ctx,
+				"BAR1 is %s%s; the window of the bridge %s above is %s, the GPU offers %s",
+				format_bytes(ctx->arena, now), asked, bridge->bdf.value,
+				format_bytes(ctx->arena, size), format_bytes(ctx->arena, wanted)),
+			.expected = "a window as large as the BAR",
+			.evidence = { fact_path(ctx->arena, "pci.devices", bridge->bdf.value,
+						"window.size_bytes"),
+				      bar1_fact(ctx, gpu), no_room_fact(ctx, said) });
 	else if (said)
-		FAIL(ctx, .subject = gpu->bdf.value,
-		     .observed = text_printf(
-			     ctx,
-			     "BAR1 is %s, the GPU offers %s, and the kernel found no room for it: %s",
-			     format_bytes(ctx->arena, now), format_bytes(ctx->arena, wanted),
-			     said->last.value),
-		     .expected = "address space for the largest size",
-		     .evidence = { no_room_fact(ctx, said), bar1_fact(ctx, gpu) });
+		FAIL_AS(ctx, severity, .subject = gpu->bdf.value,
+			.observed = text_printf(
+				ctx,
+				"BAR1 is %s%s, the GPU offers %s, and the kernel found no room for it: %s",
+				format_bytes(ctx->arena, now), asked,
+				format_bytes(ctx->arena, wanted), said->last.value),
+			.expected = "address space for the largest size",
+			.evidence = { no_room_fact(ctx, said), bar1_fact(ctx, gpu) });
 	else if (bridge && !unknown)
-		FAIL(ctx, .subject = gpu->bdf.value,
-		     .observed = text_printf(
-			     ctx,
-			     "BAR1 is %s, the GPU offers %s, and the windows of the bridges above "
-			     "have %s: neither firmware nor driver resized it",
-			     format_bytes(ctx->arena, now), format_bytes(ctx->arena, wanted),
-			     format_bytes(ctx->arena, size)),
-		     .expected = "BAR1 resized to the largest size",
-		     .evidence = { fact_path(ctx->arena, "pci.devices", bridge->bdf.value,
-					     "window.size_bytes"),
-				   bar1_fact(ctx, gpu) });
+		FAIL_AS(ctx, severity, .subject = gpu->bdf.value,
+			.observed = text_printf(
+				ctx,
+				"BAR1 is %s%s, the GPU offers %s, and the windows of the bridges above "
+				"have %s: neither firmware nor driver resized it",
+				format_bytes(ctx->arena, now), asked,
+				format_bytes(ctx->arena, wanted), format_bytes(ctx->arena, size)),
+			.expected = "BAR1 resized to the largest size",
+			.evidence = { fact_path(ctx->arena, "pci.devices", bridge->bdf.value,
+						"window.size_bytes"),
+				      bar1_fact(ctx, gpu) });
 	else
 		UNKNOWN(ctx, .subject = gpu->bdf.value,
 			.observed = bridge || unknown ? NULL : "no bridge above the GPU is visible",
 			.evidence = { FACT(ctx, gpu, "window") });
 }
 
+/* Without a profile that needs a large BAR1 it matters where it was asked for. */
+static bool skip_without_wish(struct rule_context *ctx)
+{
+	if (is_asked_for(ctx, PROFILE_P2P | PROFILE_RDMA) || is_resizing(ctx->node))
+		return false;
+	NOT_APPLICABLE(
+		ctx,
+		.observed =
+			"no profile here needs a large BAR1, and NVreg_EnableResizableBar is not 1",
+		.evidence = { "driver.params[EnableResizableBar].value" });
+	return true;
+}
+
 static void check_window(struct rule_context *ctx)
 {
-	if (skip_without_gpu(ctx))
+	if (skip_without_gpu(ctx) || skip_without_wish(ctx))
 		return;
 	for_each(d, &ctx->node->pci.devices) {
 		const struct pci_rebar *rebar = gpu_rebar(d);
@@ -548,18 +572,21 @@ static const struct rule pci_rules[] = {
 		.id = "pci/bar1-window",
 		.title = "BAR1 cannot grow: the address window above the GPU limits it",
 		.is_short_effect = true,
-		.profiles = PROFILE_P2P | PROFILE_RDMA,
+		.profiles = PROFILE_P2P | PROFILE_RDMA | PROFILE_BASE,
 		.severity = SEVERITY_INFO,
+		.gravest = SEVERITY_WARN,
 		.evaluate = check_window,
 		.impact = "BAR1 cannot become larger than this window.",
 		.remedy =
 			"Switch on Above 4G Decoding and raise the size of the 64-bit MMIO window.",
 		.activation = ACTIVATION_REBOOT,
 		.repaired_by = BY_FIRMWARE,
+		.follows = { "pci/bar1-too-small" },
 		.reads =
 			"The prefetchable windows of the bridges above the GPU, the largest size that the GPU offers, and lines of "
-			"the kernel log about missing address space.",
-		.why = "It distinguishes a limit of the board from a setting of the firmware.",
+			"the kernel log about missing address space; EnableResizableBar of the running driver.",
+		.why = "It distinguishes a limit of the board from a setting of the firmware. With NVreg_EnableResizableBar=1 "
+		       "the driver was asked for a larger BAR1, and a small one is a warning in every profile.",
 		.check = "lspci -vv | grep -A3 'Prefetchable memory behind bridge'",
 		.sources =
 			"PCI-to-PCI Bridge Architecture Specification 1.2: 3.2.5.9, prefetchable memory base and limit\n"

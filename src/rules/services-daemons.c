@@ -217,7 +217,7 @@ static const struct rule services_daemons_rules[] = {
 		.remedy =
 			"Find the reason in journalctl -b -u UNIT and correct it, then systemctl restart UNIT.",
 		.activation = ACTIVATION_NOW,
-		.follows = { "driver/loaded", "dev/nvidia-nodes-missing" },
+		.follows = { "driver/loaded", "dev/nvidia-nodes-missing", "log/access-refused" },
 		.reads =
 			"What systemd reports of the units (result, exit status, restarts); unit files and drop-ins. The "
 			"program, the libraries that it needs, and the files and users that the unit names. The last lines "

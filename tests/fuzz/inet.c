@@ -7,6 +7,8 @@
 static void read_kernel_text(struct span text)
 {
 	struct fib_reader reader = { .rest = text };
+	struct fib_tables tables = { .rest = text };
+	unsigned int prefix;
 	struct span rest = text;
 	struct inet6_address address;
 	struct inet_route route;
@@ -28,6 +30,8 @@ static void read_kernel_text(struct span text)
 	}
 	while (fib_local_next(&reader, &local))
 		assert(local);
+	while (fib_table_next(&tables, &local, &prefix))
+		assert(tables.id && prefix <= FIB_NO_SUBNET);
 	assert(bad <= 2 * text.n);
 }
 

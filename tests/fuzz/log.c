@@ -23,6 +23,22 @@ static void read_devices(struct span text)
 		assert(rest.n < before && bdf_is(span_of(bdf)));
 }
 
+static void read_denial(struct span line)
+{
+	struct denial d;
+
+	if (!denial_parse(line, &d))
+		return;
+	assert(d.action.n || !d.apparmor);
+	check_inside(line, d.action);
+	check_inside(line, d.program);
+	check_inside(line, d.target);
+	check_inside(line, d.domain);
+	check_inside(line, d.label);
+	check_inside(line, d.class);
+	(void)denial_concerns_gpus(&d);
+}
+
 static void scan(struct span text)
 {
 	struct log_scan scan;
@@ -34,6 +50,7 @@ static void scan(struct span text)
 	log_scan_begin(&scan, patterns, PATTERNS, fuzz_arena());
 	while (span_cut(&rest, '\n', &line)) {
 		lines++;
+		read_denial(line);
 		if (kmsg_record_parse(line, &record) == 0) {
 			check_inside(line, record.message);
 			log_scan_message(&scan, record.time_us, record.level, record.message);

@@ -27,7 +27,7 @@ VERBS_MAJOR, MAD_MAJOR, CM_MINOR = 231, 231, 58
 def init(node):
     node.rdma = {}
     node.net = {}
-    node.routes = []
+    node.routes, node.tables = [], []
     node.netns_mode = "Y"
     node.providers = ["mlx5"]
     node.providers_abi = None	# that of libibverbs
@@ -126,8 +126,12 @@ def do_net(node, statement):
 
 
 def do_route(node, statement):
-    """route DESTINATION dev=NAME [via=GATEWAY] [metric=N]"""
-    (to,), named = statement.take("dev", "via", "metric", least=1)
+    """route DESTINATION dev=NAME [via=GATEWAY] [metric=N] [table=N]"""
+    (to,), named = statement.take("dev", "via", "metric", "table", least=1)
+    if "table" in named:
+        node.tables.append((int(named["table"]),
+                            ipaddress.ip_network("0.0.0.0/0" if to == "default" else to)))
+        return
     node.routes.append((to, named["dev"], named.get("via"), int(named.get("metric", 0))))
 
 
@@ -359,7 +363,9 @@ def _render_addresses(node, tree):
             scope = 0x10 if interface.ip.is_loopback else 0x20 if interface.ip.is_link_local else 0
             six += "%s %02x %02x %02x %02x %8s\n" % (
                 interface.ip.packed.hex(), number, interface.network.prefixlen, scope, 0x80, name)
-    tree.file("/proc/net/fib_trie", "".join(
+    others = "".join("Id %d:\n  +-- %s 2 0 2\n     |-- %s\n        /%d link UNICAST\n" % (
+        number, net, net.network_address, net.prefixlen) for number, net in node.tables)
+    tree.file("/proc/net/fib_trie", others + "".join(
         "%s:\n  +-- 0.0.0.0/0 3 0 5\n%s" % (table, block) for table in ("Main", "Local")))
     tree.file("/proc/net/if_inet6", six)
 
