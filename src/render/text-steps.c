@@ -98,9 +98,9 @@ static const char *numbered(struct view *v, const struct problem *const *problem
 
 static const char *prefix_of(struct view *v, const struct instruction *i)
 {
-	if (v->is_brief)
-		return arena_printf(v->report->arena, "%*s%s: ", COMMAND, "",
-				    i->by_fix ? "Fix" : "Do");
+	if (v->is_merged)
+		return arena_printf(v->report->arena, "%*s%-*s", COMMAND, "", TEXT_FIELD,
+				    i->by_fix ? "Fix:" : "Do:");
 	if (i->goes_on)
 		return arena_printf(v->report->arena, "%*s", COMMAND, "");
 	return numbered(v, i->problems.items, i->problems.count);
@@ -112,8 +112,10 @@ static void name_problems(struct view *v, struct instruction *i)
 	for_each(p, &i->problems) {
 		bool *named = &v->named[*p - v->problems->items.items];
 
-		if (v->is_brief && !*named)
-			text_problem_lines(v, &i->lines, *p, NUMBER);
+		if (v->is_merged && !*named) {
+			text_title_lines(v, &i->lines, *p, NUMBER);
+			text_problem_lines(v, &i->lines, *p, COMMAND);
+		}
 		*named = true;
 	}
 }
@@ -125,13 +127,15 @@ static void add_instruction(struct view *v, struct instruction *i, const char *t
 	name_problems(v, i);
 	if (text)
 		text_add(v, &i->lines, prefix_of(v, i), text);
-	if (risk)
+	if (risk && v->is_merged)
+		text_add_field(v, &i->lines, COMMAND, "Risk:", risk);
+	else if (risk)
 		text_add(v, &i->lines,
 			 arena_printf(v->report->arena, "%*sRisk: ",
 				      v->problems->items.count > 1 ? COMMAND : NUMBER, ""),
 			 risk);
 	if (command)
-		add_command(v, &i->lines, v->is_brief ? COMMAND + NUMBER : COMMAND, command);
+		add_command(v, &i->lines, v->is_merged ? COMMAND + NUMBER : COMMAND, command);
 }
 
 /* ---- what the program changes ---- */
@@ -263,7 +267,7 @@ static const char *advice_text(const struct view *v, const struct step *step,
 	const char *text = steps_remedy(v->steps, p, p->first);
 
 	if (steps_is_restart_alone(v->steps, p))
-		return v->is_brief ? NULL : "Solved by this step.";
+		return v->is_merged ? NULL : "Solved by this step.";
 	if (steps_is_reset_by_boot(v->steps, p))
 		return "The reboot resets GPUs and NVSwitches. If the problem returns, have the "
 		       "board checked.";
@@ -549,7 +553,7 @@ void text_not_root(struct view *v)
 		text = arena_printf(
 			arena, "You can do %s yourself. The other repairs need an administrator",
 			own);
-	if (has_letter_step(v->steps) && !v->is_brief) {
+	if (has_letter_step(v->steps) && !v->is_long) {
 		text_wrap(v->page.out, arena_printf(arena, "You are not root. %s.", text), 0, 0,
 			  v->page.width);
 		return;

@@ -137,7 +137,7 @@ static void check_known_bad(struct rule_context *ctx)
 static const struct rule software_known_bad_rules[] = {
 	{
 		.id = "software/known-bad",
-		.title = "Jobs can fail: a version with a known defect is installed",
+		.title = "Jobs can fail: this version has a known defect",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.gravest = SEVERITY_ERR,
