@@ -609,7 +609,7 @@ def test_jobs_are_promised_nothing_that_another_problem_forbids(scratch):
 def test_who_acts_outside_a_container(scratch):
     text = unwrapped(text_of(case_tree(scratch, "incidents/rdma", "docker without --device: unable to open device mlx5_bond_0"),
                              "--profile", "gpudirect-rdma", user=True))
-    assert re.search(r"Create the container again, where you start it \([^)]*\): ERR \[\d\] .* Do: Start the container with --device=/dev/infiniband", text)
+    assert re.search(r"(?:docker run, pod, batch script): ERR \[\d\] .* Do: Start the container with --device=/dev/infiniband", text)
     assert "pci/0000:08:00.0 name enable_rdma" in text and "BDF" not in text
 
 

@@ -135,6 +135,7 @@ struct rule {
 	const char *cost;	/* what the repair costs or risks; NULL: nothing to mention */
 	bool is_risk; /* the cost is a risk, or hits others: the steps have it in a line of its own */
 	bool stops_boot; /* the next boot fails until it is repaired */
+	bool in_image;	 /* in a container the files are those of its image */
 	bool on_site;	 /* the remedy is at a cable, a switch or the fabric: no restart helps */
 	bool needs_running; /* the remedy needs the driver and the links to run: after a restart that is needed anyway */
 	const char *sources; /* one a line */

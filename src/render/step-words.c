@@ -218,7 +218,8 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_HARDWARE:
 		return hardware_title(step);
 	case STEP_CONTAINER:
-		return "Create the container again, where you start it (docker run, pod, batch script)";
+		return "Change the container's image or options, and create the container again (docker run, pod, "
+		       "batch script)";
 	case STEP_HOST:
 		return is_known(steps->report->node->os.container)
 			       ? "The administrator of the host, on which this container runs, must do "

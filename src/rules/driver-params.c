@@ -647,6 +647,10 @@ static const struct rule driver_params_rules[] = {
 	},
 	{
 		.id = "driver/params-configured-not-live",
+		/* A value that is wrong is to be removed. */
+		.follows = { "driver/dma-remap-peer-mmio", "driver/msi-disabled",
+			     "driver/nvlink-disabled-regkey", "driver/gpu-firmware-off",
+			     "driver/grdma-topo-override", "driver/register-pci-driver" },
 		.title = "The running driver lacks a configured option",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
