@@ -609,7 +609,7 @@ def test_jobs_are_promised_nothing_that_another_problem_forbids(scratch):
 def test_who_acts_outside_a_container(scratch):
     text = unwrapped(text_of(case_tree(scratch, "incidents/rdma", "docker without --device: unable to open device mlx5_bond_0"),
                              "--profile", "gpudirect-rdma", user=True))
-    assert re.search(r"(?:docker run, pod, batch script): ERR \[\d\] .* Do: Start the container with --device=/dev/infiniband", text)
+    assert re.search(r"\(docker run, pod, batch script\): ERR \[\d\] .* Do: Start the container with --device=/dev/infiniband", text)
     assert "pci/0000:08:00.0 name enable_rdma" in text and "BDF" not in text
 
 
@@ -618,7 +618,7 @@ def test_a_container_is_created_once(scratch):
     text = text_of(put(scratch, "hgx-h100-ib", "container docker", "iommu DMA-FQ", "args -iommu=pt",
                        "replace /proc/self/mounts size=1073741824k size=65536k"), user=True)
     who = [title.split(",")[0] for title in steps(text)]
-    assert who.index("The administrator of the host") < who.index("Create the container again")
+    assert who.index("The administrator of the host") < who.index("Change the container's image or options")
     assert re.search(r"^Jobs +should not start in this container$", text, re.M)
 
 

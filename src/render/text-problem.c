@@ -457,11 +457,21 @@ static void add_follows(struct view *v, struct text_lines *lines, const struct p
 	text_add_field(v, lines, indent, "Leads to:", text);
 }
 
+/* Returns the devices for a line of the steps, far from the row of the table. A long list is not repeated. */
+static const char *where_beside(const struct view *v, const struct problem *p)
+{
+	const char *where = render_where(v->report, p, LABELS_ALL), *found = observed(p->first);
+
+	if (found_says_where(v->report, p) || (found && strstr(found, where)))
+		return NULL;
+	return text_columns(where) <= WHERE_SHORT ? where : where_of(v, p);
+}
+
 void text_problem_lines(struct view *v, struct text_lines *lines, const struct problem *p,
 			int indent)
 {
 	struct text_lines found = render_found(v->report, p);
-	const char *where = where_of(v, p), *label = "Found:";
+	const char *where = v->is_merged ? where_beside(v, p) : where_of(v, p), *label = "Found:";
 
 	if (where && found.count == 1 && text_columns(where) <= WHERE_SHORT)
 		found.items[0] = arena_printf(v->report->arena, "%s: %s", where, found.items[0]);
@@ -474,7 +484,9 @@ void text_problem_lines(struct view *v, struct text_lines *lines, const struct p
 	text_add_field(v, lines, indent, "Proved:", render_proof(v->report, p->first));
 	if (v->is_long)
 		return;
-	text_add_field(v, lines, indent, "Impact:", impact_of(v, p));
+	/* The effect of a row of a table is what was found. */
+	if (!p->first->answer.source)
+		text_add_field(v, lines, indent, "Impact:", impact_of(v, p));
 	text_add_field(v, lines, indent, "Graded:", p->first->why_graded);
 	add_follows(v, lines, p, indent);
 }

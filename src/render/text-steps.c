@@ -320,6 +320,18 @@ static struct text_lines other_advice(const struct view *v, const struct problem
 	return texts;
 }
 
+/* Returns true if TEXT has the name of SUBJECT, or the file of a name like "/etc/x.conf:3". */
+static bool names_subject(const struct view *v, const char *text, const char *subject)
+{
+	struct arena *arena = v->report->arena;
+	const char *label = subject_label(v->report->node, subject, arena);
+	const char *colon = *label == '/' ? strrchr(label, ':') : NULL;
+
+	if (colon)
+		label = arena_strndup(arena, label, (size_t)(colon - label));
+	return strstr(text, label) != NULL;
+}
+
 /* Puts the members in front that OWN, the instruction of a member, is for, unless TEXT names them. */
 static const char *with_members(const struct view *v, const struct problem *p, const char *own,
 				const char *text)
@@ -332,8 +344,7 @@ static const char *with_members(const struct view *v, const struct problem *p, c
 
 		if (!same_text(steps_remedy(v->steps, p, *member), own))
 			continue;
-		if (!subject ||
-		    strstr(text, subject_label(v->report->node, subject, v->report->arena)))
+		if (!subject || names_subject(v, text, subject))
 			return text;
 		like.first = *member;
 		*LIST_ADD(v->report->arena, &like.members) = *member;
