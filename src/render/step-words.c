@@ -154,8 +154,8 @@ static const char *drain_title(const struct steps *steps)
 			render_where(steps->report, lost, LABELS_ALL));
 	/* The host name of a copy need not be the node's name. */
 	if (steps->elsewhere && node_is(steps->report->node, KIND_SLURM))
-		return "Drain the node: start no new jobs, and wait until the running ones end. For "
-		       "example: scontrol update nodename=NODE state=drain reason=nvnodecheck";
+		return "Drain the node (scontrol update nodename=NODE state=drain reason=nvnodecheck): "
+		       "start no new jobs, and wait until the running ones end";
 	return "Drain the node: start no new jobs, and wait until the running ones end";
 }
 

@@ -421,7 +421,8 @@ void text_add_field(struct view *v, struct text_lines *lines, int indent, const 
 {
 	if (text && *text)
 		text_add(v, lines,
-			 arena_printf(v->report->arena, "%*s%-*s", indent, "", TEXT_FIELD, label), text);
+			 arena_printf(v->report->arena, "%*s%-*s", indent, "", TEXT_FIELD, label),
+			 text);
 }
 
 void text_title_lines(struct view *v, struct text_lines *lines, const struct problem *p, int indent)

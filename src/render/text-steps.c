@@ -385,12 +385,11 @@ static void add_advice(struct view *v, struct section *section, const struct pro
 		if (steps_is_same(v->steps, *p, problem))
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
 	/* A repair of fix has the command of its step. */
-	add_instruction(v, i, text,
-			step->kind == STEP_FIX ? NULL : steps_command_of(v->steps, problem),
-			rule->is_risk && step->kind < STEP_HARDWARE &&
-					!problem->first->answer.is_kept
-				? rule->cost
-				: NULL);
+	add_instruction(
+		v, i, text, step->kind == STEP_FIX ? NULL : steps_command_of(v->steps, problem),
+		rule->is_risk && step->kind < STEP_HARDWARE && !problem->first->answer.is_kept
+			? rule->cost
+			: NULL);
 	add_other_advice(v, i, problem, &others);
 }
 

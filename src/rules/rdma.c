@@ -188,9 +188,9 @@ static const char *remedy_disabled(struct rule_context *ctx, const struct rdma_p
 	for_each(g, &p->gids)
 		if (!name && is_known(g->netdev))
 			name = g->netdev.value;
-	return text_printf(
-		ctx, "Enable the port (ip link set %s up). Then check cable and transceiver.",
-		command_name(name, "INTERFACE"));
+	return text_printf(ctx,
+			   "Enable the port (ip link set %s up). Then check cable and transceiver.",
+			   command_name(name, "INTERFACE"));
 }
 
 static const char *remedy_down(struct rule_context *ctx, const struct rdma_port *p)
