@@ -273,7 +273,7 @@ const char *subject_label(const struct node *node, const char *subject, struct a
 
 const char *subject_name(const struct node *node, const char *subject, struct arena *arena)
 {
-	return subject ? without_id(name(node, subject, true, arena), arena) : "";
+	return subject ? name(node, subject, true, arena) : "";
 }
 
 /* ---- lists ---- */

@@ -325,10 +325,18 @@ static bool found_says_where(const struct report *r, const struct problem *p)
 	return render_found(r, p).count > 1;
 }
 
+/* Returns all devices. A row of a table is named without its id. */
+static const char *all_places(const struct view *v, const struct problem *p)
+{
+	return p->first->answer.source && p->members.count == 1 && !v->options->verbose
+		       ? subject_label(v->report->node, p->first->answer.subject, v->report->arena)
+		       : render_where(v->report, p, LABELS_ALL);
+}
+
 /* Returns the devices, or NULL if the table or what was found has them. */
 static const char *where_of(const struct view *v, const struct problem *p)
 {
-	const char *where = render_where(v->report, p, LABELS_ALL), *found = observed(p->first);
+	const char *where = all_places(v, p), *found = observed(p->first);
 
 	if (found_says_where(v->report, p) || strstr(said(v, p), where) ||
 	    (found && strstr(found, where)))
@@ -461,7 +469,7 @@ static void add_follows(struct view *v, struct text_lines *lines, const struct p
 /* Returns the devices for a line of the steps, far from the row of the table. A long list is not repeated. */
 static const char *where_beside(const struct view *v, const struct problem *p)
 {
-	const char *where = render_where(v->report, p, LABELS_ALL), *found = observed(p->first);
+	const char *where = all_places(v, p), *found = observed(p->first);
 
 	if (found_says_where(v->report, p) || (found && strstr(found, where)))
 		return NULL;
