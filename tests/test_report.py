@@ -622,6 +622,27 @@ def test_a_container_is_created_once(scratch):
     assert re.search(r"^Jobs +should not start in this container$", text, re.M)
 
 
+def test_advice_that_differs_names_its_port(scratch):
+    text = unwrapped(text_of(put(scratch, "hgx-h200-roce", "rdma mlx5_5 state=DOWN phys=Polling",
+                                 "rdma mlx5_6 state=DOWN phys=Disabled")))
+    assert "mlx5_5 port 1: The port finds no link partner." in text
+    assert re.search(r"mlx5_6 port 1: Enable the port \(ip link set enp\w+ up\)\.", text), text
+
+
+def test_libraries_of_a_container_are_changed_in_its_image(scratch):
+    directory = put(scratch, "h20-roce-deepep", "container docker")
+    found = {f["rule"] for f in program.report(directory, "--profile", "deepep")["findings"] if f["verdict"] == "fail"}
+    assert "software/nvshmem-version" in found, found
+    text = unwrapped(text_of(directory, "--profile", "deepep", user=True))
+    own = text.partition("Change the container's image or options")[2]
+    assert "In the container's image: Install NVSHMEM" in own, text
+
+
+def test_a_request_says_what_the_restart_solves(scratch):
+    out = unwrapped(run("doctor", "--for", "provider", "--root", put(scratch, "hgx-h100-ib", "pci 0000:5d:00.0 config=ff")).out)
+    assert re.search(r"Then power it on with its BMC or its power button\. This solves section 1\.", out), out
+
+
 def test_the_administrators_part_has_a_head(scratch):
     text = text_of(put(scratch, "hgx-h200-roce", "env NCCL_SOCKET_IFNAME=ib9", "param RegistryDwords ="), "--profile", "deepep", user=True)
     assert re.search(r"^ 1\. In the environment of the job.*(?:\n {4}.*)*\nFor the administrator:\n 2\. ", text, re.M), text
