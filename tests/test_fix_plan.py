@@ -110,6 +110,17 @@ def test_text(make, scratch):
     assert "Nothing was changed" in result.out
 
 
+def test_a_reboot_restarts_the_services_too(scratch):
+    """Their restart is not asked for beside it."""
+    limit = "process slurmd memlock=65536\nreplace /usr/lib/systemd/system/slurmd.service LimitMEMLOCK=infinity LimitMEMLOCK=64K\n"
+    text = plans.put(scratch, "hgx-h100-ib", limit)
+    alone = " ".join(program.run("fix", "--all", "--root", text).out.split())
+    assert "then run systemctl restart slurmd.service" in alone and "the reboot does that" not in alone
+    text = plans.put(scratch, "hgx-h100-ib", limit + TRANSLATING)
+    both = " ".join(program.run("fix", "--all", "--root", text).out.split())
+    assert "when the service is restarted; the reboot does that" in both and "then run" not in both
+
+
 def test_ordinary_user(make):
     plan = deepep(make, "h20-roce-deepep", "unreadable /boot/initrd.img-@KERNEL@\n")
     assert plan.does(PEER)

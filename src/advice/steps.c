@@ -48,6 +48,11 @@ static bool has_no_repair(const struct problem *p)
 	return finding_action(p->first) == ACTION_NONE;
 }
 
+static bool is_of_image(const struct problem *p)
+{
+	return p->first->rule->in_image && finding_activation(p->first) == ACTIVATION_NEW_JOBS;
+}
+
 static bool is_restart_needed(const struct steps *steps)
 {
 	return steps->restart >= ACTIVATION_REBOOT;
@@ -73,8 +78,9 @@ static enum step_kind kind_by_who_repairs(const struct steps *steps, const struc
 		return STEP_JOB;
 	/* A container's kernel, modules and devices are the host's. */
 	if (is_known(steps->report->node->os.container))
-		return finding_activation(p->first) == ACTIVATION_RECREATE ? STEP_CONTAINER
-									   : STEP_HOST;
+		return finding_activation(p->first) == ACTIVATION_RECREATE || is_of_image(p)
+			       ? STEP_CONTAINER
+			       : STEP_HOST;
 	if (p->first->rule->stops_boot)
 		return STEP_BOOT;
 	if (p->first->rule->on_site)
@@ -244,7 +250,7 @@ enum activation steps_waits_for(const struct steps *steps, const struct problem 
 		return ACTIVATION_NONE;
 	switch (activation) {
 	case ACTIVATION_NEW_JOBS:
-		is_said = kind == STEP_JOB;
+		is_said = kind == STEP_JOB || kind == STEP_CONTAINER;
 		break;
 	case ACTIVATION_RECREATE:
 		is_said = kind == STEP_CONTAINER;

@@ -255,9 +255,20 @@ static const char *name(const struct node *node, const char *subject, bool with_
 		     : label;
 }
 
+/* "NCCL 2.28.9 (nccl-arm-weak-cas-hang)" without the id, which tells two subjects of one rule apart. */
+static const char *without_id(const char *text, struct arena *arena)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+	const char *mark = strstr(text, " (");
+
+	if (!mark || strcmp(mark + 2 + strspn(mark + 2, letters), ")") != 0)
+		return text;
+	return arena_strndup(arena, text, (size_t)(mark - text));
+}
+
 const char *subject_label(const struct node *node, const char *subject, struct arena *arena)
 {
-	return subject ? name(node, subject, false, arena) : "";
+	return subject ? without_id(name(node, subject, false, arena), arena) : "";
 }
 
 const char *subject_name(const struct node *node, const char *subject, struct arena *arena)

@@ -310,6 +310,11 @@ struct setting setting_nvreg(const struct node *node, const char *name, struct a
 	return s;
 }
 
+const char *setting_quoted(struct arena *arena, const char *value)
+{
+	return value && *value ? arena_printf(arena, "\"%s\"", value) : "no value";
+}
+
 struct setting_outcome setting_compare(const struct setting *s, setting_is_good *wanted,
 				       const void *user)
 {

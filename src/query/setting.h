@@ -52,6 +52,8 @@ struct setting_outcome {
 
 /* A parameter of the NVIDIA driver by its name in params: "RegistryDwords". */
 struct setting setting_nvreg(const struct node *node, const char *name, struct arena *arena);
+/* Returns the value in quotes, or "no value" for an empty one. */
+const char *setting_quoted(struct arena *arena, const char *value);
 struct setting_outcome setting_compare(const struct setting *setting, setting_is_good *wanted,
 				       const void *user);
 

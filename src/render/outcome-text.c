@@ -40,16 +40,26 @@ static const char *result_text(const struct txn_outcome *txn)
 	return "";
 }
 
-static const char *repair_text(const struct plan_repair *r, enum repair_result result)
+static const char *pending_text(struct arena *arena, const struct plan_repair *r)
+{
+	if (r->activation == ACTIVATION_REBOOT)
+		return "pending: takes effect at the next boot";
+	if (r->then_run)
+		return arena_printf(arena, "pending: takes effect after this command: sudo %s",
+				    r->then_run);
+	return r->activation == ACTIVATION_RELOAD
+		       ? "pending: takes effect when the module is loaded again"
+		       : "pending: takes effect when the service is restarted";
+}
+
+static const char *repair_text(struct arena *arena, const struct plan_repair *r,
+			       enum repair_result result)
 {
 	switch (result) {
 	case REPAIR_FIXED:
 		return "fixed";
 	case REPAIR_PENDING:
-		return r->activation == ACTIVATION_REBOOT
-			       ? "pending: takes effect at the next boot"
-			       : "pending: takes effect after the service restarts or the module "
-				 "is loaded again";
+		return pending_text(arena, r);
 	case REPAIR_LEFT:
 		return "partly applied; still to do: see below";
 	case REPAIR_NOT_FIXED:
@@ -82,7 +92,7 @@ static void repairs(const struct page *page, const struct outcome *o)
 	for (uint32_t i = 0; o->plan && i < o->plan->repairs.count; i++) {
 		const struct plan_repair *r = &o->plan->repairs.items[i];
 		const char *subject = r->finding->answer.subject;
-		const char *text = repair_text(r, o->results[i]);
+		const char *text = repair_text(o->arena, r, o->results[i]);
 		size_t before, more;
 
 		count_alike(o, i, &before, &more);

@@ -88,6 +88,22 @@ static void title(struct view *v, const struct plan_repair *r)
 	fputs(page_style(&v->page, STYLE_PLAIN), v->page.out);
 }
 
+static bool needs_boot(const struct plan *plan)
+{
+	for_each(r, &plan->repairs)
+		if (r->what && r->activation >= ACTIVATION_REBOOT)
+			return true;
+	return false;
+}
+
+/* The reboot for other repairs restarts the services too. */
+static const char *when_text(const struct view *v, const struct plan_repair *r)
+{
+	if (r->activation == ACTIVATION_RESTART && needs_boot(v->plan))
+		return "when the service is restarted; the reboot does that";
+	return effect_text(r->activation);
+}
+
 static void repairs(struct view *v, enum part part)
 {
 	static const char *const headings[] = { "Repairs", "Waiting to take effect",
@@ -103,8 +119,8 @@ static void repairs(struct view *v, enum part part)
 		title(v, r);
 		label(v, "found", r->finding->answer.observed);
 		label(v, refused ? "why" : "change", refused ? r->refused : r->what);
-		label(v, "takes effect", refused ? NULL : effect_text(r->activation));
-		label(v, "then run", refused ? NULL : r->then_run);
+		label(v, "takes effect", refused ? NULL : when_text(v, r));
+		label(v, "then run", refused || needs_boot(v->plan) ? NULL : r->then_run);
 		label(v, "note", refused || r->is_risk ? NULL : r->cost);
 		label(v, "risk", refused || !r->is_risk ? NULL : r->cost);
 	}
@@ -315,14 +331,6 @@ static const char *nothing_text(struct view *v, const struct report *report,
 		"No problem found needs a repair. %zu check%s could not run; nvnodecheck doctor "
 		"-v lists %s.%s",
 		unknown, unknown == 1 ? "" : "s", unknown == 1 ? "it" : "them", more);
-}
-
-static bool needs_boot(const struct plan *plan)
-{
-	for_each(r, &plan->repairs)
-		if (r->what && r->activation >= ACTIVATION_REBOOT)
-			return true;
-	return false;
 }
 
 static void foot(struct view *v, const struct report *report, const struct render_options *options)

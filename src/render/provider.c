@@ -237,8 +237,6 @@ static const char *doing(enum step_kind kind)
 		return "Check the cables, switch ports and the fabric of";
 	case STEP_FIRMWARE:
 		return "During this boot, in the firmware setup, make the changes of";
-	case STEP_RESTART:
-		return "This solves";
 	case STEP_AFTER:
 		return "When the node has started again, make the changes of";
 	case STEP_HARDWARE:
@@ -277,6 +275,16 @@ static const char *check_title(const struct letter *l)
 		       : "Check again, if nvnodecheck is installed";
 }
 
+/* Returns the restart, and the sections that need nothing else. */
+static const char *restart_line(const struct letter *l, const struct step *step)
+{
+	const char *title = steps_title(l->steps, step), *list = sections_of(l, step, "");
+
+	return *list ? arena_printf(l->report->arena, "%s. This solves %s", title,
+				    with_noun(l, list))
+		     : title;
+}
+
 /* Prints the order of the sections, with the drain and the restart. */
 static void order(const struct letter *l)
 {
@@ -299,14 +307,17 @@ static void order(const struct letter *l)
 		}
 		if (joined)
 			list = sections_of(l, step, list);
-		else if (step->kind == STEP_DRAIN || step->kind == STEP_RESTART)
+		else if (step->kind == STEP_RESTART)
+			line_of(l, &number, restart_line(l, step));
+		else if (step->kind == STEP_DRAIN)
 			line_of(l, &number, steps_title(l->steps, step));
 		else if (step->kind == STEP_SAVE)
 			line_with_command(l, &number, steps_title(l->steps, step),
 					  steps_command(l->steps, step));
 		else if (step->kind == STEP_CHECK)
 			line_with_command(l, &number, check_title(l), l->steps->check_command);
-		if (!joined && step->kind != STEP_CHECK && *sections_of(l, step, ""))
+		if (!joined && step->kind != STEP_CHECK && step->kind != STEP_RESTART &&
+		    *sections_of(l, step, ""))
 			line_of(l, &number,
 				arena_printf(arena, "%s %s", doing(step->kind),
 					     with_noun(l, sections_of(l, step, ""))));

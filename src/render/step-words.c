@@ -154,8 +154,8 @@ static const char *drain_title(const struct steps *steps)
 			render_where(steps->report, lost, LABELS_ALL));
 	/* The host name of a copy need not be the node's name. */
 	if (steps->elsewhere && node_is(steps->report->node, KIND_SLURM))
-		return "Drain the node: start no new jobs, and wait until the running ones end. For "
-		       "example: scontrol update nodename=NODE state=drain reason=nvnodecheck";
+		return "Drain the node (scontrol update nodename=NODE state=drain reason=nvnodecheck): "
+		       "start no new jobs, and wait until the running ones end";
 	return "Drain the node: start no new jobs, and wait until the running ones end";
 }
 
@@ -218,7 +218,8 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_HARDWARE:
 		return hardware_title(step);
 	case STEP_CONTAINER:
-		return "Create the container again, where you start it (docker run, pod, batch script)";
+		return "Change the container's image or options, and create the container again (docker run, pod, "
+		       "batch script)";
 	case STEP_HOST:
 		return is_known(steps->report->node->os.container)
 			       ? "The administrator of the host, on which this container runs, must do "

@@ -325,10 +325,18 @@ static bool found_says_where(const struct report *r, const struct problem *p)
 	return render_found(r, p).count > 1;
 }
 
+/* Returns all devices. A row of a table is named without its id. */
+static const char *all_places(const struct view *v, const struct problem *p)
+{
+	return p->first->answer.source && p->members.count == 1 && !v->options->verbose
+		       ? subject_label(v->report->node, p->first->answer.subject, v->report->arena)
+		       : render_where(v->report, p, LABELS_ALL);
+}
+
 /* Returns the devices, or NULL if the table or what was found has them. */
 static const char *where_of(const struct view *v, const struct problem *p)
 {
-	const char *where = render_where(v->report, p, LABELS_ALL), *found = observed(p->first);
+	const char *where = all_places(v, p), *found = observed(p->first);
 
 	if (found_says_where(v->report, p) || strstr(said(v, p), where) ||
 	    (found && strstr(found, where)))
@@ -414,55 +422,98 @@ static void show(struct view *v, const struct problem *p)
 	show_follows(v, p);
 }
 
-/* Returns the rules of what the problem causes, each once. */
-static const char *causes(const struct view *v, const struct problem *p)
-{
-	struct arena *arena = v->report->arena;
-	const char *text = "";
-	uint32_t shown = 0, left = 0;
+/* ---- the problem beside what is to be done ---- */
 
-	for_each(f, &p->follows) {
-		if (is_seen_before(p, *f))
-			continue;
-		if (shown++ < FOLLOWS_MOST)
-			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
-					    (*f)->rule->id);
-		else
-			left++;
-	}
-	return left ? arena_printf(arena, "%s and %" PRIu32 " more", text, left) : text;
+void text_add_field(struct view *v, struct text_lines *lines, int indent, const char *label,
+		    const char *text)
+{
+	if (text && *text)
+		text_add(v, lines,
+			 arena_printf(v->report->arena, "%*s%-*s", indent, "", TEXT_FIELD, label),
+			 text);
 }
 
-void text_problem_lines(struct view *v, struct text_lines *lines, const struct problem *p,
-			int indent)
+void text_title_lines(struct view *v, struct text_lines *lines, const struct problem *p, int indent)
 {
 	struct arena *arena = v->report->arena;
-	struct text_lines found = render_found(v->report, p);
-	const char *where = where_of(v, p), *label = "Found: ";
 
 	text_add(v, lines,
 		 arena_printf(arena, "%*s%-*s[%u] ", indent, "", TEXT_TAG,
 			      p->waits ? "WAIT" : text_tags[p->severity],
 			      steps_number(v->steps, p)),
 		 arena_printf(arena, "%s [%s]", p->first->rule->title, p->first->rule->id));
-	indent += indent;
-	if (where && found.count == 1 && text_columns(where) <= WHERE_SHORT)
-		found.items[0] = arena_printf(arena, "%s: %s", where, found.items[0]);
-	else if (where)
-		text_add(v, lines, arena_printf(arena, "%*sWhere: ", indent, ""), where);
-	for_each(line, shorten(v, &found)) {
-		text_add(v, lines, arena_printf(arena, "%*s%s", indent, "", label), *line);
-		label = "       ";
+}
+
+/* Adds what the problem causes, a title for each rule. */
+static void add_follows(struct view *v, struct text_lines *lines, const struct problem *p,
+			int indent)
+{
+	struct arena *arena = v->report->arena;
+	const char *text = NULL;
+	uint32_t left = 0;
+
+	for_each(f, &p->follows) {
+		if (is_seen_before(p, *f))
+			continue;
+		if (text)
+			left++;
+		else
+			text = (*f)->rule->title;
 	}
-	if (p->follows.count)
-		text_add(v, lines, arena_printf(arena, "%*sLeads to: ", indent, ""), causes(v, p));
+	if (left)
+		text = arena_printf(arena, "%s (and %" PRIu32 " more: -v shows %s)", text, left,
+				    left == 1 ? "it" : "them");
+	text_add_field(v, lines, indent, "Leads to:", text);
+}
+
+/* Returns the devices for a line of the steps, far from the row of the table. A long list is not repeated. */
+static const char *where_beside(const struct view *v, const struct problem *p)
+{
+	const char *where = all_places(v, p), *found = observed(p->first);
+
+	if (found_says_where(v->report, p) || (found && strstr(found, where)))
+		return NULL;
+	return text_columns(where) <= WHERE_SHORT ? where : where_of(v, p);
+}
+
+void text_problem_lines(struct view *v, struct text_lines *lines, const struct problem *p,
+			int indent)
+{
+	struct text_lines found = render_found(v->report, p);
+	const char *where = v->is_merged ? where_beside(v, p) : where_of(v, p), *label = "Found:";
+
+	if (where && found.count == 1 && text_columns(where) <= WHERE_SHORT)
+		found.items[0] = arena_printf(v->report->arena, "%s: %s", where, found.items[0]);
+	else
+		text_add_field(v, lines, indent, "Where:", where);
+	for_each(line, shorten(v, &found)) {
+		text_add_field(v, lines, indent, label, *line);
+		label = "";
+	}
+	text_add_field(v, lines, indent, "Proved:", render_proof(v->report, p->first));
+	if (v->is_long)
+		return;
+	/* The effect of a row of a table is what was found. */
+	if (!p->first->answer.source)
+		text_add_field(v, lines, indent, "Impact:", impact_of(v, p));
+	text_add_field(v, lines, indent, "Graded:", p->first->why_graded);
+	add_follows(v, lines, p, indent);
+}
+
+void text_only_problem(struct view *v)
+{
+	struct text_lines lines = { 0 };
+
+	text_problem_lines(v, &lines, v->problems->items.items, TEXT_TAG);
+	for_each(line, &lines)
+		page_printf(&v->page, "%s\n", *line);
 }
 
 void text_problems(struct view *v)
 {
-	if (v->is_brief)
+	if (v->has_steps && (!v->options->verbose || !v->problems->items.count))
 		return;
-	if (v->has_steps && v->problems->items.count)
+	if (v->has_steps)
 		text_heading(v, "Details");
 	for_each(p, &v->problems->items)
 		show(v, p);

@@ -96,11 +96,20 @@ static const char *numbered(struct view *v, const struct problem *const *problem
 			    text_numbers(v, problems, count));
 }
 
+/* An instruction for several problems stands below the last of them. */
+static const char *for_whom(struct view *v, const struct instruction *i)
+{
+	return i->problems.count > 1
+		       ? arena_printf(v->report->arena, "[%s] ",
+				      text_numbers(v, i->problems.items, i->problems.count))
+		       : "";
+}
+
 static const char *prefix_of(struct view *v, const struct instruction *i)
 {
-	if (v->is_brief)
-		return arena_printf(v->report->arena, "%*s%s: ", COMMAND, "",
-				    i->by_fix ? "Fix" : "Do");
+	if (v->is_merged)
+		return arena_printf(v->report->arena, "%*s%-*s%s", COMMAND, "", TEXT_FIELD,
+				    i->by_fix ? "Fix:" : "Do:", for_whom(v, i));
 	if (i->goes_on)
 		return arena_printf(v->report->arena, "%*s", COMMAND, "");
 	return numbered(v, i->problems.items, i->problems.count);
@@ -112,8 +121,10 @@ static void name_problems(struct view *v, struct instruction *i)
 	for_each(p, &i->problems) {
 		bool *named = &v->named[*p - v->problems->items.items];
 
-		if (v->is_brief && !*named)
-			text_problem_lines(v, &i->lines, *p, NUMBER);
+		if (v->is_merged && !*named) {
+			text_title_lines(v, &i->lines, *p, NUMBER);
+			text_problem_lines(v, &i->lines, *p, COMMAND);
+		}
 		*named = true;
 	}
 }
@@ -125,13 +136,15 @@ static void add_instruction(struct view *v, struct instruction *i, const char *t
 	name_problems(v, i);
 	if (text)
 		text_add(v, &i->lines, prefix_of(v, i), text);
-	if (risk)
+	if (risk && v->is_merged)
+		text_add_field(v, &i->lines, COMMAND, "Risk:", risk);
+	else if (risk)
 		text_add(v, &i->lines,
 			 arena_printf(v->report->arena, "%*sRisk: ",
 				      v->problems->items.count > 1 ? COMMAND : NUMBER, ""),
 			 risk);
 	if (command)
-		add_command(v, &i->lines, v->is_brief ? COMMAND + NUMBER : COMMAND, command);
+		add_command(v, &i->lines, v->is_merged ? COMMAND + NUMBER : COMMAND, command);
 }
 
 /* ---- what the program changes ---- */
@@ -263,7 +276,7 @@ static const char *advice_text(const struct view *v, const struct step *step,
 	const char *text = steps_remedy(v->steps, p, p->first);
 
 	if (steps_is_restart_alone(v->steps, p))
-		return v->is_brief ? NULL : "Solved by this step.";
+		return v->is_merged ? NULL : "Solved by this step.";
 	if (steps_is_reset_by_boot(v->steps, p))
 		return "The reboot resets GPUs and NVSwitches. If the problem returns, have the "
 		       "board checked.";
@@ -273,6 +286,8 @@ static const char *advice_text(const struct view *v, const struct step *step,
 		return arena_printf(v->report->arena, "If the boot did not solve this: %s", text);
 	if (effect)
 		text = arena_printf(v->report->arena, "%s Takes effect %s.", text, effect);
+	if (step->kind == STEP_CONTAINER && p->first->rule->in_image)
+		text = arena_printf(v->report->arena, "In the container's image: %s", text);
 	/* Files that only root can read decide what to do. */
 	if (steps_is_blind(v->steps, p))
 		return arena_printf(v->report->arena, "Step %zu shows what to do. Probably: %s",
@@ -284,15 +299,13 @@ static const char *advice_text(const struct view *v, const struct step *step,
 
 #define OTHERS_MOST 3 /* members of one problem with other instructions */
 
-/* Adds the instructions of the other members, if the rule has one for each. */
-static void add_other_advice(struct view *v, struct instruction *i, const struct problem *p)
+/* Returns the instructions of the other members, if the rule has one for each. */
+static struct text_lines other_advice(const struct view *v, const struct problem *p)
 {
-	struct arena *arena = v->report->arena;
 	struct text_lines texts = { 0 };
-	const char *indent = arena_printf(arena, "%*s", text_columns(prefix_of(v, i)), "");
 
 	if (!p->first->answer.remedy || p->waits)
-		return;
+		return texts;
 	for_each(member, &p->members) {
 		const char *text = (*member)->answer.remedy;
 		bool known = !text || !*text || strstr(p->first->answer.remedy, text);
@@ -302,16 +315,58 @@ static void add_other_advice(struct view *v, struct instruction *i, const struct
 		for_each(other, &texts)
 			known |= same_text(*other, text);
 		if (!known)
-			*LIST_ADD(arena, &texts) = text;
+			*LIST_ADD(v->report->arena, &texts) = text;
 	}
-	for_each(text, &texts) {
-		if (text - texts.items == OTHERS_MOST) {
+	return texts;
+}
+
+/* Returns true if TEXT has the name of SUBJECT, or the file of a name like "/etc/x.conf:3". */
+static bool names_subject(const struct view *v, const char *text, const char *subject)
+{
+	struct arena *arena = v->report->arena;
+	const char *label = subject_label(v->report->node, subject, arena);
+	const char *colon = *label == '/' ? strrchr(label, ':') : NULL;
+
+	if (colon)
+		label = arena_strndup(arena, label, (size_t)(colon - label));
+	return strstr(text, label) != NULL;
+}
+
+/* Puts the members in front that OWN, the instruction of a member, is for, unless TEXT names them. */
+static const char *with_members(const struct view *v, const struct problem *p, const char *own,
+				const char *text)
+{
+	struct problem like = { 0 };
+	const char *where;
+
+	for_each(member, &p->members) {
+		const char *subject = (*member)->answer.subject;
+
+		if (!same_text(steps_remedy(v->steps, p, *member), own))
+			continue;
+		if (!subject || names_subject(v, text, subject))
+			return text;
+		like.first = *member;
+		*LIST_ADD(v->report->arena, &like.members) = *member;
+	}
+	where = like.first ? render_where(v->report, &like, 4) : "";
+	return *where ? arena_printf(v->report->arena, "%s: %s", where, text) : text;
+}
+
+static void add_other_advice(struct view *v, struct instruction *i, const struct problem *p,
+			     const struct text_lines *texts)
+{
+	struct arena *arena = v->report->arena;
+	const char *indent = arena_printf(arena, "%*s", text_columns(prefix_of(v, i)), "");
+
+	for_each(text, texts) {
+		if (text - texts->items == OTHERS_MOST) {
 			text_add(v, &i->lines, indent,
 				 arena_printf(arena, "%u more: -v shows them.",
-					      texts.count - OTHERS_MOST));
+					      texts->count - OTHERS_MOST));
 			return;
 		}
-		text_add(v, &i->lines, indent, *text);
+		text_add(v, &i->lines, indent, with_members(v, p, *text, *text));
 	}
 }
 
@@ -320,18 +375,22 @@ static void add_advice(struct view *v, struct section *section, const struct pro
 	const struct step *step = section->step;
 	struct instruction *i = LIST_ADD(v->report->arena, &section->items);
 	const struct rule *rule = problem->first->rule;
+	struct text_lines others = other_advice(v, problem);
+	const char *text = advice_text(v, step, problem);
 
+	if (others.count && text)
+		text = with_members(v, problem, steps_remedy(v->steps, problem, problem->first),
+				    text);
 	for_each(p, &step->problems)
 		if (steps_is_same(v->steps, *p, problem))
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
 	/* A repair of fix has the command of its step. */
-	add_instruction(v, i, advice_text(v, step, problem),
-			step->kind == STEP_FIX ? NULL : steps_command_of(v->steps, problem),
-			rule->is_risk && step->kind < STEP_HARDWARE &&
-					!problem->first->answer.is_kept
-				? rule->cost
-				: NULL);
-	add_other_advice(v, i, problem);
+	add_instruction(
+		v, i, text, step->kind == STEP_FIX ? NULL : steps_command_of(v->steps, problem),
+		rule->is_risk && step->kind < STEP_HARDWARE && !problem->first->answer.is_kept
+			? rule->cost
+			: NULL);
+	add_other_advice(v, i, problem, &others);
 }
 
 /* ---- steps ---- */
@@ -549,7 +608,7 @@ void text_not_root(struct view *v)
 		text = arena_printf(
 			arena, "You can do %s yourself. The other repairs need an administrator",
 			own);
-	if (has_letter_step(v->steps) && !v->is_brief) {
+	if (has_letter_step(v->steps) && !v->is_long) {
 		text_wrap(v->page.out, arena_printf(arena, "You are not root. %s.", text), 0, 0,
 			  v->page.width);
 		return;

@@ -3,7 +3,7 @@
  * in full, and the rest. */
 #include "render/text.h"
 
-#define MANY 10 /* problems: with more, what was found is beside what is to be done */
+#define MANY 10 /* problems: with more, their effect is left out */
 
 const char *const text_tags[] = { "INFO", "WARN", "ERR", "CRIT" };
 
@@ -43,7 +43,8 @@ enum exit_status render_report_text(const struct report *report,
 		.steps = steps,
 		.options = options,
 		.has_steps = true,
-		.is_brief = !options->verbose && steps->problems->items.count > MANY,
+		.is_merged = !options->verbose && steps->problems->items.count > 1,
+		.is_long = !options->verbose && steps->problems->items.count > MANY,
 	};
 	int lines;
 
@@ -59,6 +60,8 @@ enum exit_status render_report_text(const struct report *report,
 		text_table(&v, v.page.rows - lines - 1);
 	if (options->brief)
 		return page_end(&v.page, status);
+	if (v.problems->items.count == 1 && !options->verbose)
+		text_only_problem(&v);
 	text_steps(&v);
 	text_problems(&v);
 	text_rest(&v);

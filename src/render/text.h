@@ -9,6 +9,7 @@
 #define TEXT_TAG 5    /* width of "CRIT " */
 #define TEXT_LABEL 11 /* width of "in effect  " */
 #define TEXT_MARK 14  /* width of "Not checked:  " */
+#define TEXT_FIELD 10 /* width of "Leads to: " */
 
 struct view {
 	struct page page;
@@ -17,7 +18,8 @@ struct view {
 	const struct steps *steps;
 	const struct render_options *options;
 	bool has_steps; /* the page has steps: problems are numbered, and the steps have their remedies */
-	bool is_brief; /* many problems: the steps say what was found, and there are no details */
+	bool is_merged; /* several problems: the steps say what was found, and there are no details */
+	bool is_long;	/* many problems: their effect is left out */
 	/* By the problem's place: */
 	const char **rows; /* the text of its row in the table; NULL if it has no row */
 	bool *named;	   /* a step has named it */
@@ -46,10 +48,17 @@ void text_add(struct view *v, struct text_lines *lines, const char *prefix, cons
 void text_steps(struct view *v);
 /* Says which steps a user without root can do, and what to send for the others. */
 void text_not_root(struct view *v);
-/* text-problem.c: the title of a problem and what was found, in a few lines, INDENT columns from the left. */
+/* text-problem.c: add to LINES the title of a problem, and what was found and its effect; INDENT columns from the
+ * left. */
+void text_title_lines(struct view *v, struct text_lines *lines, const struct problem *problem,
+		      int indent);
 void text_problem_lines(struct view *v, struct text_lines *lines, const struct problem *problem,
 			int indent);
-/* Prints of each problem what the table and the steps do not say. */
+/* Adds a label and the text beside it to LINES. */
+void text_add_field(struct view *v, struct text_lines *lines, int indent, const char *label,
+		    const char *text);
+/* Prints what the table and the steps do not say: of the only problem, and of each problem with -v. */
+void text_only_problem(struct view *v);
 void text_problems(struct view *v);
 /* text-rest.c: what was not checked, in a line or two; then notes, what was not checked, what is
  * switched off, and with -v what passed. */

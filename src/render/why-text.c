@@ -512,8 +512,9 @@ enum exit_status render_why_text(const struct why *why, const struct render_opti
 	};
 
 	page_begin(&w.v.page, options->color, options->pager);
-	page_printf(&w.v.page, "%s%s%s\n\n", page_style(&w.v.page, STYLE_BOLD), verdict(&w),
-		    page_style(&w.v.page, STYLE_PLAIN));
+	fputs(page_style(&w.v.page, STYLE_BOLD), w.v.page.out);
+	text_wrap(w.v.page.out, verdict(&w), 0, 0, w.v.page.width);
+	page_printf(&w.v.page, "%s\n", page_style(&w.v.page, STYLE_PLAIN));
 	if (why->decisive)
 		show_decisive(&w);
 	if (why->unrecognised)

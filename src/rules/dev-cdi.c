@@ -54,7 +54,7 @@ static const char *remedy(struct rule_context *ctx, const struct reference *r)
 	(void)ctx;
 	if (str_starts(r->file, "/run/cdi/") && strstr(r->file.value, "nvidia.yaml"))
 		return "Restart nvidia-cdi-refresh.service, which generates it.";
-	return "Generate it again.";
+	return "Generate the specification again.";
 }
 
 static const char *command(struct rule_context *ctx, const struct reference *r)

@@ -40,23 +40,23 @@ static void check_wrong_option(struct rule_context *ctx, const struct option *op
 	if (o->pending)
 		PENDING(ctx, .subject = s->name,
 			.observed = text_printf(
-				ctx, "the running driver has \"%s\"; corrected after the boot",
-				s->running.value),
+				ctx, "the running driver has %s; corrected after the boot",
+				setting_quoted(ctx->arena, s->running.value)),
 			.expected = option->expected, .remedy = "Reboot.",
 			.evidence = { s->running.fact, s->configured.fact });
 	else if (o->boot_right)
 		FAIL_AS(ctx, option->severity, .subject = s->name,
-			.observed = text_printf(ctx,
-						"the running driver has \"%s\"; no file sets that",
-						s->running.value),
+			.observed = text_printf(ctx, "the running driver has %s; no file sets that",
+						setting_quoted(ctx->arena, s->running.value)),
 			.expected = option->expected, .remedy = "Reboot.", .has_fix = true,
 			.action = ACTION_REBOOT,
 			.evidence = { s->running.fact, s->configured.fact, s->early.fact });
 	else
 		FAIL_AS(ctx, option->severity, .subject = s->name,
-			.observed = with_places(ctx, s->name,
-						text_printf(ctx, "the running driver has \"%s\"",
-							    s->running.value)),
+			.observed = with_places(
+				ctx, s->name,
+				text_printf(ctx, "the running driver has %s",
+					    setting_quoted(ctx->arena, s->running.value))),
 			.expected = option->expected,
 			.evidence = { s->running.fact, s->configured.fact, s->early.fact });
 }
@@ -79,8 +79,9 @@ static bool check_option(struct rule_context *ctx, const struct option *option)
 	FAIL_AS(ctx, option->severity, .subject = s.name,
 		.observed = with_places(
 			ctx, s.name,
-			text_printf(ctx, "the running driver has \"%s\"; the next load sets \"%s\"",
-				    s.running.value, text_or_default(boot->value))),
+			text_printf(ctx, "the running driver has %s; the next load sets \"%s\"",
+				    setting_quoted(ctx->arena, s.running.value),
+				    text_or_default(boot->value))),
 		.expected = option->expected, .evidence = { boot->fact, s.running.fact });
 	return true;
 }

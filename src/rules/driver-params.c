@@ -327,15 +327,15 @@ static void check_one_configured(struct rule_context *ctx, const struct driver_p
 		PENDING(ctx, .subject = s.name,
 			.observed = text_printf(
 				ctx,
-				"configured as \"%s\" after the last boot; the running driver has \"%s\"",
-				next, param->value.value),
+				"configured as \"%s\" after the last boot; the running driver has %s",
+				next, setting_quoted(ctx->arena, param->value.value)),
 			.expected = "the configured value in effect", .remedy = "Reboot.",
 			.evidence = { s.configured.fact, s.running.fact });
 	} else {
 		FAIL(ctx, .subject = s.name,
 		     .observed = text_printf(
-			     ctx, "configured as \"%s\", but the running driver has \"%s\"%s", next,
-			     param->value.value,
+			     ctx, "configured as \"%s\", but the running driver has %s%s", next,
+			     setting_quoted(ctx->arena, param->value.value),
 			     o.step == NEXT_REBUILD
 				     ? ". The initramfs that loads the driver lacks it."
 				     : ""),
@@ -647,6 +647,10 @@ static const struct rule driver_params_rules[] = {
 	},
 	{
 		.id = "driver/params-configured-not-live",
+		/* A value that is wrong is to be removed. */
+		.follows = { "driver/dma-remap-peer-mmio", "driver/msi-disabled",
+			     "driver/nvlink-disabled-regkey", "driver/gpu-firmware-off",
+			     "driver/grdma-topo-override", "driver/register-pci-driver" },
 		.title = "The running driver lacks a configured option",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,

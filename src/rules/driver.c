@@ -126,9 +126,10 @@ static struct obstacle find_obstacle(struct rule_context *ctx)
 	o.text = module_block_find(ctx->arena, node, "nvidia", &o.fact);
 	o.blocked = o.text != NULL;
 	if (o.text) {
-		o.remedy =
-			"Remove that line or argument. Rebuild the initramfs if it holds a copy. "
-			"Then load the driver.";
+		o.remedy = text_printf(
+			ctx,
+			"Remove this: %s. Rebuild the initramfs if it holds a copy. Then load the driver.",
+			o.text);
 		return o;
 	}
 	if (find_holder(ctx, &o) || find_no_address(ctx, &o))

@@ -179,13 +179,26 @@ static const char *reason_down(struct rule_context *ctx, const struct rdma_devic
 		       : "; no problem if this NIC, which is not near a GPU, has no cable on purpose";
 }
 
-static const char *remedy_down(const struct rdma_port *p)
+static const char *remedy_disabled(struct rule_context *ctx, const struct rdma_port *p)
+{
+	const char *name = NULL;
+
+	if (!port_is_ethernet(p))
+		return "Enable the port (with ibportstate on InfiniBand). Then check cable and transceiver.";
+	for_each(g, &p->gids)
+		if (!name && is_known(g->netdev))
+			name = g->netdev.value;
+	return text_printf(ctx,
+			   "Enable the port (ip link set %s up). Then check cable and transceiver.",
+			   command_name(name, "INTERFACE"));
+}
+
+static const char *remedy_down(struct rule_context *ctx, const struct rdma_port *p)
 {
 	if (p->state.value == RDMA_PORT_INIT)
 		return "Start a subnet manager on the fabric, or find out why it does not configure this port.";
 	if (str_is(p->physical_state, "Disabled"))
-		return "Enable the port: on InfiniBand with ibportstate, on Ethernet with ip link set up. Then check "
-		       "cable and transceiver.";
+		return remedy_disabled(ctx, p);
 	if (str_is(p->physical_state, "Polling"))
 		return "The port finds no link partner. Check the cable at both ends, and whether the switch port is "
 		       "enabled.";
@@ -209,7 +222,7 @@ static void check_down(struct rule_context *ctx, const struct rdma_device *d,
 	else
 		FAIL_AS(ctx, severity_down(ctx, d), .subject = subject,
 			.observed = text_printf(ctx, "%s%s", state, reason_down(ctx, d)),
-			.expected = "ACTIVE", .remedy = remedy_down(p),
+			.expected = "ACTIVE", .remedy = remedy_down(ctx, p),
 			.evidence = { fact, physical });
 }
 

@@ -137,7 +137,7 @@ static void check_known_bad(struct rule_context *ctx)
 static const struct rule software_known_bad_rules[] = {
 	{
 		.id = "software/known-bad",
-		.title = "Jobs can fail: a version with a known defect is installed",
+		.title = "Jobs can fail: this version has a known defect",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.max_severity = SEVERITY_ERR,
@@ -146,6 +146,7 @@ static const struct rule software_known_bad_rules[] = {
 			"Jobs that meet the defect fail, hang, compute wrong results or are slow.",
 		.remedy = "Upgrade the component to the first version without the defect.",
 		.activation = ACTIVATION_NEW_JOBS,
+		.in_image = true,
 		.reads =
 			"The versions of driver, modules, libraries, container tools and kernel. GPUs, NICs, "
 			"the kernel's configuration and the process's environment decide which defects apply.",
