@@ -159,7 +159,7 @@ static const struct rule dev_numbers_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_written,
 		.impact =
-			"CUDA fails with error 999 for users other than root, for whom nvidia-modprobe makes no new node.",
+			"CUDA can fail with error 999. In one report it worked only after root had run a program, which made the node again.",
 		.remedy =
 			"Take mknod out of the file: nvidia-modprobe -c 0 -u -m, or the driver's own udev rule, gets the "
 			"number from /proc/devices. Then remove the node, and run nvidia-modprobe -c 0 -u -m.",
