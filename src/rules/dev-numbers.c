@@ -171,9 +171,11 @@ static const struct rule dev_numbers_rules[] = {
 		       "they load, which another kernel or another order changes.",
 		.check =
 			"grep -rn mknod /etc/udev/rules.d /usr/lib/udev /etc/modprobe.d /etc/rc.local; cat /proc/devices",
-		.sources = "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm.c, "
-			   "kernel-open/common/inc/nv-chardev-numbers.h\n"
-			   "github.com/negativo17/nvidia-driver issue 29",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm.c, "
+			"kernel-open/common/inc/nv-chardev-numbers.h\n"
+			"nvidia-modprobe 610.43.03: modprobe-utils/nvidia-modprobe-utils.c (mknod_helper)\n"
+			"github.com/negativo17/nvidia-driver issue 29",
 	},
 };
 
