@@ -274,7 +274,7 @@ static const struct rule dev_cdi_rules[] = {
 		.reads =
 			"Device numbers, files, hooks and interfaces that the YAML and JSON files in /etc/cdi"
 			" and /run/cdi name; /proc/devices; and the named files.",
-		.why = "A specification is written once, and the node changes. The kernel gives nvidia-uvm "
+		.why = "A specification is written once, and the node changes. The kernel can give nvidia-uvm "
 		       "another major number at its next load. A driver update renames library files. A "
 		       "number in the specification overrides that of the host's node. Without a number, a "
 		       "missing node keeps the container from starting, and so does a missing file. A "

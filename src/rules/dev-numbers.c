@@ -159,7 +159,7 @@ static const struct rule dev_numbers_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_written,
 		.impact =
-			"CUDA fails with error 999 for users other than root, for whom nvidia-modprobe makes no new node.",
+			"CUDA can fail with error 999. In one report it worked only after root had run a program, which made the node again.",
 		.remedy =
 			"Take mknod out of the file: nvidia-modprobe -c 0 -u -m, or the driver's own udev rule, gets the "
 			"number from /proc/devices. Then remove the node, and run nvidia-modprobe -c 0 -u -m.",
@@ -171,9 +171,11 @@ static const struct rule dev_numbers_rules[] = {
 		       "they load, which another kernel or another order changes.",
 		.check =
 			"grep -rn mknod /etc/udev/rules.d /usr/lib/udev /etc/modprobe.d /etc/rc.local; cat /proc/devices",
-		.sources = "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm.c, "
-			   "kernel-open/common/inc/nv-chardev-numbers.h\n"
-			   "github.com/negativo17/nvidia-driver issue 29",
+		.sources =
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-uvm/uvm.c, "
+			"kernel-open/common/inc/nv-chardev-numbers.h\n"
+			"nvidia-modprobe 610.43.03: modprobe-utils/nvidia-modprobe-utils.c (mknod_helper)\n"
+			"github.com/negativo17/nvidia-driver issue 29",
 	},
 };
 

@@ -464,7 +464,7 @@ static const struct rule driver_options_rules[] = {
 		.check = OPTION_CHECK("EnableMSI"),
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (EnableMSI), "
-			"kernel-open/nvidia/nv.c\n"
+			"kernel-open/nvidia/nv-pci.c (nv_pci_probe)\n"
 			"Linux 6.12.117: drivers/pci/pci.c (pci_setup)",
 	},
 	{

@@ -108,8 +108,8 @@ static const struct rule env_topology_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_topology,
 		.impact =
-			"NCCL adds the GPUs that the file lacks without a path to the NICs, so that it selects wrong NICs, or stops "
-			"with an internal error.",
+			"NCCL places the GPUs and NICs that the file lacks as the kernel shows them, which in a virtual machine "
+			"often has no switches. It can then select a distant NIC.",
 		.remedy =
 			"Unset NCCL_TOPO_FILE, or set it to the file for this type of machine. Correct /etc/nccl.conf if that names it.",
 		.activation = ACTIVATION_NEW_JOBS,

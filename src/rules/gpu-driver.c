@@ -63,7 +63,8 @@ static void check_gpus(struct rule_context *ctx, check_gpu *check, const char *f
 
 /* ---- fabric ---- */
 
-/* nvml.h, NVML_GPU_FABRIC_HEALTH_MASK: two bits each, of which 1 is yes and 2 no. */
+/* nvml.h, NVML_GPU_FABRIC_HEALTH_MASK: two bits each, of which 1 is yes and 2 no. The configuration has four bits, of
+ * which 1 is good. */
 static const struct {
 	unsigned int shift;
 	const char *text;
@@ -387,7 +388,7 @@ static const struct rule gpu_driver_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.reads = "nvmlDeviceGetGpuFabricInfoV: state, status, health mask. " HOW,
 		.why = "On boards with NVSwitches a GPU can use NVLink only after fabric manager has "
-		       "registered it. In the health mask a field of 1 is a fault, 2 is none.",
+		       "registered it.",
 		.check = "nvidia-smi -q | grep -A8 Fabric",
 		.sources = API "nvmlDeviceGetGpuFabricInfoV, "
 			       "NVML_GPU_FABRIC_STATE, NVML_GPU_FABRIC_HEALTH_MASK",

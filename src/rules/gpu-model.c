@@ -56,8 +56,8 @@ static const struct rule gpu_model_rules[] = {
 		.activation = ACTIVATION_NONE,
 		.reads = "The PCI id and class of each GPU.",
 		.why = "BAR1, NVSwitch generation, memory and the oldest driver follow from the model. A 3D controller "
-		       "counts as a data-centre GPU, a VGA controller as a GeForce or workstation card. Ids rise with the "
-		       "architectures.",
+		       "counts as a data-centre GPU, a VGA controller as a GeForce or workstation card. Ids mostly "
+		       "rise with the architectures.",
 		.check = "lspci -nn -d 10de:",
 		.sources = "open-gpu-kernel-modules 595.45.04: README.md (Compatible GPUs)",
 	},

@@ -600,8 +600,8 @@ static const struct rule log_rules[] = {
 			" with a GPU's address.",
 		.why = "The driver refuses on chipsets that it knows to lack PCIe peer-to-peer, unless GPU "
 		       "and NIC have a PCIe switch in common. It also refuses a mapping type (FORCE_PCIE) "
-		       "that the platform lacks. Its line names no device. A job that uses the wrong NIC on "
-		       "purpose leaves it too.",
+		       "that the platform lacks, and an RDMA driver that cannot handle memory of a device. "
+		       "Its line names no device. A job that uses the wrong NIC on purpose leaves it too.",
 		.check = "dmesg | grep 'dma-buf attach failed'",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dmabuf.c "

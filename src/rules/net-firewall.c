@@ -116,9 +116,10 @@ static const struct rule net_firewall_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"Whether firewalld, nftables, iptables or netfilter-persistent runs; /etc/ufw/ufw.conf.",
-		.why = "NCCL, MPI and PyTorch's rendezvous connect over TCP first, by ports that the kernel chooses for "
-		       "each job. Without RDMA devices all data goes the same way. RDMA traffic passes no firewall of the "
-		       "kernel. firewalld and ufw allow little but ssh by default. Which networks a firewall allows is not "
+		.why = "NCCL, MPI and PyTorch's rendezvous connect over TCP first. NCCL's ports are those that the kernel "
+		       "chooses for each job. Without RDMA devices all data goes the same way. RDMA traffic passes no firewall of the "
+		       "kernel. By default firewalld allows little but ssh, and ufw no incoming "
+		       "connection. Which networks a firewall allows is not "
 		       "read, so this is a note. Rules from elsewhere are not read. A node with one GPU and no RDMA device "
 		       "is left out, unless an RDMA profile or NCCL_SOCKET_IFNAME speaks of jobs between nodes.",
 		.check = "firewall-cmd --list-all --zone=trusted; ufw status; nft list ruleset",

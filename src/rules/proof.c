@@ -381,7 +381,7 @@ static const struct rule proof_rules[] = {
 		.reads = READS,
 		.why = "One of two ways is enough: ibv_reg_dmabuf_mr with a DMA-BUF of the open kernel "
 		       "modules, or ibv_reg_mr with nvidia-peermem. EOPNOTSUPP of a DMA-BUF comes from the "
-		       "RDMA driver. EFAULT of an address means that no peer-memory module is loaded.",
+		       "RDMA driver. EFAULT of an address means that no peer-memory module took it.",
 		.check = "nvnodecheck prove",
 		.sources = "rdma-core 61: ibv_reg_mr(3), ibv_reg_dmabuf_mr(3)\n"
 			   "NVIDIA GPUDirect RDMA 13.0: Using nvidia-peermem",

@@ -410,7 +410,7 @@ static const struct rule rdma_ports_rules[] = {
 		.repaired_by = BY_HARDWARE,
 		.reads = "counters/link_downed, symbol_error, link_error_recovery and "
 			 "local_link_integrity_errors of every port.",
-		.why = "The counters start when the driver is loaded, and a restart of the switch counts too. Above "
+		.why = "A restart of the switch counts too. Above "
 		       "zero is a note. Above link-errors-max in the section [limits] is a warning. No source gives a "
 		       "number, so the site sets it.",
 		.check = "perfquery -x; or grep . "

@@ -767,7 +767,7 @@ static const struct rule rdma_rules[] = {
 			"it. Else the kernel's version, the driver's flavour and OFED. The loaded modules. p2p or gdr "
 			"of EFA devices. NCCL_DMABUF_ENABLE and NVSHMEM_IB_DISABLE_DMABUF.",
 		.why = "DMA-BUF or a peer memory module is enough; with one of them this is a pass or a note. The "
-		       "system call came with Linux " KERNEL_DMABUF
+		       "command that registers a DMA-BUF came with Linux " KERNEL_DMABUF
 		       ", and OFED brings it to older kernels. So the device's own answer counts more than the "
 		       "version. EFA's driver says itself whether it reaches GPU memory.",
 		.check = "uname -r; head -1 /proc/driver/nvidia/version; lsmod | grep peermem",

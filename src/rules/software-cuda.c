@@ -154,7 +154,8 @@ static const struct rule software_cuda_rules[] = {
 		.in_image = true,
 		.reads =
 			"The releases of CUDA toolkits and of libcudart, wheels of the system's Python included; the GPUs' models.",
-		.why = "Compiled code runs only on GPUs of the same major compute capability. An older toolkit beside one that "
+		.why = "Compiled code runs only on GPUs of the same major compute capability, and not on those with "
+		       "an earlier minor one. An older toolkit beside one that "
 		       "supports the GPU does no harm; a wheel does, because its Python uses no other.",
 		.check =
 			"nvcc --list-gpu-code; python3 -c 'import torch; print(torch.version.cuda, torch.cuda.get_arch_list())'",
