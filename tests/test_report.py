@@ -99,13 +99,13 @@ def test_the_first_screen(name, profile, node_tree):
     if problems == 1:
         assert len(only(lines)) == 1 and " 1. " in "\n".join(lines)
         return
-    rows, more = table(lines), re.search(r"^ +Problem \(the (\d+) gravest of (\d+)(?:; all are below|; yours: \[[\d, -]+\])\) +Who +Next$", "\n".join(lines), re.M)
+    rows, more = table(lines), re.search(r"^ +Problem \(the (\d+) worst of (\d+)(?:; all are below|; yours: \[[\d, -]+\])\) +Who +Next$", "\n".join(lines), re.M)
     assert (len(rows), problems) == ((int(more[1]), int(more[2])) if more else (problems, problems))
     assert len(rows) >= min(problems, 10)
     for row in rows:
         assert row[1] in WHO and {word.strip() for word in row[2].split(",")} <= NEXT, row
     assert [line for line in lines if line.startswith(" 1. ")], "\n".join(lines)
-    # What has no room is less grave than what is shown, and of a selection the gravest is the first.
+    # What has no room is less grave than what is shown, and of a selection the worst is the first.
     assert not more or [TAGS.index(row[0].split()[0]) for row in rows] == sorted(TAGS.index(row[0].split()[0]) for row in rows)
     shown = {row[0] for row in rows}
     rest = [row[0] for row in table(text_of(node_tree(name), "--brief", *(["--profile", profile] if profile else [])).splitlines())]

@@ -5,7 +5,7 @@
 
 #include "advice/steps.h"
 
-/* Puts the problems in the order of the steps; in one step the gravest is first. */
+/* Puts the problems in the order of the steps; in one step the worst is first. */
 void steps_sort(struct steps *steps);
 /* Adds the commands, with the options that the user gave. */
 void steps_add_commands(struct steps *steps, const struct steps_request *request);

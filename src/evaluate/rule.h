@@ -130,7 +130,7 @@ struct rule {
 	enum action action;
 	enum activation activation; /* of the fix or the remedy */
 	bool stops_boot;	    /* the next boot fails until it is repaired */
-	bool in_image;	    /* in a container the files are those of its image */
+	bool in_image;		    /* in a container the files are those of its image */
 	bool on_site;	    /* the remedy is at a cable, a switch or the fabric: no restart helps */
 	bool needs_running; /* the remedy needs the driver and the links: it comes after a restart */
 	const char *cost;   /* what the repair costs or risks; NULL: nothing to mention */

@@ -500,17 +500,17 @@ int text_gravity(const struct problem *p)
 	       2 * !!(rule->profiles & PROFILE_BASE) + !preflight_omission_of(rule->id);
 }
 
-/* The table is in the order of the steps: this line is where the gravest problem does not begin it. */
-static const char *gravest_text(const struct view *v)
+/* The table is in the order of the steps: this line is where the worst problem does not begin it. */
+static const char *worst_text(const struct view *v)
 {
-	const struct problem *first = v->problems->items.items, *gravest = first;
+	const struct problem *first = v->problems->items.items, *worst = first;
 
 	for_each(p, &v->problems->items)
-		if (text_gravity(p) > text_gravity(gravest))
-			gravest = p;
-	return gravest == first ? NULL
-				: arena_printf(v->report->arena, "%s%s", text_number(v, gravest),
-					       gravest->first->rule->title);
+		if (text_gravity(p) > text_gravity(worst))
+			worst = p;
+	return worst == first ? NULL
+			      : arena_printf(v->report->arena, "%s%s", text_number(v, worst),
+					     worst->first->rule->title);
 }
 
 int text_head(struct view *v)
@@ -523,7 +523,7 @@ int text_head(struct view *v)
 	/* The verdict of a node without problems names them itself. */
 	lines += line(v, "Profiles", profiles_line(v));
 	lines += line(v, "Jobs", jobs_text(v));
-	lines += line(v, "Gravest", gravest_text(v));
+	lines += line(v, "Worst", worst_text(v));
 	lines += line(v, "Reboot", reboot_text(v));
 	lines += line(v, "Not here", render_not_here(r));
 	return lines + line(v, "Repairs", repairs_text(r));

@@ -121,7 +121,7 @@ static int count_graver(const struct view *v, const struct problem *p)
 	return count;
 }
 
-/* Adds the MOST gravest problems, in the order of the steps. */
+/* Adds the MOST worst problems, in the order of the steps. */
 static void add_rows(struct table *t, int most)
 {
 	const struct steps *steps = t->v->steps;
@@ -265,7 +265,7 @@ static void print_head(const struct table *t)
 		text = arena_printf(t->v->report->arena, PROBLEM " (%s)",
 				    t->rows.items[0].problem->first->rule->id);
 	if (t->rows.count < all)
-		text = arena_printf(t->v->report->arena, PROBLEM " (the %u gravest of %u%s%s)",
+		text = arena_printf(t->v->report->arena, PROBLEM " (the %u worst of %u%s%s)",
 				    t->rows.count, all, own ? "; yours: " : "; all are below",
 				    own ? own : "");
 	page_printf(page, "\n%s%*s%-*s%-*s%s%s\n", page_style(page, STYLE_DIM), t->left, "",
