@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gap.h - what could not be read, as it stands in the node's list of gaps. */
+/* gap.h - the list of what could not be read, in the node. */
 #ifndef GAP_H
 #define GAP_H
 
