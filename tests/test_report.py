@@ -340,7 +340,7 @@ def test_it_says_when_it_was_read_and_by_whom(node_tree, tmp_path):
     file = tmp_path / "facts"
     file.write_text(json.dumps(document))
     text = text_of(file, option="--from")
-    assert re.search(r"^Read 2025-12-31 23:59:59 UTC by uid 1000 \(not root\)\.$", text, re.M)
+    assert re.search(r"^Checked 2025-12-31 23:59:59 UTC by uid 1000 \(not root\)\.$", text, re.M)
     report = run("doctor", "--json", "--from", file).json()
     assert report["taken"] == {"time": "2025-12-31T23:59:59Z", "uid": 1000}
     del document["os"]["observed_time_s"], document["os"]["observed_uid"]
@@ -626,7 +626,7 @@ def test_advice_that_differs_names_its_port(scratch):
     text = unwrapped(text_of(put(scratch, "hgx-h200-roce", "rdma mlx5_5 state=DOWN phys=Polling",
                                  "rdma mlx5_6 state=DOWN phys=Disabled")))
     assert "mlx5_5 port 1: The port finds no link partner." in text
-    assert re.search(r"mlx5_6 port 1: Enable the port \(ip link set enp\w+ up\)\.", text), text
+    assert re.search(r"mlx5_6 port 1: Enable the port \(ip link set enp\w+ up\), also for the next boot\.", text), text
 
 
 def test_libraries_of_a_container_are_changed_in_its_image(scratch):

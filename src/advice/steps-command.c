@@ -20,8 +20,7 @@ static bool needs_all(const struct steps *steps)
 	return false;
 }
 
-/* Returns the value of --profile, without profiles that a requested one includes. */
-static const char *profile_words_of(unsigned int profiles, struct arena *arena)
+const char *steps_profile_words(unsigned int profiles, struct arena *arena)
 {
 	const char *text = "";
 
@@ -43,7 +42,7 @@ void steps_add_commands(struct steps *steps, const struct steps_request *request
 
 	if (request->profiles)
 		words = arena_printf(arena, " --profile %s",
-				     profile_words_of(request->profiles, arena));
+				     steps_profile_words(request->profiles, arena));
 	if (request->root)
 		root = arena_printf(arena, " --root %s", command_quote(arena, request->root));
 	/* A user's container rarely has sudo. */

@@ -71,6 +71,8 @@ struct steps_request {
 	unsigned int profiles;	 /* of --profile, enum profile; 0: none was given */
 };
 
+/* Returns the value of --profile, without profiles that a requested one includes. */
+const char *steps_profile_words(unsigned int profiles, struct arena *arena);
 /* Returns the steps, in the report's arena. */
 const struct steps *steps_find(const struct report *report, const struct steps_request *request);
 /* Returns true if the node is drained first. */

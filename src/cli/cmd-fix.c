@@ -2,6 +2,8 @@
 /* cmd-fix.c - plans the repairs and shows them; --apply hands the plan to a transaction. */
 #include <fnmatch.h>
 
+#include "advice/steps.h"
+#include "base/command.h"
 #include "cli/cmd.h"
 #include "cli/fix-apply.h"
 #include "cli/source.h"
@@ -42,14 +44,34 @@ static enum exit_status check_use(const struct options *options)
 	return check_rules(options);
 }
 
+/* Returns the command that applies the plan, or NULL if the user gave an option that it does not repeat. */
+static const char *apply_command(struct arena *arena, const struct options *options)
+{
+	struct arena_text text = { .arena = arena };
+
+	if (options->config || options->only[0] || options->skip[0] || options->hardware ||
+	    options->kernel || options->nvml || options->pid || options->reload || options->with ||
+	    options->timeout_ms)
+		return NULL;
+	arena_add(&text, "sudo nvnodecheck fix --apply%s", options->all ? " --all" : "");
+	if (options->profiles)
+		arena_add(&text, " --profile %s", steps_profile_words(options->profiles, arena));
+	if (options->root)
+		arena_add(&text, " --root %s", command_quote(arena, options->root));
+	for (size_t i = 0; i < options->args_count; i++)
+		arena_add(&text, " %s", command_quote(arena, options->args[i]));
+	return arena_added(&text);
+}
+
 static enum exit_status show(const struct plan *plan, const struct report *report,
 			     const struct options *options)
 {
 	enum exit_status status = plan->refused ? EXIT_CANNOT : EXIT_WELL;
+	struct render_options how = options->render;
 
-	return options->format == FORMAT_JSON
-		       ? render_plan_json(plan, report, status)
-		       : render_plan_text(plan, report, &options->render, status);
+	how.command = apply_command(plan->arena, options);
+	return options->format == FORMAT_JSON ? render_plan_json(plan, report, status)
+					      : render_plan_text(plan, report, &how, status);
 }
 
 static enum exit_status plan_and_apply(const struct source *source, const struct settings *settings,

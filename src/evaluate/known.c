@@ -27,6 +27,7 @@ struct known_cause known_cause(struct rule_context *ctx, const char *observed)
 		return cause;
 	cause.observed = text_printf(ctx, "%s. Known defect (%s): %s", observed, row->id,
 				     row->effect);
+	cause.cure = row->cure;
 	cause.remedy = text_printf(ctx, "%s If it is not that: %s", row->cure,
 				   remedy_with(ctx->arena, ctx->rule->remedy, ctx->rule->then));
 	cause.source = known_source(ctx, row);

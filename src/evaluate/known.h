@@ -15,6 +15,7 @@ bool known_is_asked_for(const struct rule_context *ctx, const struct known_bad *
 struct known_cause {
 	const char *observed;
 	const char *remedy;
+	const char *cure; /* the remedy without that of the rule */
 	const char *source;
 };
 

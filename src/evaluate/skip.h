@@ -9,7 +9,7 @@
 
 /* It is not the default, because it opens devices. */
 #define RUN_NVML \
-	"Run nvnodecheck doctor --nvml. It opens the GPUs, so it is not the default; it changes nothing."
+	"Add --nvml to the command. It opens the GPUs, so it is not the default; it changes nothing."
 
 #include "evaluate/rule.h"
 #include "query/kind.h"

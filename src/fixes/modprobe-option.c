@@ -180,32 +180,6 @@ static void take_out_refused(struct fixing *f)
 
 /* ---- made right ---- */
 
-/* A key that the driver does not have now is not switched on without a word. */
-static bool refuse_nvlink_off(struct fixing *f)
-{
-	const struct driver_param *live = node_param(f->node, "RegistryDwords");
-	struct registry_merge m = registry_merge(f->node, f->arena);
-	struct registry_entry entry;
-
-	if (!m.nvlink_off || !live || registry_nvlink_off(live->value.value, &entry))
-		return false;
-	fix_refuse(
-		f,
-		"%s would switch NVLink off, and the running driver does not have it: that is to "
-		"be decided first",
-		m.nvlink_off);
-	return true;
-}
-
-static void merge_registry(struct fixing *f)
-{
-	if (refuse_nvlink_off(f))
-		return;
-	if (fix_registry(f, NULL, NULL))
-		fix_does(f, ACTIVATION_REBOOT,
-			 "write all valid keys of RegistryDwords in one assignment");
-}
-
 static bool takes_out(const struct finding *finding)
 {
 	const struct fix_call *call = finding_fix(finding);
@@ -236,6 +210,39 @@ static bool is_unwanted(const struct fixing *f, const char *name)
 			return true;
 	}
 	return false;
+}
+
+/* A key that the driver does not have now is not switched on without a word. */
+static bool refuse_nvlink_off(struct fixing *f, const char *key)
+{
+	const struct driver_param *live = node_param(f->node, "RegistryDwords");
+	struct registry_entry entry;
+
+	if (!live || registry_nvlink_off(live->value.value, &entry))
+		return false;
+	fix_refuse(
+		f,
+		"%s would switch NVLink off, and the running driver does not have it: decide that "
+		"first",
+		key);
+	return true;
+}
+
+/* Keys that switch NVLink off are removed if another finding asks for that, so that both repairs agree. */
+static void merge_registry(struct fixing *f)
+{
+	const char *off = registry_merge(f->node, f->arena).nvlink_off;
+	bool unwanted = off && is_unwanted(f, arena_strndup(f->arena, off, strcspn(off, "=")));
+
+	if (off && !unwanted && refuse_nvlink_off(f, off))
+		return;
+	for (const char *const *key = registry_nvlink_keys; unwanted && *key; key++)
+		if (!fix_registry(f, *key, NULL))
+			return;
+	if (fix_registry(f, NULL, NULL))
+		fix_does(f, ACTIVATION_REBOOT,
+			 "write all valid keys of RegistryDwords in one assignment%s",
+			 unwanted ? ", without those that switch NVLink off" : "");
 }
 
 /* Keeps all keys that are in effect now, because the finding is that the next load would lose a key. */

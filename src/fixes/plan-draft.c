@@ -6,7 +6,7 @@
 #include "fixes/fix.h"
 #include "probes/conf-d.h"
 
-#define OWN_HEADER "# Written by 'nvnodecheck fix'; 'nvnodecheck undo' takes it back.\n"
+#define OWN_HEADER "# Written by 'nvnodecheck fix'; 'nvnodecheck undo' reverts it.\n"
 
 const struct draft *draft_find(const struct fixing *f, const char *path)
 {

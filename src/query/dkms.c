@@ -161,13 +161,27 @@ const char *command_dkms_install(struct arena *arena, const struct node *node, c
 	return NULL;
 }
 
+/* The driver of the running kernel that is not loaded. */
+static bool is_wanted_now(const struct node *node, const struct dkms_package *package,
+			  const char *release)
+{
+	return same_text(dkms_sources(package), "driver-source") &&
+	       known_is(node->driver.loaded, false) && str_is(node->os.kernel, release) &&
+	       !is_known(node->os.next_boot);
+}
+
 static const char *command_with_headers(struct arena *arena, const struct node *node,
 					const struct dkms_package *package, const char *release)
 {
 	const char *headers = command_install_headers(arena, node, release);
 
-	return headers ? command_join(arena, headers, command_build_for(arena, package, release))
-		       : NULL;
+	const char *build = headers ? command_join(arena, headers,
+						   command_build_for(arena, package, release))
+				    : NULL;
+
+	return build && is_wanted_now(node, package, release)
+		       ? command_join(arena, build, "sudo modprobe nvidia")
+		       : build;
 }
 
 static void fill_failure(struct arena *arena, const struct node *node,
@@ -210,7 +224,8 @@ bool dkms_reason_of(struct arena *arena, const struct node *node,
 		"DKMS did not build %s/%s for kernel %s: the headers of that kernel are missing",
 		package->name.value, package->version.value, release);
 	reason->remedy = arena_printf(
-		arena, "Install the headers of kernel %s, then build the module with DKMS.",
+		arena,
+		"Install the headers of kernel %s, then build the module with DKMS and load it.",
 		release);
 	reason->command = command_with_headers(arena, node, package, release);
 	reason->fact = "dkms.headers";

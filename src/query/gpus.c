@@ -105,6 +105,16 @@ static const struct {
 	{ "Hopper", 515, 0 }, { "Ada", 520, 0 },     { "Blackwell", 570, 0 },
 };
 
+unsigned int gpu_last_branch(const struct pci_device *device)
+{
+	const struct gpu_model *model = gpu_model(device);
+
+	for (size_t i = 0; model && i < ARRAY_SIZE(branches); i++)
+		if (strcmp(branches[i].architecture, model->architecture) == 0)
+			return branches[i].last;
+	return 0;
+}
+
 enum gpu_fit gpu_driver_fit(const struct pci_device *device, const char *version,
 			    unsigned int *branch)
 {

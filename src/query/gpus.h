@@ -45,6 +45,8 @@ bool gpu_is_before_turing(const struct pci_device *device);
 /* Returns true if the branch of that version supports the GPU's architecture. BRANCH is the first or the last that
  * does. True if the architecture is not known. */
 enum gpu_fit { GPU_FIT, GPU_DRIVER_TOO_OLD, GPU_DRIVER_TOO_NEW };
+/* The last branch of the driver for this GPU; 0: none is known. */
+unsigned int gpu_last_branch(const struct pci_device *device);
 enum gpu_fit gpu_driver_fit(const struct pci_device *device, const char *version,
 			    unsigned int *branch);
 /* Returns NVIDIA's BAR1: the second memory BAR, register 1 or (after a 64-bit BAR0) register 2. NULL when it is not

@@ -2,6 +2,7 @@
 #include "query/peermem.h"
 
 #include "parse/nvidia.h"
+#include "query/gpus.h"
 #include "query/node-find.h"
 #include "query/ports.h"
 
@@ -73,4 +74,32 @@ bool dmabuf_supports_umem(const struct node *node)
 	return installed_ofed(node) ||
 	       (is_known(node->os.kernel) &&
 		version_compare(node->os.kernel.value, KERNEL_UMEM_DMABUF) >= 0);
+}
+
+/* The earliest of the last branches of the node's GPUs; 0: the present branches drive all of them. */
+static unsigned int last_branch(const struct node *node)
+{
+	unsigned int last = 0;
+
+	for_each(d, &node->pci.devices) {
+		unsigned int own = pci_is_gpu(d) ? gpu_last_branch(d) : 0;
+
+		if (own && (!last || own < last))
+			last = own;
+	}
+	return last;
+}
+
+const char *peermem_remedy(struct arena *arena, const struct node *node)
+{
+	unsigned int last = last_branch(node);
+
+	return arena_printf(
+		arena,
+		"This driver has no nvidia-peermem. Install nv_peer_mem (NVIDIA's nvidia-peer-memory) "
+		"for it and load it at every boot, or upgrade the driver to " PEERMEM_SINCE
+		" or later, which has nvidia-peermem.%s",
+		last ? arena_printf(arena, " The last branch for the GPUs of this node is %u.",
+				    last)
+		     : "");
 }

@@ -16,9 +16,7 @@ const struct software_item *installed_ofed(const struct node *node);
 /* The driver is of a branch with nvidia-peermem. */
 struct fact_bool driver_has_peermem(const struct node *node);
 /* The remedy for a driver without nvidia-peermem. */
-#define NV_PEER_MEM_REMEDY                                                                                      \
-	"This driver has no nvidia-peermem. Install nv_peer_mem (NVIDIA's nvidia-peer-memory) for it and load " \
-	"it at every boot, or upgrade the driver to 470 or later, which has nvidia-peermem."
+const char *peermem_remedy(struct arena *arena, const struct node *node);
 
 enum dmabuf { DMABUF_UNKNOWN, DMABUF_NO, DMABUF_YES };
 /* Returns true if the driver and the RDMA stack register GPU memory by DMA-BUF. WHY names the reason. */

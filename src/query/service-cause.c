@@ -158,8 +158,10 @@ static bool find_missing_name(struct arena *arena, const struct node *node, cons
 					       r->name.value, s->unit.value)
 				: arena_printf(
 					  arena,
-					  "Install the package that has %s, or correct the line. "
-					  "Then run systemctl daemon-reload and start the unit %s.",
+					  "Install the package that has %s, mount the file system "
+					  "that it is on, or correct the line. Then run systemctl "
+					  "daemon-reload. When no other problem of the unit %s is "
+					  "left, start it.",
 					  r->name.value, s->unit.value);
 		cause->fact = reference_fact(arena, node, r, "found");
 		return true;

@@ -37,6 +37,8 @@ struct render_options {
 	/* Options of the user, for sentences that suggest the next command. */
 	const char *root;
 	const char *from;
+	const char *
+		command; /* of fix: the one that applies the plan shown; NULL: the user's with --apply */
 	bool apply;
 	bool all; /* every finding, or rules named one by one */
 };

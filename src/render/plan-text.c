@@ -88,6 +88,16 @@ static void title(struct view *v, const struct plan_repair *r)
 	fputs(page_style(&v->page, STYLE_PLAIN), v->page.out);
 }
 
+/* Counts the problems of PART, and each one with several devices once. */
+static size_t count_of(const struct view *v, enum part part)
+{
+	size_t count = 0;
+
+	for_each(r, &v->plan->repairs)
+		count += part_of(r) == part && first_of_its_kind(v->plan, r) == r;
+	return count;
+}
+
 static bool needs_boot(const struct plan *plan)
 {
 	for_each(r, &plan->repairs)
@@ -102,6 +112,25 @@ static const char *when_text(const struct view *v, const struct plan_repair *r)
 	if (r->activation == ACTIVATION_RESTART && needs_boot(v->plan))
 		return "when the service is restarted; the reboot does that";
 	return effect_text(r->activation);
+}
+
+/* Says in one line what the plan does, before its details. */
+static void summary(struct view *v, const struct render_options *options)
+{
+	size_t repaired = count_of(v, PART_REPAIRED), refused = count_of(v, PART_REFUSED);
+	const char *left = refused ? arena_printf(v->plan->arena,
+						  " %zu need%s other work: see below.", refused,
+						  refused == 1 ? "s" : "")
+				   : "";
+
+	if (!repaired || v->plan->refused)
+		return;
+	text_wrap(v->page.out,
+		  arena_printf(v->plan->arena, "%zu problem%s can be repaired%s.%s%s", repaired,
+			       repaired == 1 ? "" : "s",
+			       needs_boot(v->plan) ? ", with one reboot" : "", left,
+			       options->apply ? "" : " Nothing was changed."),
+		  0, 0, v->page.width);
 }
 
 static void repairs(struct view *v, enum part part)
@@ -191,7 +220,7 @@ static const char *step_text(struct arena *arena, const struct plan_step *s)
 			"rename it to %s",
 			s->subject, s->path);
 	case PLAN_BOOT_LOADER:
-		return "rebuild the boot loader's menu";
+		return "rebuild the configuration of the boot loader";
 	case PLAN_DAEMON_RELOAD:
 		return "run systemctl daemon-reload";
 	case PLAN_LOAD_MODULE:
@@ -333,6 +362,23 @@ static const char *nothing_text(struct view *v, const struct report *report,
 		unknown, unknown == 1 ? "" : "s", unknown == 1 ? "it" : "them", more);
 }
 
+static bool is_shown_only(const struct render_options *options)
+{
+	return !options->apply && !options->from;
+}
+
+static const char *apply_text(const struct view *v, const struct render_options *options)
+{
+	const char *boot = needs_boot(v->plan) ? " Then drain the node and reboot it once." : "";
+
+	return arena_printf(
+		v->plan->arena,
+		"Nothing was changed (plan %s).%s nvnodecheck undo reverts the changes. "
+		"To make them, run%s",
+		v->plan->id, boot,
+		options->command ? ":" : " the same command as root with --apply.");
+}
+
 static void foot(struct view *v, const struct report *report, const struct render_options *options)
 {
 	const char *text;
@@ -346,12 +392,10 @@ static void foot(struct view *v, const struct report *report, const struct rende
 	else if (options->from)
 		text = arena_printf(v->plan->arena, "Nothing was changed (plan %s).", v->plan->id);
 	else
-		text = arena_printf(
-			v->plan->arena,
-			"Nothing was changed (plan %s). To make these changes, run the same "
-			"command as root with --apply%s. nvnodecheck undo takes them back.",
-			v->plan->id, needs_boot(v->plan) ? ", then reboot the node once" : "");
+		text = apply_text(v, options);
 	text_wrap(v->page.out, text, 0, 0, v->page.width);
+	if (is_shown_only(options) && options->command)
+		page_printf(&v->page, "    %s\n", options->command);
 }
 
 enum exit_status render_plan_text(const struct plan *plan, const struct report *report,
@@ -365,6 +409,7 @@ enum exit_status render_plan_text(const struct plan *plan, const struct report *
 			       profiles_text(plan->arena, report->profiles),
 			       report->profiles_reason),
 		  0, 0, v.page.width);
+	summary(&v, options);
 	if (plan->refused)
 		text_wrap(v.page.out,
 			  arena_printf(plan->arena, "Refused on this node: %s.", plan->refused), 0,

@@ -20,7 +20,7 @@
 struct letter {
 	const struct report *report;
 	const struct steps *steps;
-	size_t number;
+	LIST(const struct problem *) sections; /* of the reader, the worst first */
 };
 
 #define WIDTH 80
@@ -192,17 +192,12 @@ static void safety(const struct letter *l, const struct problem *p)
 		paragraph(l, "Risk", cost);
 }
 
-/* Returns the number of the problem's section, or 0. */
-static size_t section_number(const struct letter *l, const struct problem *problem)
+/* Adds the reader's problems of SEVERITY, in the order of the steps. */
+static void add_sections(struct letter *l, enum severity severity)
 {
-	size_t number = 0;
-
-	for_each(p, &l->steps->problems->items) {
-		number += is_for_reader(l, p);
-		if (p == problem)
-			return is_for_reader(l, p) ? number : 0;
-	}
-	return 0;
+	for_each(p, &l->steps->problems->items)
+		if (p->severity == severity && is_for_reader(l, p))
+			*LIST_ADD(l->report->arena, &l->sections) = p;
 }
 
 /* "section 1", "sections 1, 2 and 5" */
@@ -215,14 +210,42 @@ static const char *with_noun(const struct letter *l, const char *list)
 		    : arena_printf(l->report->arena, "section %s", list);
 }
 
-/* "1, 2, 5" */
-static const char *sections_of(const struct letter *l, const struct step *step, const char *list)
+/* The reader makes the changes of fix and those by hand together. */
+static bool is_change(const struct step *step)
+{
+	return step->kind == STEP_FIX || step->kind == STEP_HAND;
+}
+
+static bool has_problem(const struct step *step, const struct problem *problem)
 {
 	for_each(p, &step->problems)
-		if (section_number(l, *p))
-			list = arena_printf(l->report->arena, "%s%s%zu", list, *list ? ", " : "",
-					    section_number(l, *p));
+		if (*p == problem)
+			return true;
+	return false;
+}
+
+/* "1, 2, 5": the sections of the steps FIRST to LAST, of those by hand and by fix if these are several. */
+static const char *sections_between(const struct letter *l, const struct step *first,
+				    const struct step *last)
+{
+	const char *list = "";
+
+	for (uint32_t i = 0; i < l->sections.count; i++) {
+		bool in = false;
+
+		for (const struct step *s = first; s <= last; s++)
+			in |= (first == last || is_change(s)) &&
+			      has_problem(s, l->sections.items[i]);
+		if (in)
+			list = arena_printf(l->report->arena, "%s%s%u", list, *list ? ", " : "",
+					    i + 1);
+	}
 	return list;
+}
+
+static const char *sections_of(const struct letter *l, const struct step *step)
+{
+	return sections_between(l, step, step);
 }
 
 /* Returns what to do with the sections of a step. */
@@ -278,7 +301,7 @@ static const char *check_title(const struct letter *l)
 /* Returns the restart, and the sections that need nothing else. */
 static const char *restart_line(const struct letter *l, const struct step *step)
 {
-	const char *title = steps_title(l->steps, step), *list = sections_of(l, step, "");
+	const char *title = steps_title(l->steps, step), *list = sections_of(l, step);
 
 	return *list ? arena_printf(l->report->arena, "%s. This solves %s", title,
 				    with_noun(l, list))
@@ -289,25 +312,30 @@ static const char *restart_line(const struct letter *l, const struct step *step)
 static void order(const struct letter *l)
 {
 	struct arena *arena = l->report->arena;
-	const char *list = "";
+	const struct step *first = NULL, *last = NULL;
 	size_t number = 0;
 
 	puts("The order of the work:\n");
 	for_each(step, &l->steps->items) {
-		bool joined = step->kind == STEP_FIX || step->kind == STEP_HAND;
+		bool joined = is_change(step);
 
 		if (step->kind == STEP_JOB || step->kind == STEP_CONTAINER ||
 		    step->kind == STEP_LOOK)
 			continue;
-		/* The reader makes the changes of fix and those by hand together. */
-		if (!joined && *list) {
-			line_of(l, &number,
-				arena_printf(arena, "Make the changes of %s", with_noun(l, list)));
-			list = "";
+		if (!joined && first) {
+			const char *list = sections_between(l, first, last);
+
+			if (*list)
+				line_of(l, &number,
+					arena_printf(arena, "Make the changes of %s",
+						     with_noun(l, list)));
+			first = NULL;
 		}
-		if (joined)
-			list = sections_of(l, step, list);
-		else if (step->kind == STEP_RESTART)
+		if (joined) {
+			first = first ? first : step;
+			last = step;
+		}
+		if (step->kind == STEP_RESTART)
 			line_of(l, &number, restart_line(l, step));
 		else if (step->kind == STEP_DRAIN)
 			line_of(l, &number, steps_title(l->steps, step));
@@ -317,10 +345,10 @@ static void order(const struct letter *l)
 		else if (step->kind == STEP_CHECK)
 			line_with_command(l, &number, check_title(l), l->steps->check_command);
 		if (!joined && step->kind != STEP_CHECK && step->kind != STEP_RESTART &&
-		    *sections_of(l, step, ""))
+		    *sections_of(l, step))
 			line_of(l, &number,
 				arena_printf(arena, "%s %s", doing(step->kind),
-					     with_noun(l, sections_of(l, step, ""))));
+					     with_noun(l, sections_of(l, step))));
 	}
 }
 
@@ -350,11 +378,11 @@ static void files(const struct letter *l)
 	block(render_plan_commands(l->report->arena, plan));
 }
 
-static void section(struct letter *l, const struct problem *p)
+static void section(const struct letter *l, const struct problem *p, size_t number)
 {
 	static const char *const words[] = { "note", "warning", "error", "critical" };
 
-	markdown("## %zu. %s (%s)\n\n", ++l->number, p->first->rule->title, words[p->severity]);
+	markdown("## %zu. %s (%s)\n\n", number, p->first->rule->title, words[p->severity]);
 	paragraph(l, "Where", render_where(l->report, p, LABELS_ALL));
 	paragraph(l, "Effect", finding_impact(p->first));
 	evidence(l, p);
@@ -378,13 +406,12 @@ static void head(const struct letter *l, size_t asked)
 	}
 	lines = split(
 		l, "",
-		arena_printf(
-			l->report->arena,
-			"%zu problem%s on this node need%s an administrator. nvnodecheck %s%s%s "
-			"read the node and changed nothing.",
-			asked, asked == 1 ? "" : "s", asked == 1 ? "s" : "", NVNODECHECK_VERSION,
-			taken ? ", " : "",
-			taken ? arena_printf(l->report->arena, "%s,", taken) : ""));
+		arena_printf(l->report->arena,
+			     "%zu problem%s on this node need%s an administrator. nvnodecheck %s "
+			     "checked the node%s and changed nothing.",
+			     asked, asked == 1 ? "" : "s", asked == 1 ? "s" : "",
+			     NVNODECHECK_VERSION,
+			     taken ? arena_printf(l->report->arena, " (%s)", taken) : ""));
 	markdown("%s\n", lines.items[0]);
 	go_on(&lines);
 	putchar('\n');
@@ -399,16 +426,15 @@ enum exit_status render_report_provider(const struct report *report,
 					enum exit_status status)
 {
 	struct letter l = { .report = report, .steps = options->steps };
-	size_t asked = 0;
+	size_t number = 0;
 
-	for_each(p, &l.steps->problems->items)
-		asked += is_for_reader(&l, p);
-	head(&l, asked);
-	if (asked)
+	for (int severity = SEVERITY_CRIT; severity >= 0; severity--)
+		add_sections(&l, (enum severity)severity);
+	head(&l, l.sections.count);
+	if (l.sections.count)
 		order(&l);
-	for_each(p, &l.steps->problems->items)
-		if (is_for_reader(&l, p))
-			section(&l, p);
+	for_each(p, &l.sections)
+		section(&l, *p, ++number);
 	files(&l);
 	return finish_output(status);
 }

@@ -476,6 +476,19 @@ static const char *where_beside(const struct view *v, const struct problem *p)
 	return text_columns(where) <= WHERE_SHORT ? where : where_of(v, p);
 }
 
+/* Returns where the variable of a job was found, or NULL for another finding. */
+static const char *variable_place(const struct view *v, const struct problem *p)
+{
+	const char *fact = p->first->answer.evidence[0], *place;
+
+	if (!fact || (strncmp(fact, "env.variables[", strlen("env.variables[")) != 0 &&
+		      strncmp(fact, "env.nccl_conf[", strlen("env.nccl_conf[")) != 0 &&
+		      strncmp(fact, "env.nvshmem_conf[", strlen("env.nvshmem_conf[")) != 0))
+		return NULL;
+	place = render_place(v->report, fact);
+	return place ? place_name(v->report->arena, place) : NULL;
+}
+
 void text_problem_lines(struct view *v, struct text_lines *lines, const struct problem *p,
 			int indent)
 {
@@ -490,6 +503,7 @@ void text_problem_lines(struct view *v, struct text_lines *lines, const struct p
 		text_add_field(v, lines, indent, label, *line);
 		label = "";
 	}
+	text_add_field(v, lines, indent, "Set in:", variable_place(v, p));
 	text_add_field(v, lines, indent, "Proved:", render_proof(v->report, p->first));
 	if (v->is_long)
 		return;

@@ -422,7 +422,7 @@ static void show_end(struct view *v)
 	int left = v->page.width;
 
 	if (taken) {
-		const char *text = arena_printf(v->report->arena, "Read %s.", taken);
+		const char *text = arena_printf(v->report->arena, "Checked %s.", taken);
 
 		left -= text_columns(text) + (int)sizeof(more);
 		page_printf(&v->page, "%s", text);

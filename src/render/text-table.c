@@ -259,7 +259,8 @@ static void print_head(const struct table *t)
 {
 	uint32_t all = t->v->problems->items.count;
 	const struct page *page = &t->v->page;
-	const char *text = PROBLEM, *own = own_numbers(t->v);
+	bool root = known_is(t->v->report->node->os.observed_uid, 0);
+	const char *text = PROBLEM, *own = root ? NULL : own_numbers(t->v);
 
 	if (all == 1)
 		text = arena_printf(t->v->report->arena, PROBLEM " (%s)",

@@ -281,6 +281,9 @@ static void check_load_lines(struct rule_context *ctx)
 			     "this is no module name; options are not read in this file: %.80s",
 			     m->name.value),
 		     .expected = "only the name of a module; options in modprobe.d",
+		     .remedy =
+			     "If modprobe.d sets the same option, delete the line. Otherwise move it "
+			     "to a file in /etc/modprobe.d whose name ends in .conf.",
 		     .evidence = { text_printf(ctx, "modules.at_boot[#%zu].name",
 					       (size_t)(m - ctx->node->modules.at_boot.items)) });
 	}
@@ -449,7 +452,8 @@ static const struct rule boot_rules[] = {
 	},
 	{
 		.id = "boot/modprobe-conf-syntax",
-		.title = "modprobe ignores a line or file in modprobe.d",
+		.title = "A setting of modules is ignored: wrong line, file name or directory",
+		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_syntax,

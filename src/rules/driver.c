@@ -458,10 +458,14 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 		     stays ? text_printf(
 				     ctx,
 				     "A reboot alone does not help: it would load module %s, and %s is "
-				     "%s. Install one version of the driver: kernel modules, libraries "
-				     "and firmware.",
+				     "%s. %s",
 				     file->version.value, library->name.value,
-				     library->version.value)
+				     library->version.value,
+				     str_is(node->os.image_based, "ostree")
+					     ? "The image has both: deploy another one with rpm-ostree "
+					       "upgrade, or the one before with rpm-ostree rollback."
+					     : "Install one version of the driver: kernel modules, "
+					       "libraries and firmware.")
 		     : read ? NULL
 			    : "Reboot. If the versions still differ, install kernel modules and "
 			      "libraries of one version.",
@@ -614,7 +618,7 @@ static void check_proprietary_no_dmabuf(struct rule_context *ctx)
 			     ctx, "proprietary modules of driver %s, and nv_peer_mem is not loaded",
 			     node->driver.version.value),
 		     .expected = "nv_peer_mem loaded, or driver 470 or later",
-		     .remedy = NV_PEER_MEM_REMEDY, .has_fix = true,
+		     .remedy = peermem_remedy(ctx->arena, ctx->node), .has_fix = true,
 		     .evidence = { "driver.flavour", "driver.version", "modules.loaded" });
 	else
 		FAIL(ctx,

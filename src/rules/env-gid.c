@@ -205,15 +205,31 @@ static const char *remedy_index(struct rule_context *ctx, const struct rdma_devi
 	return text ? text_printf(ctx, "%c%s.", *text - 'a' + 'A', text + 1) : NULL;
 }
 
-/* INDEX: of a variable, of an old release or of a search. SET: the variable, or NULL. */
+/* The search of a library, without an index, ends at a wrong GID. SET: a variable that directs the search, or NULL. */
+static const char *remedy_search(struct rule_context *ctx, const struct rdma_device *d,
+				 const struct rdma_port *p, const struct user *u,
+				 const struct job_value *set)
+{
+	struct job_value index = { .name = u->index };
+	const char *text = setting_text(ctx, d, p, &index);
+
+	if (set)
+		return text_printf(ctx, "Correct %s, or unset it.", set->name);
+	return text && strncmp(text, "set ", strlen("set ")) == 0
+		       ? text_printf(ctx, "S%s, or set %s to the subnet of the fabric.", text + 1,
+				     u->range)
+		       : text_printf(ctx, "Set %s to the subnet of the fabric.", u->range);
+}
+
+/* INDEX: of a variable, of an old release or of a search. */
 static void fail_gid(struct rule_context *ctx, const struct rdma_device *d,
 		     const struct rdma_port *p, const char *who, const struct rdma_gid *g,
-		     uint64_t index, const struct job_value *set, const char *fact)
+		     uint64_t index, const char *remedy, const char *fact)
 {
 	FAIL(ctx, .subject = port_name(ctx->arena, d, p),
 	     .observed = text_printf(ctx, "%s: entry %" PRIu64 " %s", who, index,
 				     fault_of_gid(ctx, g)),
-	     .expected = better_gid(ctx, d, p), .remedy = set ? remedy_index(ctx, d, p, set) : NULL,
+	     .expected = better_gid(ctx, d, p), .remedy = remedy,
 	     .evidence = { fact,
 			   g ? gid_fact(ctx->arena, d, p, g, "gid")
 			     : port_fact(ctx->arena, d, p, "gids"),
@@ -237,7 +253,7 @@ static bool check_index(struct rule_context *ctx, const struct rdma_device *d,
 			.evidence = { gid_fact(ctx->arena, d, p, g,
 					       is_unknown(g->gid) ? "gid" : "type") });
 	else if (fault_of_gid(ctx, g))
-		fail_gid(ctx, d, p, who, g, index, set, fact);
+		fail_gid(ctx, d, p, who, g, index, set ? remedy_index(ctx, d, p, set) : NULL, fact);
 	else
 		return false;
 	return true;
@@ -270,7 +286,7 @@ static bool check_search(struct rule_context *ctx, const struct rdma_device *d,
 	}
 	if (!fault_of_gid(ctx, g) || entry_is_unknown(g))
 		return false;
-	fail_gid(ctx, d, p, who, g, g ? g->index.value : 0, NULL,
+	fail_gid(ctx, d, p, who, g, g ? g->index.value : 0, remedy_search(ctx, d, p, u, set),
 		 set ? set->fact : "env.variables");
 	return true;
 }

@@ -590,6 +590,46 @@ static const char *groups_text(struct rule_context *ctx)
 	return text;
 }
 
+/* True for a port that jobs can use, and on Ethernet other nodes can reach. */
+static bool is_for_jobs(struct rule_context *ctx, const struct rdma_device *d,
+			const struct rdma_port *p)
+{
+	return port_usable(ctx->node, d, p) == USABLE_YES && !is_management(ctx->endpoints, d) &&
+	       !is_virtual_function(ctx->endpoints, d) && is_known(p->rate_mbps) &&
+	       (!port_is_ethernet(p) || port_usable_gid(p));
+}
+
+/* The fastest NICs of one link layer in the form of VARIABLE: "=mlx5_0,mlx5_3" of NCCL, "mlx5_0:1,mlx5_3:1" of the
+ * others; NULL: there are none. */
+static const char *example_list(struct rule_context *ctx, const char *variable)
+{
+	bool nccl = strcmp(variable, "NCCL_IB_HCA") == 0;
+	const struct rdma_port *best = NULL;
+	const char *text = NULL;
+
+	for_each_port(d, p, ctx->node)
+		if (is_for_jobs(ctx, d, p) && (!best || p->rate_mbps.value > best->rate_mbps.value))
+			best = p;
+	for_each_port(d, p, ctx->node) {
+		if (!is_for_jobs(ctx, d, p) || port_is_ethernet(p) != port_is_ethernet(best) ||
+		    p->rate_mbps.value != best->rate_mbps.value)
+			continue;
+		text = text ? text_printf(ctx, "%s,%s", text, d->name.value)
+			    : text_printf(ctx, "%s%s", nccl ? "=" : "", d->name.value);
+		if (!nccl || d->ports.count > 1)
+			text = text_printf(ctx, "%s:%" PRIu64, text, p->port.value);
+	}
+	return text;
+}
+
+/* "Set NCCL_IB_HCA==mlx5_0,mlx5_3", or "" */
+static const char *example_text(struct rule_context *ctx, const char *before, const char *variable)
+{
+	const char *list = example_list(ctx, variable);
+
+	return list ? text_printf(ctx, "%s%s=%s", before, variable, list) : "";
+}
+
 static void check_all(struct rule_context *ctx)
 {
 	struct choice c = { 0 };
@@ -610,10 +650,13 @@ static void check_all(struct rule_context *ctx)
 				groups_text(ctx)),
 			.expected = "NCCL_IB_HCA (and NVSHMEM_HCA_LIST) names the NICs of the "
 				    "jobs' fabric",
-			.remedy =
+			.remedy = text_printf(
+				ctx,
 				"Set NCCL_IB_HCA in the jobs, or for all jobs in /etc/nccl.conf, to one of "
-				"these groups: \"=\" and its names, for example NCCL_IB_HCA==mlx5_0,mlx5_1. Set "
-				"NVSHMEM_HCA_LIST and UCX_NET_DEVICES alike, with ports (mlx5_0:1).",
+				"these groups: \"=\" and its names%s. Set NVSHMEM_HCA_LIST and "
+				"UCX_NET_DEVICES alike, with ports%s.",
+				example_text(ctx, ", for example ", "NCCL_IB_HCA"),
+				example_text(ctx, ", for example ", "NVSHMEM_HCA_LIST")),
 			.evidence = { "env.variables", "rdma.devices" });
 	else if (c.unknown)
 		UNKNOWN(ctx, .observed = "not set; the state of a port is not known",

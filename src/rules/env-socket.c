@@ -324,7 +324,7 @@ static const struct rule env_socket_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_socket,
 		.impact = "\"Bootstrap : no socket interface found\", or ranks that wait for each "
-			  "other for ever.",
+			  "other forever.",
 		.remedy = "Set the variable to the interface that connects the nodes.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "NCCL_SOCKET_IFNAME (also in nccl.conf), "

@@ -31,6 +31,11 @@ static bool leaves(const char *value, const char *transport)
 	return names_transport(span_of(value), transport);
 }
 
+/* After ^ an entry excludes its transports, so none is added. */
+#define EXCLUDED_REMEDY                                                                          \
+	"Unset UCX_TLS, or remove cuda, cuda_copy and cuda_ipc from the list: after ^ it names " \
+	"what UCX does not use."
+
 /* A list without GPU transports is a note: sites have MPI start jobs so, while NCCL carries the data. A transport
  * that is excluded by its name was left out for GPU work. */
 static void fail_transport(struct rule_context *ctx, const struct job_value *v,
@@ -39,7 +44,9 @@ static void fail_transport(struct rule_context *ctx, const struct job_value *v,
 	FAIL_AS(ctx, v->value[0] == '^' ? SEVERITY_WARN : SEVERITY_INFO, .subject = v->name,
 		.observed = text_printf(ctx, "%s leaves out %s",
 					job_value_text(ctx->arena, ctx->node, v), transport),
-		.expected = "cuda in the list, or UCX_TLS not set", .impact = impact,
+		.expected = v->value[0] == '^' ? text_printf(ctx, "%s not excluded", transport)
+					       : "cuda in the list, or UCX_TLS not set",
+		.impact = impact, .remedy = v->value[0] == '^' ? EXCLUDED_REMEDY : NULL,
 		.evidence = { v->fact });
 }
 

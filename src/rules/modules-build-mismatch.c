@@ -72,6 +72,10 @@ static void check_gdrdrv_flavour(struct rule_context *ctx, const struct module_f
 		     .observed = "gdrdrv was built for the open kernel modules; the proprietary "
 				 "ones are loaded",
 		     .expected = "gdrdrv built for the proprietary kernel modules",
+		     .remedy =
+			     "If the open kernel modules are to be installed, do that first: this gdrdrv is "
+			     "for them. Otherwise rebuild gdrdrv against the sources of the loaded "
+			     "driver, then load it again.",
 		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "gdrdrv-source"),
 		     .evidence = { fact, "driver.flavour" });
 }

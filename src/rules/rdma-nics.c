@@ -589,8 +589,8 @@ static const struct rule rdma_nics_rules[] = {
 			"Containers with their own network see no RDMA device. The shared device plugin of "
 			"Kubernetes does not start.",
 		.remedy =
-			"Share the devices before any container runs, and at each boot by modprobe.d. Leave it if a plugin moves "
-			"whole devices into pods.",
+			"Share the devices at each boot by modprobe.d, or at once before any container runs. Leave it if a plugin "
+			"moves whole devices into pods.",
 		.command =
 			"sudo rdma system set netns shared\n"
 			"echo 'options ib_core netns_mode=1' | sudo tee /etc/modprobe.d/ib-core-netns.conf",

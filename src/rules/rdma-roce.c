@@ -45,8 +45,10 @@ static void fail_mtu(struct rule_context *ctx, const struct rdma_device *d,
 	FAIL_AS(ctx, severity, .subject = port_name(ctx->arena, d, p), .observed = cause.observed,
 		.expected = expected,
 		.impact = cause.source ? "Traffic that the GPU starts itself hangs." : NULL,
-		.remedy = cause.remedy, .source = cause.source,
-		.evidence = { evidence[0], evidence[1] });
+		.remedy = cause.cure ? text_printf(ctx, "%s Set the MTU for the next boot too.",
+						   cause.cure)
+				     : NULL,
+		.source = cause.source, .evidence = { evidence[0], evidence[1] });
 }
 
 /* The interface's MTU, where verbs were not asked for the port's own. */
@@ -183,8 +185,9 @@ static const struct rule rdma_roce_rules[] = {
 		.evaluate = check_mtu,
 		.impact =
 			"Headers use up bandwidth. Connections to a peer with another MTU may fail.",
-		.remedy = "Set the interface's MTU to 4200 or more (9000 is usual) on every node, "
-			  "and on the switches.",
+		.remedy =
+			"Set the interface's MTU to 4200 or more (9000 is usual) on every node, and on the "
+			"switches; now, and for the next boot.",
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"On a live host the active MTU through verbs; else the MTU of the interface of the "

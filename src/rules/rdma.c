@@ -188,9 +188,11 @@ static const char *remedy_disabled(struct rule_context *ctx, const struct rdma_p
 	for_each(g, &p->gids)
 		if (!name && is_known(g->netdev))
 			name = g->netdev.value;
-	return text_printf(ctx,
-			   "Enable the port (ip link set %s up). Then check cable and transceiver.",
-			   command_name(name, "INTERFACE"));
+	return text_printf(
+		ctx,
+		"Enable the port (ip link set %s up), also for the next boot. Then check cable "
+		"and transceiver.",
+		command_name(name, "INTERFACE"));
 }
 
 static const char *remedy_down(struct rule_context *ctx, const struct rdma_port *p)
@@ -523,7 +525,7 @@ static void check_dmabuf_versions(struct rule_context *ctx, bool peermem)
 			     ctx, "driver %s exports no DMA-BUF, and nv_peer_mem is not loaded",
 			     node->driver.version.value),
 		     .expected = "nv_peer_mem loaded, or driver 470 or later",
-		     .remedy = NV_PEER_MEM_REMEDY, .has_fix = true,
+		     .remedy = peermem_remedy(ctx->arena, node), .has_fix = true,
 		     .evidence = { "driver.version", "driver.flavour", "modules.loaded" });
 	else
 		FAIL(ctx,
@@ -708,7 +710,9 @@ static const struct rule rdma_rules[] = {
 		.impact =
 			"NVSHMEM IBGDA skips the device, and does not start if there is no other one. NCCL GIN has "
 			"no GPU-initiated path on it.",
-		.remedy = "Use a ConnectX-4 or later, or another transport than IBGDA.",
+		.remedy =
+			"Run jobs here without GPU-initiated networking: the CPU then starts the transfers. Jobs that "
+			"need it run on a node with a ConnectX-4 or later; in a cloud that is another instance type.",
 		.reads = "Driver and PCI id of every RDMA device; NCCL on disk.",
 		.why = "IBGDA and NCCL's GDAKI write the queues and doorbells of an mlx5 device themselves. eRDMA, "
 		       "bnxt_re and irdma have others. NCCL " NCCL_EFA
