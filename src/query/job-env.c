@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/job-env.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "parse/nvidia.h"
 #include "query/node-find.h"
+#include "query/ports.h"
 
 struct job_value job_env(struct arena *arena, const struct node *node, const char *name)
 {
@@ -121,4 +123,71 @@ struct hca_list job_nic_list(struct arena *arena, const struct node *node, bool 
 	if (!list.value)
 		return hca_list_nccl("");
 	return nvshmem ? hca_list_nvshmem(list.value) : hca_list_nccl(list.value);
+}
+
+/* A container may see all of /sys/class/infiniband and have the nodes of its own devices alone. */
+static bool can_open(const struct node *node, const struct rdma_device *d)
+{
+	const char *const folder = "/dev/infiniband/";
+
+	if (is_absent(d->uverbs))
+		return false;
+	if (!is_known(d->uverbs) || !is_known(node->dev.nodes))
+		return true; /* not known */
+	for_each(n, &node->dev.nodes)
+		if (str_starts(n->path, folder) &&
+		    strcmp(n->path.value + strlen(folder), d->uverbs.value) == 0)
+			return true;
+	return false;
+}
+
+enum usable port_usable(const struct node *node, const struct rdma_device *d,
+			const struct rdma_port *p)
+{
+	if (!can_open(node, d))
+		return USABLE_NO_NODE;
+	if (!is_known(p->state))
+		return USABLE_UNKNOWN;
+	return port_is_active(p) ? USABLE_YES : USABLE_DOWN;
+}
+
+/* A port that jobs can use, and that on Ethernet other nodes can reach. */
+static bool is_for_jobs(const struct node *node, const struct endpoints *endpoints,
+			const struct rdma_device *d, const struct rdma_port *p)
+{
+	return port_usable(node, d, p) == USABLE_YES && !is_management(endpoints, d) &&
+	       !is_virtual_function(endpoints, d) && is_known(p->rate_mbps) &&
+	       (!port_is_ethernet(p) || port_usable_gid(p));
+}
+
+static const struct rdma_port *fastest_port(const struct node *node,
+					    const struct endpoints *endpoints)
+{
+	const struct rdma_port *best = NULL;
+
+	for_each_port(d, p, node)
+		if (is_for_jobs(node, endpoints, d, p) &&
+		    (!best || p->rate_mbps.value > best->rate_mbps.value))
+			best = p;
+	return best;
+}
+
+const char *job_nic_example(struct arena *arena, const struct node *node,
+			    const struct endpoints *endpoints, const char *variable)
+{
+	bool nccl = strcmp(variable, "NCCL_IB_HCA") == 0;
+	const struct rdma_port *best = fastest_port(node, endpoints);
+	const char *text = NULL;
+
+	for_each_port(d, p, node) {
+		if (!is_for_jobs(node, endpoints, d, p) ||
+		    port_is_ethernet(p) != port_is_ethernet(best) ||
+		    p->rate_mbps.value != best->rate_mbps.value)
+			continue;
+		text = text ? arena_printf(arena, "%s,%s", text, d->name.value)
+			    : arena_printf(arena, "%s%s", nccl ? "=" : "", d->name.value);
+		if (!nccl || d->ports.count > 1)
+			text = arena_printf(arena, "%s:%" PRIu64, text, p->port.value);
+	}
+	return text;
 }

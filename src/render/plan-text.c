@@ -369,14 +369,13 @@ static bool is_shown_only(const struct render_options *options)
 
 static const char *apply_text(const struct view *v, const struct render_options *options)
 {
-	const char *boot = needs_boot(v->plan) ? " Then drain the node and reboot it once." : "";
-
 	return arena_printf(
 		v->plan->arena,
-		"Nothing was changed (plan %s).%s nvnodecheck undo reverts the changes. "
-		"To make them, run%s",
-		v->plan->id, boot,
-		options->command ? ":" : " the same command as root with --apply.");
+		"Nothing was changed (plan %s). To make these changes, run %s%s. nvnodecheck undo "
+		"reverts them.",
+		v->plan->id,
+		options->command ? "the command below" : "the same command as root with --apply",
+		needs_boot(v->plan) ? ", then drain the node and reboot it once" : "");
 }
 
 static void foot(struct view *v, const struct report *report, const struct render_options *options)

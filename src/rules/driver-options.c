@@ -532,7 +532,7 @@ static const struct rule driver_options_rules[] = {
 	{
 		.id = "driver/nvlink-disabled-regkey",
 		.title =
-			"NVLink is off or reduced, now or after the next boot: a driver option disables it",
+			"GPUs lose NVLink or a part of it: a driver option disables it",
 		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,

@@ -462,7 +462,7 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 				     file->version.value, library->name.value,
 				     library->version.value,
 				     str_is(node->os.image_based, "ostree")
-					     ? "The image has both: deploy another one with rpm-ostree "
+					     ? "The image has both: deploy a newer one with rpm-ostree "
 					       "upgrade, or the one before with rpm-ostree rollback."
 					     : "Install one version of the driver: kernel modules, "
 					       "libraries and firmware.")

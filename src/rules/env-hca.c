@@ -11,36 +11,6 @@
 #include "query/ports.h"
 #include "query/selection.h"
 
-/* ---- is a port of use? ---- */
-
-enum usable { USABLE_NO_NODE, USABLE_DOWN, USABLE_UNKNOWN, USABLE_YES };
-
-/* A container may see all of /sys/class/infiniband and have the nodes of its own devices alone. */
-static bool can_open(const struct node *node, const struct rdma_device *d)
-{
-	const char *const folder = "/dev/infiniband/";
-
-	if (is_absent(d->uverbs))
-		return false;
-	if (!is_known(d->uverbs) || !is_known(node->dev.nodes))
-		return true; /* not known */
-	for_each(n, &node->dev.nodes)
-		if (str_starts(n->path, folder) &&
-		    strcmp(n->path.value + strlen(folder), d->uverbs.value) == 0)
-			return true;
-	return false;
-}
-
-static enum usable port_usable(const struct node *node, const struct rdma_device *d,
-			       const struct rdma_port *p)
-{
-	if (!can_open(node, d))
-		return USABLE_NO_NODE;
-	if (!is_known(p->state))
-		return USABLE_UNKNOWN;
-	return port_is_active(p) ? USABLE_YES : USABLE_DOWN;
-}
-
 /* ---- one entry of a list ---- */
 
 struct entry_answer {
@@ -105,6 +75,11 @@ static const char *cause_subject(struct rule_context *ctx, const struct entry_an
 		       : NULL;
 }
 
+static bool is_renamed(const struct rdma_device *d)
+{
+	return !span_starts(span_of(d->name.value), "mlx5_") && str_is(d->driver, "mlx5_core");
+}
+
 #define NAMES_MOST 4
 
 /* ": this node has mlx5_0, mlx5_1" */
@@ -118,7 +93,7 @@ static const char *names_text(struct rule_context *ctx)
 	if (node->rdma.devices.count > NAMES_MOST)
 		text = "rdma link shows this node's names";
 	for_each(d, &node->rdma.devices)
-		if (!span_starts(span_of(d->name.value), "mlx5_") && str_is(d->driver, "mlx5_core"))
+		if (is_renamed(d))
 			return text_printf(
 				ctx,
 				"%s%s. If %s gets the name mlx5_N again, do that first, and "
@@ -129,6 +104,25 @@ static const char *names_text(struct rule_context *ctx)
 	for_each(d, &node->rdma.devices)
 		text = text_printf(ctx, "%s%s%s", text, *text ? ", " : "", d->name.value);
 	return text_printf(ctx, ": this node has %s", text);
+}
+
+/* ", for example NCCL_IB_HCA==mlx5_0,mlx5_3", or "" */
+static const char *example_text(struct rule_context *ctx, const char *before, const char *variable)
+{
+	const char *list = job_nic_example(ctx->arena, ctx->node, ctx->endpoints, variable);
+
+	return list ? text_printf(ctx, "%s%s=%s", before, variable, list) : "";
+}
+
+/* Of the variables that are such lists, where no device is to be renamed first. */
+static const char *example_of(struct rule_context *ctx, const char *variable)
+{
+	if (strcmp(variable, "NCCL_IB_HCA") != 0 && strcmp(variable, "NVSHMEM_HCA_LIST") != 0)
+		return "";
+	for_each(d, &ctx->node->rdma.devices)
+		if (is_renamed(d))
+			return "";
+	return example_text(ctx, ". For example ", variable);
 }
 
 /* Answers for an entry that selects no usable port. */
@@ -161,8 +155,8 @@ static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 		     a->ports && !a->count[USABLE_NO_NODE]
 			     ? "Bring %s up (rdma/port-not-active), or remove it from %s."
 		     : a->ports ? "Give the job access to %s, or remove it from %s."
-				: "Correct %s in %s%s.",
-		     name, v->name, names_text(ctx)),
+				: "Correct %s in %s%s%s.",
+		     name, v->name, names_text(ctx), example_of(ctx, v->name)),
 	     .evidence = { v->fact, a->ports ? entry_fact(ctx, a) : "rdma.devices" });
 }
 
@@ -588,46 +582,6 @@ static const char *groups_text(struct rule_context *ctx)
 				   p->rate_mbps.value / 1000);
 	}
 	return text;
-}
-
-/* True for a port that jobs can use, and on Ethernet other nodes can reach. */
-static bool is_for_jobs(struct rule_context *ctx, const struct rdma_device *d,
-			const struct rdma_port *p)
-{
-	return port_usable(ctx->node, d, p) == USABLE_YES && !is_management(ctx->endpoints, d) &&
-	       !is_virtual_function(ctx->endpoints, d) && is_known(p->rate_mbps) &&
-	       (!port_is_ethernet(p) || port_usable_gid(p));
-}
-
-/* The fastest NICs of one link layer in the form of VARIABLE: "=mlx5_0,mlx5_3" of NCCL, "mlx5_0:1,mlx5_3:1" of the
- * others; NULL: there are none. */
-static const char *example_list(struct rule_context *ctx, const char *variable)
-{
-	bool nccl = strcmp(variable, "NCCL_IB_HCA") == 0;
-	const struct rdma_port *best = NULL;
-	const char *text = NULL;
-
-	for_each_port(d, p, ctx->node)
-		if (is_for_jobs(ctx, d, p) && (!best || p->rate_mbps.value > best->rate_mbps.value))
-			best = p;
-	for_each_port(d, p, ctx->node) {
-		if (!is_for_jobs(ctx, d, p) || port_is_ethernet(p) != port_is_ethernet(best) ||
-		    p->rate_mbps.value != best->rate_mbps.value)
-			continue;
-		text = text ? text_printf(ctx, "%s,%s", text, d->name.value)
-			    : text_printf(ctx, "%s%s", nccl ? "=" : "", d->name.value);
-		if (!nccl || d->ports.count > 1)
-			text = text_printf(ctx, "%s:%" PRIu64, text, p->port.value);
-	}
-	return text;
-}
-
-/* "Set NCCL_IB_HCA==mlx5_0,mlx5_3", or "" */
-static const char *example_text(struct rule_context *ctx, const char *before, const char *variable)
-{
-	const char *list = example_list(ctx, variable);
-
-	return list ? text_printf(ctx, "%s%s=%s", before, variable, list) : "";
 }
 
 static void check_all(struct rule_context *ctx)

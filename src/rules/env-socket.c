@@ -131,17 +131,18 @@ static const char *interface_fact(struct rule_context *ctx, const char *name)
 	return name ? fact_path(ctx->arena, "net.interfaces", name, "addresses") : "net.interfaces";
 }
 
-#define NAMED 3 /* interfaces that a remedy names */
+#define NAMED 8 /* interfaces that a remedy names */
 
 /* The interfaces that can be meant; NULL: none has an address that other nodes reach. */
 static const char *remedy_of(struct rule_context *ctx, const char *variable)
 {
-	const char *names = "";
+	const char *names = "", *first = NULL;
 	size_t count = 0;
 
 	for_each(interface, &ctx->node->net.interfaces) {
 		if (reach_of(ctx->node, interface) != REACH_NODES)
 			continue;
+		first = first ? first : interface->name.value;
 		if (count++ < NAMED)
 			names = text_printf(ctx, "%s%s%s", names, *names ? ", " : "",
 					    interface->name.value);
@@ -149,10 +150,12 @@ static const char *remedy_of(struct rule_context *ctx, const char *variable)
 	if (!count)
 		return text_printf(ctx, "Set %s to the interface that connects the nodes.",
 				   variable);
-	return text_printf(ctx, "Set %s to the interface that connects the nodes. %s: %s%s.",
-			   variable,
-			   count == 1 ? "This one reaches other nodes" : "These reach other nodes",
-			   names, count > NAMED ? " and others" : "");
+	return text_printf(
+		ctx,
+		"Set %s to the interface that connects the nodes, for example %s=%s. %s: %s%s.",
+		variable, variable, first,
+		count == 1 ? "This one reaches other nodes" : "These reach other nodes", names,
+		count > NAMED ? " and others" : "");
 }
 
 static void check_taken(struct rule_context *ctx, const struct job_value *v, const struct taken *t)
