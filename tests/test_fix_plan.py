@@ -107,7 +107,8 @@ def test_text(make, scratch):
     assert result.status == 0
     assert re.search(r"Repairs\n  DeepEP and NVSHMEM IBGDA will hang: [^\[]*\[%s\]\n" % PEER, result.out)
     assert "--- /dev/null\n+++ b%s\n" % OWN in result.out
-    assert "Nothing was changed" in result.out
+    assert "1 problem can be repaired, with one reboot. Nothing was changed.\n" in result.out
+    assert result.out.endswith("\n    sudo nvnodecheck fix --apply --profile deepep --root %s\n" % directory)
 
 
 def test_a_reboot_restarts_the_services_too(scratch):
@@ -161,6 +162,21 @@ file /usr/lib/modprobe.d/b.conf
     report = program.report(plan.directory, "--profile", "deepep")
     assert [f["verdict"] for f in report["findings"]
             if f["rule"] == "driver/registrydwords-duplicated"] == ["pass"]
+
+
+def test_repairs_of_one_option_agree(make):
+    """One finding removes a key that switches NVLink off, so the other one does not refuse because of it."""
+    plan = make("hgx-h100-ib", """param RegistryDwords = PeerMappingOverride=1;
+file /etc/modprobe.d/a.conf
+	options nvidia NVreg_RegistryDwords="PeerMappingOverride=1;"
+file /etc/modprobe.d/zz-tuning.conf
+	options nvidia NVreg_RegistryDwords="RMNvLinkEnable=0x0"
+""", "--all")
+    what = {r["rule"]: r for r in plan.document["repairs"]}
+    assert not what["driver/nvlink-disabled-regkey"]["refused"]
+    assert not what["driver/registrydwords-duplicated"]["refused"], what
+    assert "without those that switch NVLink off" in what["driver/registrydwords-duplicated"]["what"]
+    assert plan.lines(OWN) == ['options nvidia NVreg_RegistryDwords="PeerMappingOverride=1;"']
 
 
 def test_registry_keys_of_the_command_line_are_merged_and_taken_from_there(make):
