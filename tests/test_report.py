@@ -717,3 +717,20 @@ def test_text_for_the_provider(scratch, node_tree):
         assert "**%s:**" % label in result.out, label
     assert run("doctor", "--for", "provider", "--root", node_tree("laptop")).out.endswith(
         "No problem was found that an administrator has to solve.\n")
+
+
+def test_a_request_has_the_worst_section_first(node_tree):
+    letter = run("doctor", "--for", "provider", "--profile", EVERYTHING, "--root", node_tree("broken-everything")).out
+    sections = re.findall(r"^## (\d+)\. .*\((critical|error|warning)\)$", letter, re.M)
+    words = [("critical", "error", "warning").index(word) for _, word in sections]
+    assert words == sorted(words) and len(set(words)) == 3
+    assert [int(number) for number, _ in sections] == list(range(1, len(sections) + 1))
+    order = letter.partition("The order of the work:")[2].partition("\n## ")[0]
+    named = re.findall(r"sections? ((?:\d+(?:,\s+|\s+and\s+)?)+)", order)
+    assert sorted(int(n) for part in named for n in re.findall(r"\d+", part)) == list(range(1, len(sections) + 1))
+
+
+def test_a_variable_has_its_place(node_tree):
+    """The environment of sudo is not that of the job."""
+    text = text_of(node_tree("broken-everything"), "--profile", "deepep")
+    assert re.search(r"Found: +NCCL_SOCKET_IFNAME=ib9 matches no interface\n +Set in: +the environment that nvnodecheck was started in", text), text
