@@ -531,8 +531,7 @@ static const struct rule driver_options_rules[] = {
 	},
 	{
 		.id = "driver/nvlink-disabled-regkey",
-		.title =
-			"GPUs lose NVLink or a part of it: a driver option disables it",
+		.title = "GPUs lose NVLink or a part of it: a driver option disables it",
 		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
