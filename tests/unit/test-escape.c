@@ -49,6 +49,8 @@ static void hidden_characters_are_shown(void **state)
 		  "\\u009b31m" },
 		{ SINK_TERMINAL, "\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\xef\xbb\xbf",
 		  "\\u202e\\u2066\\u2028\\ufeff" },
+		{ SINK_TERMINAL, "n\xc2\xadv \xcd\x8f \xe3\x85\xa4\xef\xb8\x8f\xef\xbe\xa0\xe1\x85\x9f",
+		  "n\\u00adv \\u034f \\u3164\\ufe0f\\uffa0\\u115f" },
 		{ SINK_TERMINAL, "\xff\xc0\xaf\xe2\x82", "\\xff\\xc0\\xaf\\xe2\\x82" },
 		{ SINK_TERMINAL, "\xed\xa0\x80", "\\xed\\xa0\\x80" },
 		{ SINK_TERMINAL,
