@@ -21,8 +21,10 @@ static uint32_t code_point(const char *s, size_t n)
 }
 
 /*
- * Unicode 15.0, UnicodeData.txt: general categories Cc, Cf, Zl and Zp; DerivedCoreProperties.txt: Default_Ignorable_Code_Point. C1 control characters (U+009B begins a sequence on a terminal as ESC [ does), zero widths and marks of direction,
- * line separators, the byte order mark, the soft hyphen, fillers, selectors of variants, tags. Those that XML 1.0 has no room for, U+FFFE and U+FFFF.
+ * Unicode 15.0: general categories Cc, Cf, Zl and Zp (UnicodeData.txt), and Default_Ignorable_Code_Point
+ * (DerivedCoreProperties.txt). C1 control characters (U+009B begins a sequence on a terminal as ESC [ does), zero widths
+ * and marks of direction, line separators, the byte order mark, the soft hyphen, fillers, selectors of variants, tags.
+ * And those that XML 1.0 has no room for, U+FFFE and U+FFFF.
  */
 static bool is_hidden(uint32_t c)
 {

@@ -243,7 +243,7 @@ void keep_assigned(struct keeping *k, struct span name, struct span value)
 		keep_path_value(k, value);
 	else if (keep_names_secret(name))
 		keep_instead(k, value);
-	else if (span_starts(name, "NVreg_") && has_long_number(value))
+	else if (span_starts(name, "NVreg_") && keep_is_plain(value) && has_long_number(value))
 		keep_instead(k, value);
 	else if (keep_is_plain(value))
 		keep_free_text(k, value);
