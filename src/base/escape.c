@@ -23,8 +23,8 @@ static uint32_t code_point(const char *s, size_t n)
 /*
  * Unicode 15.0: general categories Cc, Cf, Zl and Zp (UnicodeData.txt), and Default_Ignorable_Code_Point
  * (DerivedCoreProperties.txt). C1 control characters (U+009B begins a sequence on a terminal as ESC [ does), zero widths
- * and marks of direction, line separators, the byte order mark, the soft hyphen, fillers, selectors of variants, tags.
- * And those that XML 1.0 has no room for, U+FFFE and U+FFFF.
+ * and marks of direction, line separators. The byte order mark, the soft hyphen, fillers, selectors of variants and tags are
+ * seen as nothing. And those that XML 1.0 has no room for, U+FFFE and U+FFFF.
  */
 static bool is_hidden(uint32_t c)
 {

@@ -23,7 +23,7 @@ static const char *const after_interface[] = {
 	/* drivers/net/bonding/bond_alb.c */
 	"found a client with no channel in ",
 	/* drivers/net/bonding/bond_debugfs.c */
-	"failed to reregister, so just ",
+	"failed to reregister, so ",
 	/* drivers/net/bonding/bond_main.c */
 	"Destroying bond",
 	"Error: CAN devices cannot be ",
