@@ -329,6 +329,41 @@ def test_whose_work_is_behind_a_failure(failure, behind, result, why):
     assert (found["decisive"] or found["survived"][0])["line"] == 2
 
 
+SIGBUS = "Caught signal 7 (Bus error: nonexistent physical address)"
+CONTEXT = "CUDA error: an illegal memory access was encountered"
+
+
+@pytest.mark.parametrize("failure, behind, result", [
+    # Its program ends with it, or can do no more: not even lines of the only process are its work.
+    (SIGBUS, [STEP] * 8, "undecided"),
+    (CONTEXT, [STEP] * 8, "undecided"),
+    (CONTEXT, ["GPU 7: H100"] * 8, "failure"),
+    ("[rank3]: " + CONTEXT, ["[rank3]: " + STEP] * 8, "undecided"),
+    (CONTEXT, ["will restart worker group"] + [STEP] * 8, "nothing"),
+    (CONTEXT, [STEP] * 8 + ["100% tests passed, 0 tests failed out of 12"], "nothing"),
+    ("2026-11-20 09:12:41: F tensorflow/core/x.cc:34] " + LOST, [STEP] * 8, "undecided"),
+    # The kernel speaks of another process.
+    ("NVRM: API mismatch: the client has the version 535.54.03, but", [STEP] * 8, "undecided"),
+    (LOST, [STEP] * 8, "nothing"),
+])
+def test_work_that_is_not_of_the_process_that_failed(failure, behind, result, why):
+    found = why("\n".join(["begin", failure] + [b % i if "%d" in b else b for i, b in enumerate(behind)]) + "\n")
+    assert found["result"] == result
+    assert (found["decisive"] or found["survived"][0])["line"] == 2
+
+
+def test_components_that_are_not_the_job():
+    """Each one is in the table, and each row of a program's end is the start of an id."""
+    with open(TABLE, encoding="ascii") as file:
+        rows_ = [line.split("\t") for line in file if not line.startswith("#")]
+    with open(os.path.join(program.TOP, "data", "signs.tsv"), encoding="ascii") as file:
+        signs = [line.split("\t") for line in file if line.startswith(("system\t", "fatal\tstart"))]
+    assert signs
+    for sign in signs:
+        cell = 1 if sign[0] == "system" else 0
+        assert any(row[cell].startswith(sign[2]) for row in rows_ if len(row) > cell), sign
+
+
 def test_work_of_other_ranks_between_two_failures(why):
     lines = ["[rank3]: " + LOST] + ["[rank4]: step 7 of 9"] * 8 + ["[rank4]: " + GID, "aborted (core dumped)"]
     assert why("\n".join(lines) + "\n")["decisive"]["line"] == 1

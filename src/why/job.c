@@ -512,6 +512,20 @@ struct aftermath {
 	struct ending_behind behind;
 };
 
+/* Does its program end with it, as the source of the message or its line says? */
+static bool is_fatal(const struct job_event *e)
+{
+	return !e->is_calm &&
+	       (sign_is_in_text(SIGN_FATAL, span_of(e->message->id)) ||
+		sign_is_in_text(SIGN_FATAL, span_of(e->first.text ? e->first.text : "")));
+}
+
+/* The kernel and services print of other processes: no work is theirs. */
+static bool is_of_system(const struct job_event *e)
+{
+	return sign_is_in_text(SIGN_SYSTEM, span_of(e->message->component));
+}
+
 static struct ending_message message_place(const struct job_event *e)
 {
 	return (struct ending_message){ .first = e->first.line,
@@ -535,10 +549,11 @@ static struct aftermath aftermath_of(const struct job_event *e, const struct end
 	a.is_bad = a.is_mild ? a.behind.is_very_bad : a.behind.is_bad;
 	a.is_raised = !e->is_calm && a.behind.is_raised;
 	a.is_hang = !a.is_mild && can_hang(e->message);
-	a.is_fatal = !e->is_calm && sign_is_in_text(SIGN_FATAL, span_of(e->message->id));
+	a.is_fatal = is_fatal(e);
 	a.went_on = !a.is_bad && a.behind.progress >= work_needed(e);
 	/* A line that says of itself that it is no failure needs no other evidence. */
-	a.has_gone_on = a.went_on && (e->is_calm || a.behind.own >= work_needed(e));
+	a.has_gone_on = a.went_on && (e->is_calm || (!is_of_system(e) && !a.is_fatal &&
+						     a.behind.own >= work_needed(e)));
 	return a;
 }
 
@@ -556,8 +571,7 @@ static bool is_survived(const struct job_event *e, const struct ending *ending)
 		return false;
 	if (a.went_on && a.behind.overcome)
 		return true;
-	return (a.has_gone_on && !a.is_raised && !a.is_fatal) ||
-	       (a.is_mild && a.behind.calm >= WENT_ON_LINES);
+	return (a.has_gone_on && !a.is_raised) || (a.is_mild && a.behind.calm >= WENT_ON_LINES);
 }
 
 /* Neither did the job go on behind this failure nor did it end, as far as the log tells. */
@@ -598,7 +612,7 @@ static bool is_left_behind(const struct job *job, const struct job_event *e,
 	struct aftermath a = aftermath_of(e, ending);
 
 	if (e->message->kind > MESSAGE_CONSEQUENCE || is_cause(e->message) ||
-	    ((a.is_raised || a.is_fatal) && !a.behind.overcome))
+	    (a.is_raised && !a.behind.overcome))
 		return false;
 	for_each(f, &job->events)
 		if (f->message->kind == MESSAGE_FAILURE && !f->is_calm && !f->message->when &&
