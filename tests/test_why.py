@@ -381,6 +381,7 @@ def test_work_of_other_ranks_between_two_failures(why):
     ([LOST] + ["GPU %d: H100" % i for i in range(8)] + ["task 3: exited with code 9"], False),
     # What was buffered can be written behind an exception.
     ([RAISED] + ["step %d" % i for i in range(9)], True),
+    (["web-1  | " + RAISED] + ["web-1  | step %d" % i for i in range(9)], True),
     ([GID, "Traceback (most recent call last):", "[rank0]: a.DistError: NCCL"] + ["step %d" % i for i in range(9)], True),
     # A program that ends itself.
     (["torch.distributed.elastic.multiprocessing.errors.ChildFailedError:"] + ["a", "b", "c", "d", "e"], False),

@@ -75,13 +75,28 @@ static bool is_numbers(struct span line)
 	return words > 1;
 }
 
+/* "web-1  | text": docker compose names the service of each line. */
+static struct span skip_service(struct span text)
+{
+	struct span rest = text, word;
+
+	if (!span_word(&rest, &word))
+		return text;
+	rest = span_trim(rest);
+	return rest.n > 2 && rest.p[0] == '|' && rest.p[1] == ' '
+		       ? (struct span){ rest.p + 2, rest.n - 2 }
+		       : text;
+}
+
 /* "RuntimeError: CUDA error: ...", "[rank3]: torch.OutOfMemoryError: ..." */
 static bool is_raised(struct span text)
 {
 	static const char *const ends[] = { "Error: ", "Exception: " };
-	const char *mark = text.n && *text.p == '[' ? memmem(text.p, text.n, "]: ", 3) : NULL;
+	const char *mark;
 	size_t n = 0;
 
+	text = skip_service(text);
+	mark = text.n && *text.p == '[' ? memmem(text.p, text.n, "]: ", 3) : NULL;
 	if (mark)
 		text = (struct span){ mark + 3, (size_t)(text.p + text.n - mark - 3) };
 	while (n < text.n && (is_word_char(text.p[n]) || text.p[n] == '.'))
