@@ -162,9 +162,9 @@ static bool read_element(struct reader *r, struct element *e)
 			return false;
 		if (!span_starts(e->name, "!--"))
 			break;
-		if (!skip_comment(r, (struct span){ e->name.p + 3,
-						    (size_t)(r->rest.p + r->rest.n - e->name.p) -
-							    3 }))
+		if (!skip_comment(r,
+				  (struct span){ e->name.p + 3,
+						 (size_t)(r->rest.p + r->rest.n - e->name.p) - 3 }))
 			return false;
 	}
 	if (!e->name.n && c == '/')

@@ -11,7 +11,8 @@
 struct nccl_xml {
 	const char *fault; /* why NCCL rejects the file; NULL: it accepts it */
 	size_t fault_line;
-	const char *lacks; /* an attribute of a cpu element that NCCL needs; NULL: none is missing */
+	const char
+		*lacks; /* an attribute of a cpu element that NCCL needs; NULL: none is missing */
 	size_t lacks_line; /* of that element */
 	bool lists_net;	   /* there is a net element below it */
 	bool too_deep;	   /* the file was not read to its end */

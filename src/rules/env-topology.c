@@ -135,7 +135,8 @@ static void report_form(struct rule_context *ctx, const struct reference *r)
 			.observed = text_printf(
 				ctx, "%s: the cpu element lacks %s, and a net element is below it",
 				place, words),
-			.expected = "numaid, arch and vendor of each cpu element; for Intel familyid and modelid",
+			.expected =
+				"numaid, arch and vendor of each cpu element; for Intel familyid and modelid",
 			.impact =
 				"A job that uses no GPU of this processor does not start: \"Attribute arch of "
 				"node cpu not found\", for example.",

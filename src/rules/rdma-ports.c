@@ -315,21 +315,18 @@ static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *
 		     .observed = text_printf(
 			     ctx, "NCCL_IB_PKEY is index %" PRIu64 "; %u entries are set", number,
 			     p->pkeys.count),
-		     .expected = "the index of an entry",
-		     .evidence = { fact, index.fact });
+		     .expected = "the index of an entry", .evidence = { fact, index.fact });
 	else if (set && !member)
 		FAIL(ctx, .subject = subject,
 		     .observed = text_printf(ctx, "no entry for 0x%" PRIx64 ", the key in %s", pkey,
 					     job_value_text(ctx->arena, ctx->node, &own)),
-		     .expected = "the job's partition key",
-		     .evidence = { fact, own.fact });
+		     .expected = "the job's partition key", .evidence = { fact, own.fact });
 	else if (!set && !p->pkeys.count)
 		FAIL(ctx, .subject = subject, .observed = "no partition key",
 		     .expected = "0xffff, or the partition's key", .evidence = { fact });
 	else if (!set &&
 		 has_index) /* which entry it is depends on the empty ones, which are left out */
-		PASS(ctx, .subject = subject,
-		     .evidence = { fact, index.fact });
+		PASS(ctx, .subject = subject, .evidence = { fact, index.fact });
 	else if (!set && !member)
 		FAIL(ctx, .subject = subject,
 		     .observed = text_printf(ctx, "no default partition key; the first is %s",
