@@ -1,7 +1,7 @@
 # signs.tsv to the rows of src/why/sign.c, with texts.awk.
 BEGIN {
 	FS = "\t"
-	words(signs, "error calm overcome good success bad progress idle hang fatal request lost")
+	words(signs, "error calm overcome good success bad progress idle hang fatal system request lost")
 	words(forms, "any word begin level number start")
 	most = 250 # error-line.c counts signs in a byte
 }

@@ -26,7 +26,7 @@ BAD = {
     "lines": "a\nFORGED\r\nERR  driver/FORGED\n\x0b\x0cFORGED_metric 1\n",
     "markup": "\"'><script>FORGED()</script><FORGED a=\"b\" c='d'>&amp;&FORGED;&#1;]]><!-- -->",
     "metric": "x\",FORGED=\"1\"} 1\n# HELP FORGED x\n# TYPE FORGED gauge\nFORGED 1\n| FORGED=1;2;3",
-    "direction": "\u202eDEGROF\u202c\u2066\u2067\u2069\u200e\u2028FORGED\u2029\ufeff\u200b\ufffe\uffff",
+    "direction": "\u202eDEGROF\u202c\u2066\u2067\u2069\u200e\u2028FORGED\u2029\ufeff\u200b\ufffe\uffff\u00ad\u034f\u115f\u3164\ufe0f\uffa0",
     "backslashes": "\\n\\\"\\x1b\\u202e %s%n%1$s $(FORGED) `FORGED` ${FORGED} \\",
     "requests": "\n.SH FORGED\n'br\n\\fBFORGED",
     "configuration": "x\n[FORGED]\nFORGED = 1\n; FORGED",
@@ -81,9 +81,9 @@ def poisoned(facts, change):
 # ---- what each format is ----
 
 STYLES = re.compile("\x1b\\[(0|1|2|1;3[1-4])m")
-# C0 and C1 control characters, DEL, marks of direction, zero widths, separators, what XML has no room for.
+# C0 and C1 control characters, DEL, marks of direction, zero widths, other characters without a form, separators, what XML has no room for.
 HIDDEN = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-                    "\ufeff\ufff9-\ufffb\ufffe\uffff]")
+                    "\ufeff\ufff9-\ufffb\ufffe\uffff\u00ad\u034f\u115f\u3164\ufe0f\uffa0]")
 
 
 def check_shown(raw):
@@ -641,3 +641,16 @@ def test_a_line_is_cut_between_characters(scratch):
             result = run(*args, "--root", scratch.directory)
             assert "\ufffd" not in result.out and "\\xe2" not in result.out
             assert "\u20ac" in result.out
+
+
+@pytest.mark.parametrize("name", ["workstation-nouveau", "broken-everything"])
+@pytest.mark.parametrize("text", ["x", "", "/", "x/", "./../x"])
+def test_paths_that_are_none(name, text, node_facts, tmp_path):
+    """In a document of facts a path need not have a slash: a repair is refused or left out, and nothing crashes."""
+    def change(_struct, _key, old):
+        return text if old.startswith("/") else old
+    file = tmp_path / "facts.json"
+    file.write_text(json.dumps(poisoned(node_facts(name), change)))
+    for words in (["fix", "--all", "--from"], ["fix", "--all", "--json", "--from"], ["doctor", "-v", "--from"], ["topo", "--from"]):
+        done = run(*words, str(file))
+        assert 0 <= done.status <= 5, str(done)

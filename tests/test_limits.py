@@ -346,7 +346,7 @@ def test_process_of_a_tree(tmp_path):
                            "CapBnd:\t000001ffffffffff\nSeccomp:\t2\n",
         "/proc/42/uid_map": "         0       1000          1\n",
         "/proc/42/limits": LIMITS % (1, 2, 3, 4), "/proc/42/comm": "python3\n",
-        "/proc/42/cgroup": "0::/system.slice/slurmstepd.scope/job_1\n"})
+        "/proc/42/cgroup": "0::/system.slice/slurmd.scope/job_1\n"})
     facts = observe(root, "--pid", "42")
     assert facts["env"] == {
         "pid": 42, "uid": 1000, "capabilities": "0x200000", "bounding": "0x1ffffffffff",
@@ -355,4 +355,35 @@ def test_process_of_a_tree(tmp_path):
                       {"name": "UCX_TLS", "value": "\ufffd"}]}
     assert facts["limits"]["self"] == {
         "name": "python3", "pid": 42, "memlock_soft_bytes": 3, "memlock_hard_bytes": 4,
-        "nofile_soft": 1, "stack_soft_bytes": "unlimited", "unit": "slurmstepd.scope"}
+        "nofile_soft": 1, "stack_soft_bytes": "unlimited", "unit": "slurmd.scope"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="a container needs root")
+@pytest.mark.parametrize("contained", [False, True])
+def test_a_launcher_in_a_container(contained, tmp_path):
+    """Root's, with a low limit: another PID namespace is not the node's."""
+    program_file = tmp_path / "slurmd"
+    shutil.copy("/bin/sleep", program_file)
+    own = 4096 * (1 + os.getpid() % 1000)
+    words = ["unshare", "-p", "-f", "-m", "--mount-proc", "--kill-child"] if contained else []
+    with subprocess.Popen([*words, str(program_file), "60"], preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_MEMLOCK, (own, own))) as process:
+        try:
+            waiting.until(lambda: any(name_of(pid) == "slurmd" for pid in [process.pid, *children(process.pid)]), "the program")
+            found = [p for p in document()["limits"]["launchers"] if p["memlock_soft_bytes"] == own]
+        finally:
+            process.kill()
+    assert bool(found) != contained, found
+
+
+def name_of(pid):
+    try:
+        with open("/proc/%s/comm" % pid, encoding="utf-8") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def children(pid):
+    with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as file:
+        return file.read().split()

@@ -211,6 +211,20 @@ def test_another_driver_of_drm(tmp_path):
     assert log["unexplained"] == []
 
 
+@pytest.mark.parametrize("first,second,count", [
+    ("tmpfs: Unknown parameter 'zzz", "NVRM: GPU at PCI:0000:19:00: allowPeermapping=0", 0),
+    ("tmpfs: Unknown parameter 'zzz", "[   12.000001] NVRM: GPU at PCI:0000:19:00: allowPeermapping=0", 0),
+    ("NVRM: Xid (PCI:0000:19:00): 31, pid=7, name=x", "NVRM: Xid (PCI:0000:19:00): 79, pid=7, name=x", 0),
+    ("NVRM: API mismatch: the client has the version 1, but", "NVRM: this kernel module has the version 2", 1)])
+def test_lines_without_a_time(first, second, count, tmp_path):
+    """dmesg(1) indents the lines of a record behind its first. A user can have the kernel quote a line break."""
+    log, lines = log_of(make(tmp_path / "t", {
+        "/var/log/dmesg": dmesg([first])[:-1] + "\n               " + second + "\n[   13.000000] x\n"}))
+    assert "allow-peermapping" not in lines and "xid-79" not in lines
+    assert (("api-mismatch" in lines) and "version 2" in lines["api-mismatch"]["first"]) == bool(count)
+    assert not [m for m in log.get("unexplained", []) if "allowPeermapping" in m["text"]]
+
+
 def test_forms_of_a_line(tmp_path):
     line = LINES["allow-peermapping"][0]
     for form in ("<3>[   12.000001] %s", "[   12.000001][  T123] %s", "[   12.000001][   C0] %s",

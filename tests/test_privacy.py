@@ -169,6 +169,11 @@ PLANTS = [
     ("a PIN for a module", "/etc/modprobe.d/zz-tuning.conf",
      "...options nvidia «unlockpin»=«8471626» auth_token=«0x5ec2e72» NVreg_RegistryDwords=\"AccessKey=«0x5ec2e73»;RMToken=«8471627»\"\n"
      "options mlx5_core psk=«ab12cd34»\n"),
+    ("a serial number of the driver's parameter", "/etc/modprobe.d/zz-tuning.conf",
+     "...options nvidia NVreg_TCEBypassMode=«1324920017778» NVreg_BoardSerial=«84716381» NVreg_UsrLicence=«0x5ec2e75»\n"),
+    ("a URL in the middle of a path", "/etc/modprobe.d/zz-tuning.conf",
+     "...options nvidia NVreg_TemporaryFilePath=/usr/lib/https://«carol:s3same7»@«boot-8.corp»/«t0ken-78»\n"
+     "options nvidia NVreg_GpuFirmwarePath=/sys/«dave:s3same8@boot-9»/x\n"),
     ("numbers of a mount", "/proc/self/mountinfo",
      "...32 1 0:42 / /mnt/y rw - cifs //srv/y rw,username=«20471234»,password=«8471628»,vers=3.0,sec=«ab12cd35»\n"),
     ("numbers of the caller", "/proc/self/environ",

@@ -4,6 +4,7 @@ import ctypes
 import mmap
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -22,7 +23,8 @@ PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
 LIFE_S = 120	# of a process that a test starts
 # A line's end, and what looks like the fields behind the name.
 NAME = b"x) S 1\n2 3) R 4"
-MAJOR, MINOR = 0xc3, 7
+# A number of this run alone, in place of 195: processes of other users count, too.
+MAJOR, MINOR = 0x200 + os.getpid() % 0xd00, 7
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="processes of another user need root")
 
@@ -30,12 +32,15 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="processes of another 
 class Slurm:
     """The scripts with commands that write down how they were called, and with paths below FOLDER."""
 
+    services = ""	# that have a GPU open on purpose
+
     def __init__(self, folder):
         self.folder = str(folder)
         for name in ("scontrol", "sinfo", "nvnodecheck", "logger"):
             said = {"sinfo": "echo 'idle|none'", "scontrol": "[ \"$1\" != listpids ]"}.get(name, ":")
             self.write(name, "#!/bin/sh\necho %s \"$@\" >> %s/calls\n%s\n" % (name, self.folder, said), 0o755)
         self.write("calls", "")
+        self.write("devices", "Character devices:\n  1 mem\n")
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -57,8 +62,11 @@ class Slurm:
         for theirs, ours in (("/run/nvnodecheck-left-over", "left-over"), ("/etc/subuid", "subuid"),
                              ("/run/nvnodecheck-epilog", "work"), ("/etc/nsswitch.conf", "nsswitch.conf"),
                              ("/run/nvnodecheck-prolog-failed", "prolog-failed"), ("/usr/sbin/nvnodecheck", "nvnodecheck"),
-                             ("/etc/slurm/epilog.d/nvnodecheck", "epilog"), ("/etc/slurm/nvnodecheck-health", "none")):
+                             ("/etc/slurm/epilog.d/nvnodecheck", "epilog"), ("/etc/slurm/nvnodecheck-health", "none"),
+                             ("/proc/devices", "devices"), ("/sys/class/drm", "drm")):
             text = text.replace(theirs, self.path(ours))
+        text = re.sub("services='.*'", "services='%s'" % self.services, text)
+        text = text.replace("major=c3", "major=%x" % MAJOR)
         self.write(name, text.replace("wait_s=10", "wait_s=1"), 0o755)
         ran = subprocess.run(["sh", self.path(name)], check=False, timeout=program.TIMEOUT_S, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, env=dict(
@@ -114,10 +122,10 @@ class Process:
         os.waitpid(self.pid, 0)
 
 
-def device(slurm, minor):
+def device(slurm, minor, major=MAJOR):
     """A GPU's device under a name of the user's: what a bind mount makes."""
-    path = slurm.path("innocent-%x" % minor)
-    os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(MAJOR, minor))
+    path = slurm.path("innocent-%x-%x" % (major, minor))
+    os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(major, minor))
     return path
 
 
@@ -129,11 +137,77 @@ def test_a_gpu_under_another_name(slurm):
 
 
 def test_subordinate_users(slurm):
-    """Processes in a container of the user's; those of other users are not the job's."""
+    """Processes in a container of the user's; those of other users are not the job's, and have a GPU, too."""
     slurm.write("subuid", "someone:%d:8\n%d:%d:8\n" % (SUB + 8, UID, SUB))
-    with Process(device(slurm, MINOR), uid=SUB + 7) as own, Process(device(slurm, MINOR + 1), uid=SUB + 8):
+    with Process(device(slurm, MINOR), uid=SUB + 7) as own, Process(device(slurm, MINOR + 1), uid=SUB + 8) as other:
         slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
-        assert [line.split()[0] for line in slurm.read("left-over").splitlines()] == [str(own.pid)]
+        first, second = slurm.read("left-over").splitlines()
+        assert first.split()[0] == str(own.pid) and second == lent(other, SUB + 8), (first, second)
+
+
+def lent(process, uid):
+    return "? %d 17 xS123R4 (PID %d, user %d) has one open; end or restart it" % (UID, process.pid, uid)
+
+
+SYSTEM = 999 - os.getpid() % 100	# a user of a daemon
+
+
+@pytest.mark.parametrize("uid, services, found", [("system", "", True), ("system", "NAME", False), ("another", "NAME", True),
+                                                  ("root", "", False)])
+def test_daemons_with_a_gpu(uid, services, found, slurm):
+    """What a user gave to a daemon, as dbus-daemon has it. Those of the list have one on purpose, and root's."""
+    name = os.path.basename(os.readlink("/proc/self/exe"))
+    uid = {"system": SYSTEM, "another": SUB + 9, "root": 0}[uid]
+    slurm.services = services.replace("NAME", name)
+    with Process(device(slurm, MINOR), uid=uid) as process:
+        slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
+        assert slurm.read("left-over") == (lent(process, uid) + "\n" if found else "")
+        slurm.run("health", SLURMD_NODENAME="n1")
+        assert ("DRAIN" in slurm.read("calls")) == found
+    slurm.write("calls", "")
+    slurm.run("health", SLURMD_NODENAME="n1")
+    assert "DRAIN" not in slurm.read("calls") and not slurm.read("left-over")
+
+
+def test_a_queue_of_a_daemon(slurm):
+    """A socket in whose queue a GPU waits, given to a daemon."""
+    with Process(device(slurm, MINOR), uid=SYSTEM, hold=in_flight) as process:
+        slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
+        assert lent(process, SYSTEM) in slurm.read("left-over").splitlines()
+
+
+def test_a_set_uid_program_of_a_user(slurm):
+    """sudo runs as root, and has the descriptors of the user who started it."""
+    program_file = slurm.path("asks-for-a-password")
+    shutil.copyfile("/bin/sleep", program_file)
+    os.chmod(program_file, 0o4755)
+    fd = os.open(device(slurm, MINOR), os.O_PATH)
+    with subprocess.Popen([program_file, str(LIFE_S)], pass_fds=[fd]) as process:
+        os.close(fd)
+        try:
+            waiting.until(lambda: os.readlink("/proc/%d/exe" % process.pid) == program_file, "the program")
+            slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
+            assert "(PID %d, user 0)" % process.pid in slurm.read("left-over"), slurm.read("left-over")
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("name, other, found", [
+    ("nvidia-uvm", False, True), ("gdrdrv", False, True), ("nvidia-fs", False, True), ("nvidia-caps", False, False),
+    ("infiniband_verbs", False, True), ("nvidia-uvm", True, True), ("infiniband_verbs", True, False),
+    ("nvidia", False, True), ("ast", False, False), ("nvidia", True, True)])
+def test_devices_that_keep_memory(name, other, found, slurm):
+    """Of the driver's modules, with numbers that change at each boot; of DRM's nodes only those of the driver."""
+    major = 0xf00 + os.getpid() % 0xff
+    if name in ("nvidia", "ast"):
+        os.makedirs(slurm.path("drm/card1/device"))
+        os.symlink("../../../bus/pci/drivers/" + name, slurm.path("drm/card1/device/driver"))
+        slurm.write("drm/card1/dev", "%d:%d\n" % (major, MINOR))
+    else:
+        slurm.write("devices", "Character devices:\n  1 mem\n%d %s\n\nBlock devices:\n  8 sd\n" % (major, name))
+    with Process(device(slurm, MINOR, major), uid=SYSTEM if other else UID) as process:
+        slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
+        assert ((" %d," if other else "%d ") % process.pid in slurm.read("left-over")) == found, slurm.read("left-over")
 
 
 NAMED = "#!/bin/sh\n[ \"$2\" ] && echo someone || echo 0\n"	# id(1)
@@ -306,9 +380,16 @@ def test_subordinate_users_of_a_directory(nsswitch, found, slurm):
         assert found_by_epilog(slurm, process) == found, slurm.read("left-over")
 
 
-@pytest.mark.parametrize("held", ["nothing", "nvidiactl", "another device"])
+@pytest.mark.parametrize("minor", [0, 0xfe, 0xff])
+def test_each_device_of_the_driver(minor, slurm):
+    """GPU memory belongs to the descriptor of nvidiactl, which is minor ff: /dev/nvidia0 may be closed."""
+    with Process(device(slurm, minor)) as process:
+        assert found_by_epilog(slurm, process), slurm.read("left-over")
+
+
+@pytest.mark.parametrize("held", [None, "/dev/null"])
 def test_what_is_no_gpu(held, slurm):
-    with Process({"nothing": None, "another device": "/dev/null"}.get(held, device(slurm, 0xff))):
+    with Process(held):
         slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
         assert not slurm.read("left-over") and "scontrol" not in slurm.read("calls")
 

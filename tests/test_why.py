@@ -302,6 +302,72 @@ def test_what_a_job_survived(line, behind, failed, why):
 
 
 RAISED = "RuntimeError: CUDA error: out of memory"
+STEP = "step %d loss: 2.1"
+WARN7 = "gpu01:70:71 [0] " + GID
+
+
+@pytest.mark.parametrize("failure, behind, result", [
+    # The same process, by its rank or its number.
+    ("[rank3]: " + GID, ["[rank3]: " + STEP], "nothing"),
+    (WARN7, ["gpu01:70:75 [0] " + STEP], "nothing"),
+    ("[1,3]<stderr>:" + GID, ["[1,3]<stdout>:" + STEP], "nothing"),
+    # Its number became known as a rank behind the failure.
+    (WARN7, ["gpu01:70:71 [0] NCCL INFO comm 0x1 rank 3 nranks 8 cudaDev 0", "[rank3]: " + STEP], "nothing"),
+    (WARN7, ["gpu01:70:71 [0] NCCL INFO comm 0x1 rank 3 nranks 8 cudaDev 0", "[rank4]: " + STEP], "undecided"),
+    # Other ranks, processes, hosts.
+    ("[rank3]: " + GID, ["[rank4]: " + STEP], "undecided"),
+    (WARN7, ["gpu01:80:85 [1] " + STEP], "undecided"),
+    (WARN7, ["gpu02:70:75 [0] " + STEP], "undecided"),
+    # No rank: the only one, or one of several.
+    (WARN7, [STEP], "nothing"),
+    (WARN7, ["gpu01:80:85 [1] NCCL INFO comm 0x1 rank 4 nranks 8 cudaDev 1", STEP], "undecided"),
+    (GID, ["[rank0]: " + STEP, "[rank1]: " + STEP], "undecided"),
+])
+def test_whose_work_is_behind_a_failure(failure, behind, result, why):
+    found = why("\n".join(["begin", failure] + [b % i if "%d" in b else b for i in range(8) for b in behind]) + "\n")
+    assert found["result"] == result
+    assert (found["decisive"] or found["survived"][0])["line"] == 2
+
+
+SIGBUS = "Caught signal 7 (Bus error: nonexistent physical address)"
+CONTEXT = "CUDA error: an illegal memory access was encountered"
+
+
+@pytest.mark.parametrize("failure, behind, result", [
+    # Its program ends with it, or can do no more: not even lines of the only process are its work.
+    (SIGBUS, [STEP] * 8, "undecided"),
+    (CONTEXT, [STEP] * 8, "undecided"),
+    (CONTEXT, ["GPU 7: H100"] * 8, "failure"),
+    ("[rank3]: " + CONTEXT, ["[rank3]: " + STEP] * 8, "undecided"),
+    (CONTEXT, ["will restart worker group"] + [STEP] * 8, "nothing"),
+    (CONTEXT, [STEP] * 8 + ["100% tests passed, 0 tests failed out of 12"], "nothing"),
+    ("2026-11-20 09:12:41: F tensorflow/core/x.cc:34] " + LOST, [STEP] * 8, "undecided"),
+    # The kernel speaks of another process.
+    ("NVRM: API mismatch: the client has the version 535.54.03, but", [STEP] * 8, "undecided"),
+    (LOST, [STEP] * 8, "nothing"),
+])
+def test_work_that_is_not_of_the_process_that_failed(failure, behind, result, why):
+    found = why("\n".join(["begin", failure] + [b % i if "%d" in b else b for i, b in enumerate(behind)]) + "\n")
+    assert found["result"] == result
+    assert (found["decisive"] or found["survived"][0])["line"] == 2
+
+
+def test_components_that_are_not_the_job():
+    """Each one is in the table, and each row of a program's end is the start of an id."""
+    with open(TABLE, encoding="ascii") as file:
+        rows_ = [line.split("\t") for line in file if not line.startswith("#")]
+    with open(os.path.join(program.TOP, "data", "signs.tsv"), encoding="ascii") as file:
+        signs = [line.split("\t") for line in file if line.startswith(("system\t", "fatal\tstart"))]
+    assert signs
+    for sign in signs:
+        cell = 1 if sign[0] == "system" else 0
+        assert any(row[cell].startswith(sign[2]) for row in rows_ if len(row) > cell), sign
+
+
+def test_work_of_other_ranks_between_two_failures(why):
+    lines = ["[rank3]: " + LOST] + ["[rank4]: step 7 of 9"] * 8 + ["[rank4]: " + GID, "aborted (core dumped)"]
+    assert why("\n".join(lines) + "\n")["decisive"]["line"] == 1
+    assert why("\n".join(lines).replace("rank4", "rank3") + "\n")["decisive"]["line"] == 10
 
 
 @pytest.mark.parametrize("log, open_", [
@@ -315,6 +381,7 @@ RAISED = "RuntimeError: CUDA error: out of memory"
     ([LOST] + ["GPU %d: H100" % i for i in range(8)] + ["task 3: exited with code 9"], False),
     # What was buffered can be written behind an exception.
     ([RAISED] + ["step %d" % i for i in range(9)], True),
+    (["web-1  | " + RAISED] + ["web-1  | step %d" % i for i in range(9)], True),
     ([GID, "Traceback (most recent call last):", "[rank0]: a.DistError: NCCL"] + ["step %d" % i for i in range(9)], True),
     # A program that ends itself.
     (["torch.distributed.elastic.multiprocessing.errors.ChildFailedError:"] + ["a", "b", "c", "d", "e"], False),
@@ -551,6 +618,26 @@ def test_a_frame_that_begins_at_the_end_of_a_block(left, facts, tmp_path):
     (tmp_path / "log.zst").write_bytes(pack(noise[:size]) + pack(os.urandom(300000)))
     result = run("why", tmp_path / "log.zst", "--from", facts(NODE), "--json")
     assert result.json()["log"]["bytes"] == size + 300000, str(result)
+
+
+def skippable(content, low=0):
+    return bytes([0x50 + low]) + b"\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
+
+
+@pytest.mark.parametrize("low, size", [(0, 4), (7, 0), (15, 600000)])
+def test_skippable_frames_of_zstd(low, size, why):
+    """pzstd writes one before each frame; one can be the last."""
+    frame, log = skippable(bytes(size), low), ("begin\n" * 200 + GID + "\n").encode()
+    parts = [subprocess.run(["zstd", "-c"], input=part, stdout=subprocess.PIPE, check=True).stdout
+             for part in (log[:700], log[700:])]
+    assert why(frame + parts[0] + frame + frame + parts[1] + frame)["decisive"]["line"] == 201
+
+
+def test_a_cut_skippable_frame(facts, tmp_path):
+    file = tmp_path / "log.zst"
+    file.write_bytes(skippable(b"four")[:-1])
+    result = run("why", file, "--from", facts(NODE))
+    assert result.status == 4 and "damaged or cut off" in result.err
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress,

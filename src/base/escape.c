@@ -21,18 +21,26 @@ static uint32_t code_point(const char *s, size_t n)
 }
 
 /*
- * Unicode 15, general categories Cc, Cf, Zl and Zp, without the soft hyphen and the tags that flags are made of:
- * C1 control characters (U+009B begins a sequence on a terminal as ESC [ does), zero widths and marks of direction,
- * line separators, the byte order mark. Those that XML 1.0 has no room for, U+FFFE and U+FFFF.
+ * Unicode 15.0: general categories Cc, Cf, Zl and Zp (UnicodeData.txt), and Default_Ignorable_Code_Point
+ * (DerivedCoreProperties.txt). C1 control characters (U+009B begins a sequence on a terminal as ESC [ does), zero widths
+ * and marks of direction, line separators. The byte order mark, the soft hyphen, fillers, selectors of variants and tags are
+ * seen as nothing. And those that XML 1.0 has no room for, U+FFFE and U+FFFF.
  */
 static bool is_hidden(uint32_t c)
 {
 	static const struct {
 		uint32_t first, last;
 	} hidden[] = {
-		{ 0x00, 0x1f },	    { 0x7f, 0x9f },	{ 0x061c, 0x061c },   { 0x180e, 0x180e },
-		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },   { 0xfeff, 0xfeff },
-		{ 0xfff9, 0xfffb }, { 0xfffe, 0xffff }, { 0xe0000, 0xe0fff },
+		{ 0x00, 0x1f },	      { 0x7f, 0x9f },	    { 0xad, 0xad },
+		{ 0x034f, 0x034f },   { 0x0600, 0x0605 },   { 0x061c, 0x061c },
+		{ 0x06dd, 0x06dd },   { 0x070f, 0x070f },   { 0x0890, 0x0891 },
+		{ 0x08e2, 0x08e2 },   { 0x115f, 0x1160 },   { 0x17b4, 0x17b5 },
+		{ 0x180b, 0x180f },   { 0x200b, 0x200f },   { 0x2028, 0x202e },
+		{ 0x2060, 0x206f },   { 0x3164, 0x3164 },   { 0xfe00, 0xfe0f },
+		{ 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },   { 0xfff0, 0xfffb },
+		{ 0xfffe, 0xffff },   { 0x110bd, 0x110bd }, { 0x110cd, 0x110cd },
+		{ 0x13430, 0x1343f }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+		{ 0xe0000, 0xe0fff },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++)

@@ -20,8 +20,17 @@ static const struct {
 	{ "zstd", { "\x28\xb5\x2f\xfd", 4 } },
 };
 
+/* RFC 8878, 3.1.2: the first byte can have any low four bits. */
+static bool is_skippable_frame(struct span text)
+{
+	return text.n >= 4 && ((unsigned char)*text.p & 0xf0) == 0x50 &&
+	       memcmp(text.p + 1, "\x2a\x4d\x18", 3) == 0;
+}
+
 const char *unpack_format(struct span text)
 {
+	if (is_skippable_frame(text))
+		return formats[ARRAY_SIZE(formats) - 1].format; /* zstd */
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		if (text.n >= formats[i].magic.n &&
 		    memcmp(text.p, formats[i].magic.p, formats[i].magic.n) == 0)

@@ -217,6 +217,12 @@ void fix_images(struct fixing *f)
 
 		if (!needs_build(f, image) || !is_known(image->kernel))
 			continue;
+		/* A document of facts can have any text there; its image would be built beside it. */
+		if (image->path.value[0] != '/') {
+			fix_refuse(f, "the path of an initramfs image is not absolute: %s",
+				   image->path.value);
+			continue;
+		}
 		if (lacks_etc(image))
 			name_files_to_dracut(f, image);
 		step = fix_step(f, PLAN_INITRAMFS, image->kernel.value, NULL);

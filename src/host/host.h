@@ -70,7 +70,8 @@ void host_begin_child(struct host *host, char *where);
 /* A copy of HOST for a thread of the same process, or NULL: it reads the same files, has no recorder, and its gaps and
  * the path last asked for, which is kept in WHERE, are its own. It is given back by free() alone. */
 struct host *host_for_thread(const struct host *host, char *where);
-/* The path last asked for, and each from now on, is kept in WHERE. May be called while a thread uses HOST. */
+/* The path last asked for, and each from now on, is kept in WHERE. May be called while a thread uses HOST: the path can
+ * then be a mixture of two, as it can for a parent that reads WHERE. */
 void host_trace_in(struct host *host, char *where);
 
 /* While DISTRUST is set, the paths come from an untrusted source, such as a job's environment. A

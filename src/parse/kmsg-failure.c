@@ -2,6 +2,7 @@
 #include "parse/kmsg-failure.h"
 
 #include <ctype.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -208,28 +209,86 @@ static bool parse_of_kernel(struct span message, struct kmsg_failure *out)
 
 /* ---- crashes ---- */
 
-/* "nv_open+0x1c/0x40 [nvidia]": the module after the place. */
-static bool module_in_brackets(struct span place, struct kmsg_failure *out)
+/* Cuts hexadecimal digits off, after START; false: there are none. */
+static bool cut_hex(struct span *s, const char *start)
+{
+	size_t n = 0;
+
+	if (!span_starts(*s, start))
+		return false;
+	*s = from(*s, strlen(start));
+	while (n < s->n && isxdigit((unsigned char)s->p[n]))
+		n++;
+	*s = from(*s, n);
+	return n > 0;
+}
+
+/* "nv_open+0x1c/0x40 [nvidia]", with a build ID or taints after the module's name: kernel/kallsyms.c, __sprint_symbol(). */
+static bool parse_place(struct span place, struct kmsg_failure *out)
 {
 	struct span name;
+	size_t n = 0;
 
-	if (!between(place, " [", "]", &name))
+	while (n < place.n && (isalnum((unsigned char)place.p[n]) || strchr("_.$", place.p[n])))
+		n++;
+	out->kind = FAILURE_CRASH;
+	out->detail = (struct span){ place.p, n };
+	place = from(place, n);
+	if (!n || !cut_hex(&place, "+0x") || !cut_hex(&place, "/0x") || !span_starts(place, " [") ||
+	    !between(place, " [", "]", &name))
 		return false;
-	name.n = span_find(name, ' '); /* a build id may follow it */
+	name.n = span_find(name, ' ');
 	return set_module(out, name);
 }
 
+/* "0000 [#1]": the error's number and that of the crash, arch/x86/kernel/dumpstack.c, __die_header() and arm64's __die(). */
+static bool has_number_of_crash(struct span rest)
+{
+	for (;;) {
+		const char *at = span_search(rest, " [#");
+		size_t n = 0, digits = 0;
+
+		if (!at)
+			return false;
+		while (at - n > rest.p && isxdigit((unsigned char)at[-1 - (ptrdiff_t)n]))
+			n++;
+		rest = from(rest, (size_t)(at - rest.p) + 3);
+		while (digits < rest.n && isdigit((unsigned char)rest.p[digits]))
+			digits++;
+		if (n && digits && digits < rest.n && rest.p[digits] == ']')
+			return true;
+	}
+}
+
+/* Beginnings of a crash: they have blanks where a name of 15 bytes would end, or the number of the crash follows. Sources:
+ * Linux 6.12 arch/x86/mm/fault.c, show_fault_oops(); arch/x86/kernel/traps.c, exc_general_protection(), dumpstack.c; arch/arm64/mm/fault.c,
+ * die_kernel_fault(), kernel/traps.c, die(); lib/bug.c, report_bug(). */
+static const struct crash_start {
+	const char *start, *then;
+} crash_starts[] = {
+	{ "BUG: kernel NULL pointer dereference, address: ", NULL },
+	{ "BUG: unable to handle page fault for address: ", NULL },
+	{ "BUG: unable to handle kernel ", " at " },
+	{ "kernel BUG at ", "!" },
+	{ "Unable to handle kernel ", " at virtual address " },
+	{ "Oops: ", "#" },
+	{ "Internal error: ", "#" },
+	{ "general protection fault", "#" },
+};
+
 static bool begins_crash(struct span message)
 {
-	static const char *const starts[] = {
-		"BUG: kernel NULL pointer", "BUG: unable to handle",	"Oops",
-		"Internal error: Oops",	    "general protection fault", "kernel BUG at ",
-		"Unable to handle kernel",
-	};
+	for (size_t i = 0; i < ARRAY_SIZE(crash_starts); i++) {
+		const struct crash_start *c = &crash_starts[i];
 
-	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
-		if (span_starts(message, starts[i]))
+		if (!span_starts(message, c->start))
+			continue;
+		if (!c->then)
 			return true;
+		if (*c->then == '#' ? has_number_of_crash(message)
+				    : span_search(message, c->then) != NULL)
+			return true;
+	}
 	return false;
 }
 
@@ -240,11 +299,8 @@ static bool parse_crash(struct kmsg_crash *crash, struct span message, struct km
 	struct span place = from(message, traps ? sizeof("traps: ") - 1 : 0);
 
 	if (span_starts(place, "Missing ENDBR: ") &&
-	    between(place, "Missing ENDBR: ", NULL, &place)) {
-		out->kind = FAILURE_CRASH;
-		out->detail = (struct span){ place.p, span_find(place, '+') };
-		return module_in_brackets(place, out);
-	}
+	    between(place, "Missing ENDBR: ", NULL, &place))
+		return parse_place(place, out);
 	if (begins_crash(message)) {
 		crash->lines = CRASH_LINES;
 		return false;
@@ -252,19 +308,17 @@ static bool parse_crash(struct kmsg_crash *crash, struct span message, struct km
 	if (!crash->lines)
 		return false;
 	crash->lines--;
-	/* x86: "RIP: 0010:nv_open+0x1c/0x40 [nvidia]"; arm64: "pc : nv_open+0x1c/0x40 [nvidia]" */
-	if (span_starts(message, "RIP: "))
-		between(message, "RIP: ", NULL, &place);
+	/* x86: "RIP: 0010:nv_open+0x1c/0x40 [nvidia]", where 0010 is the kernel's code segment; arm64: "pc : nv_open+0x1c/0x40
+	 * [nvidia]" */
+	place = message;
+	if (cut_hex(&place, "RIP: ") && place.n && place.p[0] == ':')
+		place = from(place, 1);
 	else if (span_starts(message, "pc : "))
 		between(message, "pc : ", NULL, &place);
 	else
 		return false;
 	crash->lines = 0;
-	if (place.n > 5 && place.p[4] == ':')
-		place = from(place, 5);
-	out->kind = FAILURE_CRASH;
-	out->detail = (struct span){ place.p, span_find(place, '+') };
-	return module_in_brackets(place, out);
+	return parse_place(place, out);
 }
 
 bool kmsg_failure_parse(struct kmsg_crash *crash, struct span message, struct kmsg_failure *out)

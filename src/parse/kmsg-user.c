@@ -6,13 +6,12 @@
  * (lockdep) and of hardware that fails. A message that begins with a word of the kernel's own, such as "traps: ", is no
  * driver's.
  *
- * Network interfaces: in a user namespace any user makes interfaces, whose names begin their messages (netdev_err() and
- * its like). Found by reading those calls in net and drivers/net of Linux 6.12.117, without the drivers of hardware, that
- * print a text or a name of the user's choice. */
+ * Network interfaces: see kmsg-interface.c. */
 #include <ctype.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "parse/kmsg-interface.h"
 #include "parse/kmsg.h"
 
 #define PROCESS_NAME_MAX 15 /* include/linux/sched.h: TASK_COMM_LEN less its end */
@@ -36,24 +35,7 @@ static const char *const after_name[] = {
 	"(#): Attempt to set a LOCK_MAND lock",		  /* fs/locks.c */
 	" (pid #) is setting ",				  /* fs/crypto/policy.c */
 	" uses obsolete (PF_INET,SOCK_PACKET)",		  /* net/socket.c */
-};
-
-#define INTERFACE_NAME_MAX \
-	15 /* include/uapi/linux/if.h: IFNAMSIZ less its end; has no blank, colon or slash */
-
-/* What comes after the name and ": "; * is a word. */
-static const char *const after_interface[] = {
-	"option ",	      /* drivers/net/bonding/bond_options.c, bond_opt_error_interpret() */
-	"(slave ",	      /* drivers/net/bonding, slave_err() and its like */
-	"Mode \"",	      /* drivers/net/team/team_core.c, team_change_mode() */
-	"Mode changed to \"", /* the same */
-	"Failed to change to mode \"", /* the same */
-	"Device * is ",		       /* team_core.c, team_port_add(); net_failover.c */
-	"Device * failed to ",	       /* the same */
-	"Device * does not ",	       /* the same */
-	"Port device ",		       /* team_core.c */
-	"Primary slave changed to ",   /* drivers/net/bonding/bond_options.c */
-	"renamed from ",	       /* net/core/dev.c, dev_change_name() */
+	" (#) used obsolete PPPIOCDETACH ioctl",	  /* drivers/net/ppp/ppp_generic.c */
 };
 
 static struct span from(struct span s, size_t n)
@@ -81,55 +63,26 @@ static size_t byte_size(struct span s)
 	return 4;
 }
 
-static bool follows(struct span s, const char *text)
+/* net/netfilter/nf_log_syslog.c, nf_log_dump_packet_common(), net/bridge/netfilter/ebt_log.c: the prefix of a LOG rule, of
+ * up to 127 bytes, comes first. With net.netfilter.nf_log_all_netns=1 any user has such rules. */
+static bool is_of_packet(struct span message)
 {
-	for (; *text; text++) {
-		size_t n = 0;
+	const char *in = span_search(message, "IN=");
 
-		if (*text == '*') {
-			n = span_find(s, ' ');
-		} else if (*text != '#') {
-			n = s.n && s.p[0] == *text ? 1 : 0;
-		} else {
-			while (n < s.n && isdigit((unsigned char)s.p[n]))
-				n++;
-		}
-		if (!n)
-			return false;
-		s = from(s, n);
-	}
-	return true;
-}
-
-static bool is_of_interface(struct span message)
-{
-	struct span head = { message.p, message.n < INTERFACE_NAME_MAX + 1
-						? message.n
-						: INTERFACE_NAME_MAX + 1 };
-	size_t colon = span_find(head, ':');
-	struct span rest;
-
-	if (colon == head.n || colon + 2 > message.n || message.p[colon + 1] != ' ' ||
-	    span_find(head, ' ') < colon)
-		return false;
-	rest = from(message, colon + 2);
-	for (size_t i = 0; i < ARRAY_SIZE(after_interface); i++)
-		if (follows(rest, after_interface[i]))
-			return true;
-	return false;
+	return in && span_search(from(message, (size_t)(in - message.p)), " OUT=") != NULL;
 }
 
 bool kmsg_is_of_user(struct span message)
 {
 	struct span rest = message;
 
-	if (is_of_interface(message))
+	if (kmsg_is_of_interface(message) || is_of_packet(message))
 		return true;
 	if (span_starts(rest, "traps: "))
 		rest = from(rest, sizeof("traps: ") - 1);
 	for (size_t i = 0; i <= PROCESS_NAME_MAX && rest.n; i++) {
 		for (size_t k = 0; strchr("[(/: ", rest.p[0]) && k < ARRAY_SIZE(after_name); k++)
-			if (follows(rest, after_name[k]))
+			if (kmsg_follows(rest, after_name[k]))
 				return true;
 		rest = from(rest, byte_size(rest));
 	}

@@ -12,6 +12,10 @@
  * that goes another way for other blocks. */
 static const unsigned char magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
 
+/* RFC 8878, 3.1.2: a frame without content, of which the first byte can have any low four bits. pzstd writes one before
+ * each frame. */
+static const unsigned char skippable_magic[] = { 0x50, 0x2a, 0x4d, 0x18 };
+
 /* zstd.h, "Streaming": the same since 1.0. A header of its own would be one more thing to build
  * with. */
 struct input {
@@ -37,6 +41,7 @@ struct zstd {
 	void *user;
 	struct input input;
 	size_t magic_seen; /* bytes */
+	bool is_skippable;
 	uint64_t used;
 	size_t hint; /* 0: at the end of a frame */
 	bool full;   /* the last block filled the buffer: there may be more without new input */
@@ -87,9 +92,17 @@ void zstd_close(struct zstd *z)
 
 static bool is_magic(struct zstd *z, struct span block)
 {
-	for (; z->magic_seen < sizeof(magic) && block.n; block.p++, block.n--)
-		if ((unsigned char)*block.p != magic[z->magic_seen++])
+	for (; z->magic_seen < sizeof(magic) && block.n; block.p++, block.n--) {
+		unsigned char c = (unsigned char)*block.p;
+		size_t at = z->magic_seen++;
+
+		if (at == 0 && (c & 0xf0) == skippable_magic[0]) {
+			z->is_skippable = true;
+			continue;
+		}
+		if (c != (z->is_skippable ? skippable_magic : magic)[at])
 			return false;
+	}
 	return true;
 }
 

@@ -45,7 +45,7 @@ static void found(void *user, uint64_t pid, const char *comm)
 	_cleanup_text_ struct text text = { 0 };
 
 	if ((strcmp(comm, "cri-dockerd") != 0 && strcmp(comm, "kubelet") != 0) ||
-	    !process_is_the_nodes(s->host, pid))
+	    !process_is_the_nodes(s->host, pid) || process_is_contained(s->host, (pid_t)pid))
 		return;
 	s->adapter |= strcmp(comm, "cri-dockerd") == 0;
 	if (strcmp(comm, "kubelet") != 0)

@@ -164,12 +164,13 @@ static void add_launcher(void *user, uint64_t pid, const char *comm)
 		add_process(f, pid, launcher ? launcher->comm : site, launcher);
 }
 
-/* A user's process of that name, with limits of its own, is none: neither may it look like the node's, nor hide it. */
+/* A user's process of that name, or a container's, with limits of its own, is none: neither may it look like the node's, nor hide it. */
 static void add_own_launcher(void *user, uint64_t pid, const char *comm)
 {
 	struct launchers_found *f = user;
 
-	if ((launcher_of(comm) || site_of(f, comm)) && process_is_the_nodes(f->host, pid))
+	if ((launcher_of(comm) || site_of(f, comm)) && process_is_the_nodes(f->host, pid) &&
+	    !process_is_contained(f->host, (pid_t)pid))
 		add_launcher(user, pid, comm);
 }
 

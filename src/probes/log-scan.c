@@ -252,6 +252,12 @@ void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct sp
 	scan_message(scan, time_us, level, text, message);
 }
 
+void log_scan_continue(struct log_scan *scan, struct span message)
+{
+	if (log_join_may(&scan->join, message))
+		log_join_continue(&scan->join, LOG_NO_TIME, message);
+}
+
 static uint64_t time_of(const struct kmsg_line *line)
 {
 	uint64_t time_us;

@@ -50,6 +50,8 @@ void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, 
 void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct span text,
 		   struct span message);
 /* Scans a line of dmesg(1). */
+/* A line without a time of its own: it counts only as part of a message of several lines that has begun. */
+void log_scan_continue(struct log_scan *scan, struct span message);
 void log_scan_line(struct log_scan *scan, const struct kmsg_line *line);
 /* Scans a message, and prepares the line as dmesg(1) prints it. */
 void log_scan_message(struct log_scan *scan, uint64_t time_us, int level, struct span message);

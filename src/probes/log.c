@@ -289,6 +289,7 @@ struct file_scan {
 	struct log_scan scan;
 	const struct log_file *file;
 	bool complete;
+	bool timed; /* a line with a time was read */
 };
 
 /* A syslog daemon may have left the clock's time alone in a line. */
@@ -317,6 +318,13 @@ static bool is_of_boot(const struct file_scan *f, const struct kmsg_line *line)
 	       (line->clock_us + BOOT_US >= boot && line->clock_us <= boot + BOOT_US);
 }
 
+/* dmesg(1) and journalctl(1) write the time of a record once, and indent its other lines. A user can have the kernel quote a
+ * line break. */
+static bool is_indented(struct span line)
+{
+	return line.n && (line.p[0] == ' ' || line.p[0] == '\t');
+}
+
 /* Lines that stand before the last boot's first are another boot's. */
 static bool file_line(void *user, struct span line)
 {
@@ -325,6 +333,11 @@ static bool file_line(void *user, struct span line)
 
 	if (!kmsg_line_parse(line, f->file->syslog, &parsed))
 		return true;
+	if (f->timed && !f->file->syslog && is_indented(line)) {
+		log_scan_continue(&f->scan, parsed.message);
+		return true;
+	}
+	f->timed |= parsed.time.n > 0;
 	if (kmsg_is_banner(parsed.message) && is_of_boot(f, &parsed)) {
 		log_scan_forget(&f->scan);
 		/* A log that was saved at boot has no later events. */

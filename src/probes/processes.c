@@ -124,3 +124,8 @@ bool process_is_elsewhere(struct host *host, pid_t pid)
 {
 	return links_differ(host, pid, "ns/mnt") || links_differ(host, pid, "root");
 }
+
+bool process_is_contained(struct host *host, pid_t pid)
+{
+	return links_differ(host, pid, "ns/pid");
+}

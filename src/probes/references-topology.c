@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "parse/nccl-xml.h"
 #include "probes/references.h"
 
 #define BDF_BYTES 13 /* 0000:00:00.0 */
@@ -48,11 +49,35 @@ static void take_tag(struct references *refs, struct span tag, size_t line)
 	reference_add(refs, REFERENCE_FUNCTION, role, (struct span){ name, bdf.n }, NULL, line);
 }
 
+static void add_said(struct references *refs, const char *role, const char *said, size_t line)
+{
+	char *word = arena_printf(refs->arena, "%s%s", NCCL_XML_WORD, said);
+
+	for (char *c = word; *c; c++)
+		if (*c == ' ')
+			*c = '-';
+	reference_add(refs, REFERENCE_VALUE, role, span_of(word), NULL, line);
+}
+
+static void check_form(struct references *refs, struct span text)
+{
+	struct nccl_xml xml = nccl_xml_check(text);
+
+	if (xml.fault)
+		add_said(refs, NCCL_XML_FAULT, xml.fault, xml.fault_line);
+	else if (xml.lacks)
+		add_said(refs, xml.lists_net ? NCCL_XML_LACKS_OF_NET : NCCL_XML_LACKS, xml.lacks,
+			 xml.lacks_line);
+	if (xml.too_deep)
+		refs->complete = false;
+}
+
 void reference_read_topology(struct references *refs, struct span text)
 {
 	struct span rest, tag;
 	size_t line = 1;
 
+	check_form(refs, text);
 	while (text.n) {
 		size_t start = span_find(text, '<');
 

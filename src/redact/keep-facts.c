@@ -179,6 +179,7 @@ static const char *const reference_words[] = { "nvidia",
 					       "affinity",
 					       "GPU-*",
 					       "MIG-*",
+					       "xml-*",
 					       NULL };
 
 /* Keeps the words of a value in the configuration of container engines, Slurm and LXC that are theirs, and numbers. */

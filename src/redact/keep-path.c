@@ -17,7 +17,7 @@ enum place {
 struct walk {
 	enum place place;
 	bool usr, run, var, local; /* the component above was that */
-	bool boot, url;		   /* a boot loader reads it, and what is in it can be anything */
+	bool boot, url; /* a boot loader reads it; below "https:", where anything can be */
 };
 
 static const char *const kernel_tops[] = { "proc", "sys", NULL };
@@ -140,7 +140,8 @@ static void step(struct walk *w, struct span component)
 	static const char *const own[] = { "lib*", "bin", "sbin", "nvidia", "etc", NULL };
 	bool was_usr = w->usr, was_run = w->run, was_var = w->var, was_local = w->local;
 
-	w->url |= w->boot && is_scheme(component);
+	w->url |= (w->boot && is_scheme(component)) ||
+		  (component.n > 1 && component.p[component.n - 1] == ':');
 	w->boot |= w->place == PLACE_ROOT &&
 		   (span_is(component, "boot") || span_is(component, "efi"));
 	if (w->place == PLACE_ROOT)
@@ -182,13 +183,23 @@ static void put_boot_component(struct keeping *k, const struct walk *w, struct s
 		keep_instead(k, component);
 }
 
+/* "user:password@host": of a URL in the middle of a path. */
+static bool names_user(struct span component)
+{
+	size_t at = span_find(component, '@');
+
+	return at < component.n && span_find(component, ':') < at;
+}
+
 /* What follows a blank is taken for arguments of a program. */
 static void put_component(struct keeping *k, const struct walk *w, struct span component)
 {
 	bool top = w->place == PLACE_ROOT;
 	size_t blank = span_find(component, ' ');
 
-	if (w->place != PLACE_KERNEL && blank && blank < component.n) {
+	if (names_user(component) || (w->url && !w->boot))
+		keep_instead(k, component);
+	else if (w->place != PLACE_KERNEL && blank && blank < component.n) {
 		put_component(k, w, (struct span){ component.p, blank });
 		putc(' ', k->out);
 		keep_instead(k, (struct span){ component.p + blank + 1, component.n - blank - 1 });

@@ -39,6 +39,9 @@ bool keep_names_secret(struct span name)
 					       "auth",
 					       "*[-_.]auth",
 					       "*signature*",
+					       "*serial",
+					       "*serial*number*",
+					       "*licen[cs]e",
 					       "*[-_.]sig",
 					       NULL };
 	char text[256];

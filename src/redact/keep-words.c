@@ -219,12 +219,31 @@ void keep_live_value(struct keeping *k, struct span name, struct span text)
 	fwrite(value.p + value.n, 1, text.n, k->out);
 }
 
+/* The driver's numbers have 32 bits (NVIDIA's nv-reg.h, NV_DEFINE_REG_ENTRY()): a longer one is a
+ * serial number or a licence. */
+static bool has_long_number(struct span value)
+{
+	for (size_t i = 0; i < value.n;) {
+		bool hex = i + 1 < value.n && value.p[i] == '0' && (value.p[i + 1] | 0x20) == 'x';
+		size_t n = 0, most = hex ? 2 + 8 : 10;
+
+		while (i + n < value.n && isalnum((unsigned char)value.p[i + n]))
+			n++;
+		if (n > most)
+			return true;
+		i += n ? n : 1;
+	}
+	return false;
+}
+
 /* PARAMETER=VALUE of a module: of the NVIDIA driver's own what it is made of, of others what is plain. */
 void keep_assigned(struct keeping *k, struct span name, struct span value)
 {
 	if (value.n && value.p[0] == '/')
 		keep_path_value(k, value);
 	else if (keep_names_secret(name))
+		keep_instead(k, value);
+	else if (span_starts(name, "NVreg_") && keep_is_plain(value) && has_long_number(value))
 		keep_instead(k, value);
 	else if (keep_is_plain(value))
 		keep_free_text(k, value);

@@ -387,21 +387,21 @@ static bool skip_with_compute_domains(struct rule_context *ctx)
 }
 
 /* Variables by which a process requires fabric handles: NCCL (env.rst; 2 is optional), Mooncake. */
-static const char *asks_for_fabric(const struct node *node)
+static const char *asks_for_fabric(struct arena *arena, const struct node *node)
 {
-	const char *nccl = node_env(node, "NCCL_MNNVL_ENABLE");
+	struct job_value nccl = job_nccl(arena, node, "NCCL_MNNVL_ENABLE");
 	const char *mooncake = node_env(node, "MC_FORCE_MNNVL");
 
-	if (nccl && strcmp(nccl, "1") == 0)
-		return "NCCL_MNNVL_ENABLE";
+	if (nccl.value && strcmp(nccl.value, "1") == 0)
+		return job_value_text(arena, node, &nccl);
 	return mooncake && strcmp(mooncake, "0") != 0 ? "MC_FORCE_MNNVL" : NULL;
 }
 
 /* Why this node needs a channel although it is no tray of a multi-node NVLink system; NULL: nothing says so. */
-static const char *imex_reason(const struct node *node)
+static const char *imex_reason(struct arena *arena, const struct node *node)
 {
 	const struct driver_param *create = node_param(node, "CreateImexChannel0");
-	const char *variable = asks_for_fabric(node);
+	const char *variable = asks_for_fabric(arena, node);
 
 	if (variable)
 		return variable;
@@ -524,7 +524,7 @@ static void check_imex_daemon(struct rule_context *ctx)
 static void check_imex(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
-	const char *reason = imex_reason(node);
+	const char *reason = imex_reason(ctx->arena, node);
 
 	if (skip_without_gpu(ctx) || skip_without_driver(ctx))
 		return;

@@ -127,11 +127,11 @@ static const struct rule env_visible_rules[] = {
 		.activation = ACTIVATION_NEW_JOBS,
 		.follows = { "pci/device-off-bus", "driver/loaded" },
 		.reads = "CUDA_VISIBLE_DEVICES of the process; the GPUs that NVIDIA's driver has.",
-		.why = "CUDA takes the list up to its first entry that is no GPU, without a message. -1, \"all\" and an empty "
-		       "value hide all GPUs. UUIDs are not compared, and GPUs with MIG instances are left out.",
+		.why = "CUDA takes the list up to its first entry that is no GPU, without a message. So -1 and an "
+		       "empty value hide all GPUs. UUIDs are not compared, and GPUs with MIG instances are left out.",
 		.check = "echo \"[$CUDA_VISIBLE_DEVICES]\"; nvidia-smi -L",
 		.sources =
-			"CUDA C++ Programming Guide 12.8: CUDA Environment Variables, CUDA_VISIBLE_DEVICES\n"
+			"CUDA Programming Guide 13.4: 5.2 CUDA Environment Variables, CUDA_VISIBLE_DEVICES\n"
 			"github.com/pytorch/examples issue 115",
 	},
 };

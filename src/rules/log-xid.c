@@ -57,9 +57,10 @@ static const struct {
 
 /*
  * Numbers and names: nverror.h of open-gpu-kernel-modules. Actions: column "Resolution Bucket
- * (Immediate Action)" of NVIDIA's Xid catalog; "ignore" followed by "contact support" is watch here.
- * The NVLink workflows (74, 144 to 150) end in a reset unless Xid 154 names another action. 167 has
- * no action there; a PCIe link that times out needs the platform's reset.
+ * (Immediate Action)" of NVIDIA's Xid catalog; "ignore" followed by another action is watch here, but
+ * for 37, 43, 121, 137 and 141. 94, "restart the application" there, is watch too. The NVLink workflows
+ * (74, 144 to 150) end in a reset unless Xid 154 names another action. 167 to 169, 171 and 172 have no
+ * action there, and 176 is not in it; a PCIe link that times out needs the platform's reset.
  */
 static const struct xid {
 	unsigned int first;
@@ -300,8 +301,9 @@ static const struct rule log_xid_rules[] = {
 		.reads =
 			"\"NVRM: Xid\" lines of this boot. Xid 154 names the recovery action that the driver "
 			"requests.",
-		.why = "The severity follows the immediate action of NVIDIA's catalog. Reset and reboot are "
-		       "errors. Errors to watch are warnings. Faults of a program (13, 31, 43) are notes. An "
+		.why = "The severity follows the immediate action of NVIDIA's catalog, where it has one. Reset and reboot are "
+		       "errors. Errors to watch are warnings: most that the catalog first ignores and then investigates, and "
+		       "contained memory errors (94). Faults of a program (13, 31, 43) are notes. An "
 		       "Xid that asks for a reset or a reboot is over if the driver was loaded again later. It is "
 		       "also over if the GPU was reset or found on the bus again. A number that is not in the "
 		       "table is a warning.",

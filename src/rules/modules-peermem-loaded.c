@@ -353,8 +353,8 @@ static const struct rule modules_peermem_loaded_rules[] = {
 		.fix = { "replace-nv-peer-mem" },
 		.activation = ACTIVATION_NOW,
 		.reads = "The loaded modules, the nv_peer_mem service, and nv_peer_mem.ko on disk.",
-		.why = "Both modules register a client of the name nv_mem, and the RDMA stack takes one. nv_peer_mem is "
-		       "deprecated since driver 470, which has nvidia-peermem.",
+		.why = "Both modules register a client of the name nv_mem, and the RDMA stack takes one. nvidia-peermem, "
+		       "a part of the driver since 470, replaces nv_peer_mem.",
 		.check =
 			"lsmod | grep -E 'nv_peer_mem|nvidia_peermem'; systemctl is-enabled nv_peer_mem",
 		.cost = "No GPUDirect RDMA between the two steps. Do it while no job runs.",
@@ -362,6 +362,7 @@ static const struct rule modules_peermem_loaded_rules[] = {
 		.sources =
 			"NVIDIA driver README 525.147.05: chapter 42, GPUDirect RDMA Peer Memory Client\n"
 			"github.com/Mellanox/nv_peer_memory 1.3: README.md, nv_peer_mem.c (DRV_NAME)\n"
+			"NVIDIA GPUDirect RDMA User Manual 1.8: Installing GPUDirect RDMA\n"
 			"github.com/NVIDIA/nccl (2026-06-11): src/transport/net_ib/gin.cc, gdr.cc",
 	},
 	{

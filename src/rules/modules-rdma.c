@@ -236,7 +236,8 @@ static const struct rule modules_rdma_rules[] = {
 		       "which DeepEP starts, need ib_umad.",
 		.check = "lsmod | grep -E 'ib_uverbs|ib_umad|rdma_ucm|mlx5_ib'; ls /dev/infiniband",
 		.sources =
-			"rdma-core 691953d8d (2026-08-20): Documentation/udev.md, kernel-boot/modules/rdma.conf\n"
+			"rdma-core 691953d8d (2026-08-20): Documentation/udev.md, kernel-boot/modules/rdma.conf, "
+			"infiniband.conf\n"
 			"github.com/NVIDIA/nvshmem (2025-10-16): src/modules/transport/ibgda/ibgda.cpp",
 	},
 };

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
+#include "query/job-env.h"
 
 /* Units that load rules at boot and stay active: Debian's and Red Hat's nftables and iptables, Debian's
  * netfilter-persistent, and firewalld. */
@@ -30,7 +31,7 @@ static bool skip_without_sockets(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 
 	if (is_asked_for(ctx, PROFILE_RDMA_ANY) || ctx->endpoints->gpus.count > 1 ||
-	    node_env(node, "NCCL_SOCKET_IFNAME") || node->rdma.devices.count)
+	    job_nccl(ctx->arena, node, "NCCL_SOCKET_IFNAME").value || node->rdma.devices.count)
 		return false;
 	if (!was_read(node->pci.devices))
 		UNKNOWN(ctx, .evidence = { "pci.devices" });

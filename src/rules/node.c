@@ -167,11 +167,11 @@ static const struct rule node_rules[] = {
 			"only with a reboot.",
 		.action = ACTION_REBOOT,
 		.reads = "The state of each probe, and the file that it read last.",
-		.why = "Every probe has a deadline (2 s; the initramfs 20 s). A probe that exceeds it or "
-		       "crashes leaves its section unknown.",
+		.why = "Every probe has a deadline (2 s; the initramfs 20 s; NVML 30 s, in preflight 3 s). A probe "
+		       "that exceeds it or crashes leaves its section unknown.",
 		.check = "timeout 2 cat FILE",
 		.sources =
-			"nvnodecheck of this release: src/probes/probe.h (PROBE_DEADLINE_MS); nvnodecheck(8), option --timeout",
+			"nvnodecheck of this release: src/probes/probe.h (PROBE_DEADLINE_MS), initramfs.c, nvml.c; nvnodecheck(8), option --timeout",
 	},
 };
 

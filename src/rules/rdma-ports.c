@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "evaluate/settings.h"
 #include "evaluate/skip.h"
+#include "query/job-env.h"
 #include "query/ports.h"
 
 /* ---- rdma/port-init-no-sm ---- */
@@ -289,19 +290,13 @@ static int membership(const struct rdma_port *p, uint64_t wanted)
 }
 
 /* Gets the key that the job sets. NCCL_IB_PKEY and NVSHMEM_IB_PKEY_INDEX are indexes; the others are keys. */
-static bool wanted_pkey(struct rule_context *ctx, uint64_t *pkey, const char **name)
+static bool wanted_pkey(struct rule_context *ctx, uint64_t *pkey, struct job_value *v)
 {
-	static const char *const names[] = { "UCX_IB_PKEY", "NCCL_IB_PKEY_VALUE" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		const char *value = node_env(ctx->node, names[i]);
-
-		if (value && span_u64(span_of(value), 0, pkey) == 0) {
-			*name = names[i];
-			return true;
-		}
-	}
-	return false;
+	*v = job_env(ctx->arena, ctx->node, "UCX_IB_PKEY");
+	if (v->value && span_u64(span_of(v->value), 0, pkey) == 0)
+		return true;
+	*v = job_nccl(ctx->arena, ctx->node, "NCCL_IB_PKEY_VALUE");
+	return v->value && span_u64(span_of(v->value), 0, pkey) == 0;
 }
 
 static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *d,
@@ -309,10 +304,10 @@ static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *
 {
 	const char *fact = port_fact(ctx->arena, d, p, "pkeys"),
 		   *subject = port_name(ctx->arena, d, p);
-	const char *index = node_env(ctx->node, "NCCL_IB_PKEY"), *name = NULL;
+	struct job_value index = job_nccl(ctx->arena, ctx->node, "NCCL_IB_PKEY"), own;
 	uint64_t pkey = PKEY_DEFAULT, number;
-	bool set = wanted_pkey(ctx, &pkey, &name);
-	bool has_index = index && span_u64(span_of(index), 0, &number) == 0;
+	bool set = wanted_pkey(ctx, &pkey, &own);
+	bool has_index = index.value && span_u64(span_of(index.value), 0, &number) == 0;
 	int member = membership(p, pkey);
 
 	if (has_index && number >= p->pkeys.count)
@@ -320,21 +315,18 @@ static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *
 		     .observed = text_printf(
 			     ctx, "NCCL_IB_PKEY is index %" PRIu64 "; %u entries are set", number,
 			     p->pkeys.count),
-		     .expected = "the index of an entry",
-		     .evidence = { fact, "env.variables[NCCL_IB_PKEY].value" });
+		     .expected = "the index of an entry", .evidence = { fact, index.fact });
 	else if (set && !member)
 		FAIL(ctx, .subject = subject,
 		     .observed = text_printf(ctx, "no entry for 0x%" PRIx64 ", the key in %s", pkey,
-					     name),
-		     .expected = "the job's partition key",
-		     .evidence = { fact, fact_path(ctx->arena, "env.variables", name, "value") });
+					     job_value_text(ctx->arena, ctx->node, &own)),
+		     .expected = "the job's partition key", .evidence = { fact, own.fact });
 	else if (!set && !p->pkeys.count)
 		FAIL(ctx, .subject = subject, .observed = "no partition key",
 		     .expected = "0xffff, or the partition's key", .evidence = { fact });
 	else if (!set &&
 		 has_index) /* which entry it is depends on the empty ones, which are left out */
-		PASS(ctx, .subject = subject,
-		     .evidence = { fact, "env.variables[NCCL_IB_PKEY].value" });
+		PASS(ctx, .subject = subject, .evidence = { fact, index.fact });
 	else if (!set && !member)
 		FAIL(ctx, .subject = subject,
 		     .observed = text_printf(ctx, "no default partition key; the first is %s",

@@ -322,6 +322,7 @@ static const struct rule services_gres_rules[] = {
 		.sources =
 			"Slurm 26.05.3: src/interfaces/gres.c (_parse_gres_config, _foreach_gres_conf, "
 			"_foreach_fill_in_gres_devices, _merge_gres2, _find_fileless_gres, _node_config_validate)\n"
+			"Slurm 26.05.3: src/plugins/gres/gpu/gres_gpu.c (gres_p_node_config_load)\n"
 			"Slurm 23.11.10: src/interfaces/gres.c (_match_type)",
 	},
 };

@@ -166,14 +166,16 @@ static const struct rule services_mps_rules[] = {
 			"Processes nvidia-cuda-mps-control: their user and CUDA_MPS_PIPE_DIRECTORY; the same variable of the job, "
 			"and whether that folder has a control pipe.",
 		.why = "A CUDA program that finds a control pipe becomes a client of MPS, and runs without MPS if it finds none. "
-		       "One user at a time has a server: programs of another user wait until its clients end. An error of one "
-		       "client ends all clients on its GPU. A daemon in another mount namespace does not count.",
+		       "Unless the daemon was started with -multiuser-server, one user at a time has a server: programs of "
+		       "another user wait until its clients end. A fatal error of one client ends all clients on its GPU. "
+		       "A daemon in another mount namespace does not count.",
 		.check =
 			"pgrep -af nvidia-cuda-mps; ls -l /tmp/nvidia-mps; echo get_server_list | nvidia-cuda-mps-control",
 		.sources =
 			"nvidia-cuda-mps-control(1) of driver 570.195.03\n"
 			"CUDA Multi-Process Service r550: Limitations, GPU Compute Modes, Application "
 			"Considerations, Environment Variables\n"
+			"CUDA Multi-Process Service (2026): Troubleshooting Guide, MPS Server Not Accepting New Client Requests\n"
 			"nvidia-container-toolkit 33c7b05: internal/discover/ipc.go\n"
 			"github.com/aws/amazon-ecs-ami pull 771",
 	},

@@ -222,6 +222,7 @@ int write_open(struct writer *w, const char *path, int flags)
 const char *write_side_path(struct arena *arena, const char *path)
 {
 	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
 
-	return arena_printf(arena, "%.*s/%s%s", (int)(slash - path), path, WRITE_SIDE, slash + 1);
+	return arena_printf(arena, "%.*s%s%s", (int)(name - path), path, WRITE_SIDE, name);
 }

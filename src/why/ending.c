@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "why/job.h"
 #include "why/sign.h"
 
 #define GOOD_LINES 12 /* in which a job that went well says so */
@@ -74,13 +75,28 @@ static bool is_numbers(struct span line)
 	return words > 1;
 }
 
+/* "web-1  | text": docker compose names the service of each line. */
+static struct span skip_service(struct span text)
+{
+	struct span rest = text, word;
+
+	if (!span_word(&rest, &word))
+		return text;
+	rest = span_trim(rest);
+	return rest.n > 2 && rest.p[0] == '|' && rest.p[1] == ' '
+		       ? (struct span){ rest.p + 2, rest.n - 2 }
+		       : text;
+}
+
 /* "RuntimeError: CUDA error: ...", "[rank3]: torch.OutOfMemoryError: ..." */
 static bool is_raised(struct span text)
 {
 	static const char *const ends[] = { "Error: ", "Exception: " };
-	const char *mark = text.n && *text.p == '[' ? memmem(text.p, text.n, "]: ", 3) : NULL;
+	const char *mark;
 	size_t n = 0;
 
+	text = skip_service(text);
+	mark = text.n && *text.p == '[' ? memmem(text.p, text.n, "]: ", 3) : NULL;
 	if (mark)
 		text = (struct span){ mark + 3, (size_t)(text.p + text.n - mark - 3) };
 	while (n < text.n && (is_word_char(text.p[n]) || text.p[n] == '.'))
@@ -120,12 +136,14 @@ static enum ending_class classify(const struct error_finder *errors, struct span
 
 /* ---- the last lines ---- */
 
-static void add_line(struct ending *ending, const struct error_finder *errors, struct span text,
+static void add_line(struct ending *ending, const struct error_finder *errors, struct span whole,
 		     uint64_t number)
 {
 	struct ending_line *line = &ending->lines[ending->count];
+	struct span text = span_trim(whole);
 
 	*line = (struct ending_line){ .number = number };
+	line_parse(&line->whose, whole);
 	line->class = classify(errors, text, line);
 	ending->count++;
 	ending->is_lost |= sign_is_in_text(SIGN_LOST, text);
@@ -198,7 +216,7 @@ struct ending find_ending(struct arena *arena, const struct error_finder *errors
 		line.n = (size_t)(tail.p + tail.n - line.p);
 		tail.n -= line.n;
 		if (span_trim(line).n)
-			add_line(&ending, errors, span_trim(line), lines);
+			add_line(&ending, errors, line, lines);
 		lines -= lines > 0;
 	}
 	find_good(&ending);
@@ -208,31 +226,41 @@ struct ending find_ending(struct arena *arena, const struct error_finder *errors
 
 /* ---- behind a line ---- */
 
-static void take_behind(struct ending_behind *behind, const struct ending_line *line,
-			uint64_t error_line)
+/* Did the process of M print this line? A line without a rank can be of any rank that the log names. */
+static bool is_own(const struct ending *ending, const struct ending_message *m,
+		   const struct ending_line *line)
+{
+	if (m->rank != JOB_NOBODY && line->rank == m->rank)
+		return true;
+	return ending->is_one_rank && (ending->is_one_host || line->host == m->host);
+}
+
+static void take_behind(struct ending_behind *behind, const struct ending *ending,
+			const struct ending_message *m, const struct ending_line *line)
 {
 	bool is_plain = line->class != ENDING_IDLE && line->class < ENDING_ERROR;
 
 	behind->plain += is_plain;
-	behind->calm += is_plain && line->number > error_line;
+	behind->calm += is_plain && line->number > ending->error_line;
 	behind->progress += line->class == ENDING_PROGRESS;
+	behind->own += line->class == ENDING_PROGRESS && is_own(ending, m, line);
 }
 
-struct ending_behind ending_behind(const struct ending *ending, uint64_t first, uint64_t last)
+struct ending_behind ending_behind(const struct ending *ending, const struct ending_message *m)
 {
 	struct ending_behind behind = { 0 };
 	int good = 0;
 
-	for (uint32_t i = 0; i < ending->count && ending->lines[i].number >= first; i++) {
+	for (uint32_t i = 0; i < ending->count && ending->lines[i].number >= m->first; i++) {
 		const struct ending_line *line = &ending->lines[i];
-		bool is_behind = line->number > last;
+		bool is_behind = line->number > m->last;
 
 		behind.is_raised |= line->is_raised;
-		if (line->number == first)
+		if (line->number == m->first)
 			break;
 		behind.overcome += line->is_overcome;
 		if (is_behind)
-			take_behind(&behind, line, ending->error_line);
+			take_behind(&behind, ending, m, line);
 		if (behind.progress)
 			continue;
 		behind.is_very_bad |= line->class == ENDING_BAD ||
@@ -244,11 +272,12 @@ struct ending_behind ending_behind(const struct ending *ending, uint64_t first, 
 	return behind;
 }
 
-uint32_t ending_progress(const struct ending *ending, uint64_t from, uint64_t to)
+uint32_t ending_progress(const struct ending *ending, const struct ending_message *m, uint64_t to)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < ending->count && ending->lines[i].number > from; i++)
-		count += ending->lines[i].class == ENDING_PROGRESS && ending->lines[i].number < to;
+	for (uint32_t i = 0; i < ending->count && ending->lines[i].number > m->last; i++)
+		count += ending->lines[i].class == ENDING_PROGRESS &&
+			 ending->lines[i].number < to && is_own(ending, m, &ending->lines[i]);
 	return count;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "why/error-line.h"
+#include "why/line.h"
 
 /* What a line tells of the job. */
 enum ending_class {
@@ -26,10 +27,12 @@ enum ending_class {
 struct ending_line {
 	uint64_t number;
 	enum ending_class class;
-	bool is_exit;	  /* by an exit status */
-	bool is_raised;	  /* an exception */
-	bool is_overcome; /* it says that the program does something else instead */
-	bool is_request;  /* it speaks of one request of a server */
+	bool is_exit;	     /* by an exit status */
+	bool is_raised;	     /* an exception */
+	bool is_overcome;    /* it says that the program does something else instead */
+	bool is_request;     /* it speaks of one request of a server */
+	struct line whose;   /* points into the tail */
+	uint32_t host, rank; /* in the lists of the job; set by the caller of find_ending() */
 };
 
 struct ending {
@@ -41,6 +44,8 @@ struct ending {
 	bool is_raised;	 /* the last lines are an exception that nothing caught */
 	bool is_lost; /* a server says that a request failed: that others did not shows nothing */
 	uint64_t error_line; /* the last line that reads like an error; 0: none does */
+	bool is_one_rank,
+		is_one_host; /* the log names no more: set by the caller of find_ending() */
 };
 
 /* TAIL: whole lines, the last of which has the number LINES. */
@@ -52,15 +57,22 @@ struct ending_behind {
 	uint32_t plain;	   /* lines that are no error, no traceback and no start-up */
 	uint32_t calm;	   /* of these, lines behind the last error */
 	uint32_t progress; /* of these, lines of work */
+	uint32_t own;	   /* of these, lines of the process that printed the message */
 	uint32_t overcome; /* lines that say that the program does something else instead */
 	bool is_bad;	   /* behind the last work, the job ended badly or with an error */
 	bool is_raised;	   /* an exception, in the first line or behind it */
 	bool is_very_bad;  /* badly, or the last line is an error */
 };
 
-struct ending_behind ending_behind(const struct ending *ending, uint64_t first, uint64_t last);
+/* Who printed a message, and where. */
+struct ending_message {
+	uint64_t first, last; /* lines */
+	uint32_t host, rank;  /* in the lists of the job, or JOB_NOBODY */
+};
 
-/* Lines of work between two lines. */
-uint32_t ending_progress(const struct ending *ending, uint64_t from, uint64_t to);
+struct ending_behind ending_behind(const struct ending *ending, const struct ending_message *m);
+
+/* Lines of work of the process of M between its last line and the line TO. */
+uint32_t ending_progress(const struct ending *ending, const struct ending_message *m, uint64_t to);
 
 #endif

@@ -24,6 +24,9 @@ void key_table_init(struct key_table *table, struct arena *arena, uint32_t most)
 uint32_t key_table_number(struct key_table *table, struct arena *arena, struct span key,
 			  bool *is_new);
 
+/* JOB_NOBODY: the table has no such key. */
+uint32_t key_table_find(const struct key_table *table, struct span key);
+
 #define JOB_LINE_MAX 65536 /* a longer line is taken as several */
 #define JOB_BUFFER (4 * JOB_LINE_MAX)
 
@@ -67,6 +70,11 @@ size_t clean_copy(enum clean_state *state, char *to, struct span from);
 /* job-who.c: numbers of a host and a rank; JOB_NOBODY: not known, or too many. */
 uint32_t job_host_number(struct job_reader *r, struct span name);
 uint32_t job_rank_number(struct job_reader *r, const struct line *line, uint32_t host);
+/* The host and the rank of a line, which add nothing to the job: JOB_NOBODY: not said; JOB_OTHER: none that it has. */
+#define JOB_OTHER (JOB_NOBODY - 1)
+struct job_place job_find_place(struct job_reader *r, const struct line *line);
+/* A process whose rank became known behind its first lines has two places in the list: the one of the rank. */
+uint32_t job_one_number(const struct job_reader *r, uint32_t rank);
 /* Takes what a message tells: choices, versions, which rank a process has. */
 void job_take_facts(struct job_reader *r, const struct message_match *match,
 		    const struct line *line, uint32_t host);

@@ -43,13 +43,28 @@ static size_t cheap_hash(struct span key)
 	return (size_t)((hash ^ word) * 0x9e3779b97f4a7c15u >> 56) % KEYS_RECENT;
 }
 
-static uint32_t find_number(struct key_table *table, struct arena *arena, struct span key,
-			    bool *is_new)
+/* The slot of KEY, or the free one in which it would be. */
+static size_t find_slot(const struct key_table *table, struct span key)
 {
 	size_t at = siphash(table->secret, key.p, key.n) & table->mask;
 
 	while (table->slots[at] && !is_same(table->keys[table->slots[at] - 1], key))
 		at = (at + 1) & table->mask;
+	return at;
+}
+
+uint32_t key_table_find(const struct key_table *table, struct span key)
+{
+	uint32_t place = table->slots[find_slot(table, key)];
+
+	return place ? place - 1 : JOB_NOBODY;
+}
+
+static uint32_t find_number(struct key_table *table, struct arena *arena, struct span key,
+			    bool *is_new)
+{
+	size_t at = find_slot(table, key);
+
 	*is_new = !table->slots[at];
 	if (!*is_new)
 		return table->slots[at] - 1;
@@ -151,6 +166,48 @@ uint32_t job_rank_number(struct job_reader *r, const struct line *line, uint32_t
 	if (rank->host == JOB_NOBODY)
 		rank->host = host;
 	return (uint32_t)(rank - r->job->ranks.items);
+}
+
+static uint32_t find_or_other(const struct key_table *table, struct span key)
+{
+	uint32_t number = key_table_find(table, key);
+
+	return number == JOB_NOBODY ? JOB_OTHER : number;
+}
+
+static uint32_t find_known_rank(const struct job_reader *r, const struct rank_key *key)
+{
+	return find_or_other(&r->ranks, (struct span){ (const char *)key, sizeof(*key) });
+}
+
+uint32_t job_one_number(const struct job_reader *r, uint32_t rank)
+{
+	struct rank_key key = { .pid = LINE_NONE };
+	uint32_t numbered;
+
+	if (rank >= JOB_OTHER || r->job->ranks.items[rank].number == LINE_NONE)
+		return rank;
+	key.number = r->job->ranks.items[rank].number;
+	numbered = find_known_rank(r, &key);
+	return numbered == JOB_OTHER ? rank : numbered;
+}
+
+struct job_place job_find_place(struct job_reader *r, const struct line *line)
+{
+	struct rank_key key = { .number = line->rank, .pid = LINE_NONE };
+	struct job_place place = { .host = JOB_NOBODY, .rank = JOB_NOBODY };
+
+	if (line->host.n)
+		place.host = find_or_other(&r->hosts, line->host);
+	if (line->rank != LINE_NONE) {
+		place.rank = find_known_rank(r, &key);
+	} else if (line->pid != LINE_NONE) {
+		key = (struct rank_key){
+			.number = LINE_NONE, .pid = line->pid, .gpu = line->gpu, .host = place.host
+		};
+		place.rank = job_one_number(r, find_known_rank(r, &key));
+	}
+	return place;
 }
 
 /* ---- facts ---- */

@@ -502,27 +502,63 @@ static bool can_hang(const struct message *m)
 
 /* A failure, and what the log has behind it. */
 struct aftermath {
-	bool is_mild;	/* its own line says that it is none, or only its words are known */
-	bool is_bad;	/* the job ended badly */
-	bool is_hang;	/* lines of other ranks tell nothing */
-	bool went_on;	/* the job did its work */
-	bool is_raised; /* an exception, behind which buffered lines can still be written */
+	bool is_mild;	  /* its own line says that it is none, or only its words are known */
+	bool is_bad;	  /* the job ended badly */
+	bool is_hang;	  /* lines of other ranks tell nothing */
+	bool is_fatal;	  /* its process ends, or can do no more */
+	bool went_on;	  /* a process of the job did its work */
+	bool has_gone_on; /* the process that printed it did */
+	bool is_raised;	  /* an exception, behind which buffered lines can still be written */
 	struct ending_behind behind;
 };
 
+/* Does its program end with it, as the source of the message or its line says? */
+static bool is_fatal(const struct job_event *e)
+{
+	return !e->is_calm &&
+	       (sign_is_in_text(SIGN_FATAL, span_of(e->message->id)) ||
+		sign_is_in_text(SIGN_FATAL, span_of(e->first.text ? e->first.text : "")));
+}
+
+/* The kernel and services print of other processes: no work is theirs. */
+static bool is_of_system(const struct job_event *e)
+{
+	return sign_is_in_text(SIGN_SYSTEM, span_of(e->message->component));
+}
+
+static struct ending_message message_place(const struct job_event *e)
+{
+	return (struct ending_message){ .first = e->first.line,
+					.last = e->last_line,
+					.host = e->first.host,
+					.rank = e->one_rank };
+}
+
+/* Lines of work that show that a failure was no end. */
+static uint32_t work_needed(const struct job_event *e)
+{
+	return e->is_calm || e->message->when ? 1 : PROGRESS_LINES;
+}
+
 static struct aftermath aftermath_of(const struct job_event *e, const struct ending *ending)
 {
+	const struct ending_message place = message_place(e);
 	struct aftermath a = { .is_mild = e->is_calm || e->message->when,
-			       .behind = ending_behind(ending, e->first.line, e->last_line) };
+			       .behind = ending_behind(ending, &place) };
 
 	a.is_bad = a.is_mild ? a.behind.is_very_bad : a.behind.is_bad;
 	a.is_raised = !e->is_calm && a.behind.is_raised;
 	a.is_hang = !a.is_mild && can_hang(e->message);
-	a.went_on = !a.is_bad && a.behind.progress >= (a.is_mild ? 1 : PROGRESS_LINES);
+	a.is_fatal = is_fatal(e);
+	a.went_on = !a.is_bad && a.behind.progress >= work_needed(e);
+	/* A line that says of itself that it is no failure needs no other evidence. */
+	a.has_gone_on = a.went_on && (e->is_calm || (!is_of_system(e) && !a.is_fatal &&
+						     a.behind.own >= work_needed(e)));
 	return a;
 }
 
-/* No failure ended a job that succeeded, or that went on. */
+/* No failure ended a job that succeeded, or that went on. A process that has ended does not go on; others can take its
+ * place. */
 static bool is_survived(const struct job_event *e, const struct ending *ending)
 {
 	struct aftermath a = aftermath_of(e, ending);
@@ -533,8 +569,9 @@ static bool is_survived(const struct job_event *e, const struct ending *ending)
 		return true;
 	if (a.is_bad)
 		return false;
-	return (a.went_on && (!a.is_raised || a.behind.overcome)) ||
-	       (a.is_mild && a.behind.calm >= WENT_ON_LINES);
+	if (a.went_on && a.behind.overcome)
+		return true;
+	return (a.has_gone_on && !a.is_raised) || (a.is_mild && a.behind.calm >= WENT_ON_LINES);
 }
 
 /* Neither did the job go on behind this failure nor did it end, as far as the log tells. */
@@ -545,19 +582,21 @@ static bool is_open(const struct job_event *e, const struct ending *ending)
 
 	if (e->message->kind > MESSAGE_CONSEQUENCE || e->survived || a.is_bad)
 		return false;
-	return a.went_on || (!a.is_hang && a.behind.plain >= plain &&
-			     !sign_is_in_text(SIGN_FATAL, span_of(e->message->id)));
+	return a.went_on || (!a.is_hang && !a.is_fatal && a.behind.plain >= plain);
 }
 
 /* The same of a line that is only known to read like an error. */
 static bool is_place_survived(const struct job_place *place, const struct ending *ending)
 {
-	struct ending_behind behind = ending_behind(ending, place->line, place->line);
+	const struct ending_message own = {
+		.first = place->line, .last = place->line, .host = place->host, .rank = place->rank
+	};
+	struct ending_behind behind = ending_behind(ending, &own);
 
 	if (ending->is_success || ending->is_raised)
 		return ending->is_success;
 	return (ending->is_good && !ending->is_bad) ||
-	       (!behind.is_very_bad && (behind.progress || behind.calm >= WENT_ON_LINES));
+	       (!behind.is_very_bad && (behind.own || behind.calm >= WENT_ON_LINES));
 }
 
 static bool is_cause(const struct message *m)
@@ -565,10 +604,11 @@ static bool is_cause(const struct message *m)
 	return m->weight == FAILURE_CAUSE || m->weight == FAILURE_LOSS;
 }
 
-/* Did the job do its work between E and a later failure? Then that one is the first of its end. */
+/* Did the process of E do its work between E and a later failure? Then that one is the first of its end. */
 static bool is_left_behind(const struct job *job, const struct job_event *e,
 			   const struct ending *ending)
 {
+	const struct ending_message place = message_place(e);
 	struct aftermath a = aftermath_of(e, ending);
 
 	if (e->message->kind > MESSAGE_CONSEQUENCE || is_cause(e->message) ||
@@ -577,8 +617,7 @@ static bool is_left_behind(const struct job *job, const struct job_event *e,
 	for_each(f, &job->events)
 		if (f->message->kind == MESSAGE_FAILURE && !f->is_calm && !f->message->when &&
 		    f->first.line > e->last_line &&
-		    ending_progress(ending, e->last_line, f->first.line) >=
-			    (a.is_mild ? 1 : PROGRESS_LINES))
+		    ending_progress(ending, &place, f->first.line) >= work_needed(e))
 			return true;
 	return false;
 }
@@ -611,7 +650,8 @@ static void add_suspect(struct job_reader *r, const struct ending *ending)
 	event = (struct job_event){ .message = suspect->topic,
 				    .count = 1,
 				    .first = suspect->place,
-				    .last_line = suspect->place.line };
+				    .last_line = suspect->place.line,
+				    .one_rank = job_one_number(r, suspect->place.rank) };
 	if (is_survived(&event, ending))
 		return;
 	count_bit(r, &event.host_bits, &event.hosts, suspect->place.host, JOB_HOSTS_MAX);
@@ -627,6 +667,46 @@ static void sort_events(struct job *job)
 		      compare_events);
 }
 
+/* A process whose lines have no number can be the one whose lines have no process. */
+struct names {
+	int64_t rank, pid;
+	bool are_many;
+};
+
+static void add_name(int64_t *name, int64_t other, bool *are_many)
+{
+	if (other == LINE_NONE)
+		return;
+	*are_many |= *name != LINE_NONE && *name != other;
+	*name = other;
+}
+
+static struct ending read_ending(struct job_reader *r)
+{
+	struct span tail = { r->tail, r->tail_n };
+	struct ending ending = find_ending(r->arena, r->errors, tail, r->job->lines);
+	struct names names = { .rank = LINE_NONE, .pid = LINE_NONE };
+	bool has_other_host = false;
+
+	for_each(rank, &r->job->ranks) {
+		add_name(&names.rank, rank->number, &names.are_many);
+		add_name(&names.pid, rank->pid, &names.are_many);
+	}
+	for (uint32_t i = 0; i < ending.count; i++) {
+		struct ending_line *line = &ending.lines[i];
+		struct job_place place = job_find_place(r, &line->whose);
+
+		line->host = place.host;
+		line->rank = place.rank;
+		has_other_host |= place.host == JOB_OTHER;
+		add_name(&names.rank, line->whose.rank, &names.are_many);
+		add_name(&names.pid, line->whose.pid, &names.are_many);
+	}
+	ending.is_one_rank = !names.are_many;
+	ending.is_one_host = r->job->hosts.count + has_other_host <= 1;
+	return ending;
+}
+
 const struct job *job_end(struct job_reader *r)
 {
 	bool is_open = r->fill && r->buffer[r->fill - 1] != '\n';
@@ -636,12 +716,14 @@ const struct job *job_end(struct job_reader *r)
 	empty_buffer(r, true);
 	r->job->lines += is_open;
 	message_all(&count);
-	for (size_t i = 0; i < count; i++)
-		if (r->events[i])
-			*LIST_ADD(r->arena, &r->job->events) = *r->events[i];
+	for (size_t i = 0; i < count; i++) {
+		if (!r->events[i])
+			continue;
+		r->events[i]->one_rank = job_one_number(r, r->events[i]->first.rank);
+		*LIST_ADD(r->arena, &r->job->events) = *r->events[i];
+	}
 	sort_events(r->job);
-	ending = find_ending(r->arena, r->errors, (struct span){ r->tail, r->tail_n },
-			     r->job->lines);
+	ending = read_ending(r);
 	add_suspect(r, &ending);
 	sort_events(r->job);
 	find_outcome(r->job, &ending);

@@ -31,6 +31,8 @@ struct job_event {
 	const struct message *message;
 	uint64_t count;
 	struct job_place first;
+	uint32_t
+		one_rank; /* of the first line, where a rank has two places: the one with its number */
 	uint64_t last_line;
 	uint32_t hosts, ranks; /* that have it, of those that are known by name */
 	uint8_t *host_bits, *rank_bits;

@@ -18,6 +18,7 @@ enum sign_kind {
 	SIGN_IDLE,
 	SIGN_HANG,
 	SIGN_FATAL,
+	SIGN_SYSTEM,
 	SIGN_REQUEST, /* a server speaks of one request */
 	SIGN_LOST,    /* and of one that failed */
 	SIGN_KINDS
