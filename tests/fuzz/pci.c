@@ -99,7 +99,8 @@ static void look(struct arena *arena)
 		d->vendor_id = fact_u64(0x10de);
 	}
 	assert(pci_config_ask(host, &answer, arena, &found) == 0 && answer.devices.count == 2);
-	assert(pci_brief_read(&ctx) && brief->pci.devices.count == 2);
+	pci_read_briefly(&ctx);
+	assert(brief->pci.devices.count == 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		check_device(&answer.devices.items[i]);
 		check_device(&brief->pci.devices.items[i]);
