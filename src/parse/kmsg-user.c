@@ -64,12 +64,26 @@ static size_t byte_size(struct span s)
 }
 
 /* net/netfilter/nf_log_syslog.c, nf_log_dump_packet_common(), net/bridge/netfilter/ebt_log.c: the prefix of a LOG rule, of
- * up to 127 bytes, comes first. With net.netfilter.nf_log_all_netns=1 any user has such rules. */
+ * up to 127 bytes, comes first. With net.netfilter.nf_log_all_netns=1 any user has such rules. The driver's messages have
+ * the name of a process in them: what is asked for here is longer than such a name, or ends the message. */
 static bool is_of_packet(struct span message)
 {
-	const char *in = span_search(message, "IN=");
+	static const char *const next[] = { " ARP HTYPE=", " MACSRC=", " MAC source = " };
+	const char *at = span_search(message, "IN=");
+	struct span rest;
 
-	return in && span_search(from(message, (size_t)(in - message.p)), " OUT=") != NULL;
+	at = at ? span_search(from(message, (size_t)(at - message.p)), " OUT=") : NULL;
+	if (!at)
+		return false;
+	rest = from(message, (size_t)(at + strlen(" OUT=") - message.p));
+	at = span_search(rest, " SRC=");
+	if (at && span_search(from(rest, (size_t)(at - rest.p)), " DST="))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(next); i++)
+		if (span_search(rest, next[i]))
+			return true;
+	rest = span_trim(rest);
+	return span_find(rest, ' ') == rest.n;
 }
 
 bool kmsg_is_of_user(struct span message)

@@ -102,15 +102,17 @@ static int ask_audit(struct host *host, void *facts, struct arena *arena, void *
 }
 
 void log_denials_read(struct host *host, struct log_facts *log, struct arena *arena,
-		      uint64_t boot_s)
+		      const struct fact_u64 *boot)
 {
+	uint64_t boot_s = is_known(*boot) ? boot->value : 0;
 	struct log_facts answer = { 0 };
 	int rc = host_query(host, AUDIT, &log_facts_desc, &answer, arena, ask_audit, &boot_s);
 
 	/* Without auditd the kernel log has them. */
 	if (rc == -ENOENT)
 		return;
-	if (rc)
+	/* Nor is it known which records are of this boot without its time. */
+	if (rc || !is_known(*boot))
 		log->denials.state = FACT_UNKNOWN;
 	else if (is_unknown(log->denials))
 		log->denials = answer.denials;

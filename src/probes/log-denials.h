@@ -17,8 +17,8 @@ struct log_denials {
 /* Keeps RECORD if it concerns GPUs and is not of an earlier boot than SINCE_S, the Unix time; 0: not known. */
 void log_denials_add(struct log_denials *denials, struct span record, uint64_t since_s);
 
-/* Adds those of auditd's file to what the kernel log had. */
+/* Adds those of auditd's file to what the kernel log had. BOOT, the Unix time: without it all are unknown. */
 void log_denials_read(struct host *host, struct log_facts *log, struct arena *arena,
-		      uint64_t boot_s);
+		      const struct fact_u64 *boot);
 
 #endif

@@ -458,8 +458,7 @@ static void run(struct probe_context *ctx)
 	/* A user who can read neither ring buffer nor journal can still be allowed to read files. */
 	if (is_unknown(log->source))
 		read_files(ctx);
-	log_denials_read(ctx->host, log, ctx->arena,
-			 is_known(ctx->node->os.boot_time_s) ? ctx->node->os.boot_time_s.value : 0);
+	log_denials_read(ctx->host, log, ctx->arena, &ctx->node->os.boot_time_s);
 	if (is_unknown(log->source))
 		host_gap_note(
 			ctx->host, KMSG_DEVICE, rc ? rc : -ENODATA,

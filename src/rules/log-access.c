@@ -127,12 +127,13 @@ static void refused_device(struct rule_context *ctx, const struct log_denial *d,
 
 	if (!is_device(d) || !is_of_jobs(d))
 		return;
-	/* Allowed since then. */
-	if (is_of_selinux(d) && known_is(containers->container_use_devices, true))
+	/* Allowed since then, or that is not known. */
+	if (is_of_selinux(d) && (is_unknown(containers->container_use_devices) ||
+				 known_is(containers->container_use_devices, true)))
 		return;
 	r->subject = is_known(d->target) ? d->target.value : d->program.value;
 	r->loss = "containers cannot open the device";
-	r->fact = "containers.container_use_devices";
+	r->fact = is_of_selinux(d) ? "containers.container_use_devices" : NULL;
 	if (is_of_selinux(d) && str_is(d->label, "xserver_misc_device_t"))
 		r->remedy = "Run setsebool -P container_use_devices on.";
 }
