@@ -29,7 +29,7 @@ BEFORE = "gpu01:1:2 [0] NCCL WARN Frobnication is over"
 
 def rows():
     with open(TABLE, encoding="ascii") as file:
-        cells = [line.rstrip("\n").split("\t") for line in file if line.strip() and line[0] not in "#="]
+        cells = [line.rstrip("\n").split("\t") for line in file if line.strip() and line[0] != "#"]
     return [dict(zip(COLUMNS, c)) for c in cells]
 
 
@@ -85,16 +85,18 @@ def test_rules_exist():
     known = {r["id"] for r in json.loads(subprocess.run([program.binary(), "rules", "--json"], capture_output=True,
                                                         check=True, timeout=60).stdout)["rules"]}
     known |= {rule.split("/")[0] + "/*" for rule in known} | {"-"}
-    with open(TABLE, encoding="ascii") as file:
-        lists = {line[2:].split("\t")[0]: line.rstrip("\n").split("\t")[1] for line in file if line.startswith("= ")}
-    used = set()
-    for row in rows():
-        for rule in row["rules"].split(","):
-            used.add(rule)
-            assert rule in known or rule[1:] in lists, (row["id"], rule)
-    for name, rules in lists.items():
-        assert "@" + name in used, name
-        assert set(rules.split(",")) <= known, name
+    with open(os.path.join(program.TOP, "data", "causes.txt"), encoding="ascii") as file:
+        known |= {"@" + line.split("\t")[0] for line in file if "\t" in line}
+    assert [(row["id"], rule) for row in rows() for rule in row["rules"].split(",") if rule not in known] == []
+
+
+def test_each_list_of_causes_is_named():
+    with open(os.path.join(program.TOP, "data", "causes.txt"), encoding="ascii") as file:
+        lists = dict(line.rstrip("\n").split("\t") for line in file if "\t" in line)
+    with open(MESSAGES, encoding="ascii") as file:
+        named = {rule for line in file if not line.startswith("#") for rule in line.split("\t")[7].split(",")}
+    named |= {rule for text in [row["rules"] for row in rows()] + list(lists.values()) for rule in text.split(",")}
+    assert [name for name in lists if "@" + name not in named] == []
 
 
 @pytest.mark.parametrize("line, said", [

@@ -44,7 +44,8 @@ def binary():
 
 def writer_of(table):
     """The command that makes C of data/TABLE.tsv, without the name of the file."""
-    return ["awk", "-f", os.path.join(TOP, "data", "texts.awk"), "-f", os.path.join(TOP, "data", table + ".awk")]
+    return ["awk", "-v", "causes=" + os.path.join(TOP, "data", "causes.txt"),
+            "-f", os.path.join(TOP, "data", "texts.awk"), "-f", os.path.join(TOP, "data", table + ".awk")]
 
 
 def environment(**more):
