@@ -228,3 +228,40 @@ def test_healthy_logs_have_no_failure(why):
             lines = file.read().splitlines()
         for text in ["\n".join(lines) + "\n"] + [line + "\n" for line in lines]:
             assert not decisive(why(text)), text
+
+
+# ---- what explains it ----
+
+def named_rules(found):
+    return {f if isinstance(f, str) else f["rule"] for answers in found["answers"].values() for f in answers}
+
+
+@pytest.mark.parametrize("line, topic", [
+    ("CUDA Error: 802", "topic-cuda-802"), ("cuInit returned 803 (failed)", "topic-cuda-803"),
+    ("ERROR: cudaSetDevice failed, error=999", "topic-cuda-999"), ("CUDA initialization failed: error code 100", "topic-cuda-100"),
+    ("error: cuda error 35 in a.cu", "topic-cuda-35"), ("error: cuda error 1802", "topic-cuda"),
+])
+def test_a_cuda_error_by_its_number(line, topic, why):
+    assert decisive(why(line + "\n")) == topic
+
+
+def test_words_without_rules_take_those_of_what_followed(why):
+    """An unknown NCCL WARN has no rules; what NCCL says behind it has. A row has its own, or none."""
+    log = "gpu01:1:2 [0] a.cc:7 NCCL WARN Frobnication is over\n"
+    assert decisive(why(log + CONSEQUENCE + "\n")) == "topic-nccl-warn"
+    assert "limits/memlock" in named_rules(why(log + CONSEQUENCE + "\n"))
+    assert "limits/memlock" not in named_rules(why("CUDA error: device-side assert triggered\n" + CONSEQUENCE + "\n"))
+
+def confirmed():
+    """[(name, {rule, ...}, log)]"""
+    with open(os.path.join(LOGS, "confirmed.cases"), encoding="utf-8") as file:
+        blocks = re.split(r"(?m)^== ", file.read())[1:]
+    heads = [block.partition("\n") for block in blocks]
+    return [(head.split(" | ")[0], set(head.split(" | ")[1].split(",")), log) for head, _, log in heads]
+
+
+@pytest.mark.parametrize("name, rules, log", confirmed(), ids=[case[0] for case in confirmed()])
+def test_the_confirmed_cause_is_named(name, rules, log, why):
+    """Each answer about the node is of a rule that the log names: the cause has one, whatever it is."""
+    found = why(log)
+    assert decisive(found) and named_rules(found) & rules, name

@@ -93,6 +93,7 @@ def test_each_row_is_recognised_in_its_place(why):
     ("a-b\tnccl\tfailure\tshort {x}\t-\t-\tIt is.\t-\t-\t-\tS", "fewer than 8"),
     ("a-b\tnccl\tbad\tlong enough {x}\t-\t-\tIt is.\t-\t-\t-\tS", "no kind"),
     ("a-b\tnccl\tfailure\tlong enough {x}\t-\t-\tIt is.\tpci\t-\t-\tS", "no list of rules"),
+    ("a-b\tnccl\tfailure\tlong enough {x}\t-\t-\tIt is.\t@nothing\t-\t-\tS", "not defined"),
     ("a-b\tnccl\tchoice\tlong enough {x}\t-\t-\tIt is.\t-\t-\ta={y}\tS", "no variable"),
     ("a-b\tnccl\tfailure\tlong enough {x}\t-\t-\tIt is.\t-\t-\t-", "11 columns"),
 ])
