@@ -110,8 +110,8 @@ $11 == "" { fail("no source") }
 	head[rows] = "{ MESSAGE_" ($3 in failures ? "FAILURE, FAILURE_" : toupper($3) ", FAILURE_") \
 		     ($3 in failures && $3 != "failure" ? toupper($3) : "PLAIN") ", " parts ", " (binds == 2 ? "true" : "false") ", " \
 		     ($10 == "-" || $10 ~ /\{/ ? "false" : "true") ", "
-	text[rows] = string($1) string($2) string($4) optional($5) optional($6) string($7) optional(expand($8)) optional($9) \
-		     optional($10) string($11) list
+	text[rows] = string($1) string($2) string($4) optional($5) optional($6) string($7) optional(expand($8)) \
+		     optional(elsewhere($9, $8)) optional($10) string($11) list
 }
 
 END {

@@ -47,13 +47,14 @@ function is_rules(text)
 	return text ~ /^[a-z]+\/[a-z0-9*-]+(,[a-z]+\/[a-z0-9*-]+)*$/
 }
 
-# data/causes.txt, in whose form header and names are: its lines to causes_of[].
+# The lines of data/causes.txt to causes_of[] and elsewhere_of[].
 function read_causes(file,    line, part)
 {
 	while ((getline line < file) > 0)
 		if (line !~ /^(#|$)/) {
 			split(line, part, "\t")
 			causes_of[part[1]] = expand(part[2])
+			elsewhere_of[part[1]] = part[3]
 		}
 	close(file)
 }
@@ -77,4 +78,13 @@ function expand(text,    i, n, k, m, part, own, had, out)
 	if (!is_rules(out))
 		fail("\"" text "\" is no list of rules")
 	return out
+}
+
+# What else it can be: TEXT, or that of the first list in RULES.
+function elsewhere(text, rules,    name)
+{
+	if (text != "-" || !match(rules, /@[a-z0-9]+/))
+		return text
+	name = substr(rules, RSTART + 1, RLENGTH - 1)
+	return elsewhere_of[name]
 }

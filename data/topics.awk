@@ -36,7 +36,7 @@ $9 == "" { fail("no source") }
 	if ($5 != "-")
 		check_words($5)
 	head[++rows] = "TOPIC_" toupper($3)
-	text[rows] = string($1) string($2) string($6) optional(expand($7)) optional($8) string($9) string(plain($4)) \
+	text[rows] = string($1) string($2) string($6) optional(expand($7)) optional(elsewhere($8, $7)) string($9) string(plain($4)) \
 		     optional(plain($5))
 }
 

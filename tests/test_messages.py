@@ -71,7 +71,8 @@ def read_causes():
     with open(os.path.join(program.TOP, "data", "causes.txt"), encoding="ascii") as file:
         for line in file:
             if line.strip() and not line.startswith("#"):
-                name, rules = line.rstrip("\n").split("\t")
+                name, rules, elsewhere = line.rstrip("\n").split("\t")
+                assert elsewhere.endswith("."), name
                 assert name not in causes and re.fullmatch("[a-z0-9]+", name), name
                 names = rules.split(",")
                 assert len(names) == len(set(names)), name

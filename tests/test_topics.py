@@ -92,7 +92,7 @@ def test_rules_exist():
 
 def test_each_list_of_causes_is_named():
     with open(os.path.join(program.TOP, "data", "causes.txt"), encoding="ascii") as file:
-        lists = dict(line.rstrip("\n").split("\t") for line in file if "\t" in line)
+        lists = dict(line.rstrip("\n").split("\t")[:2] for line in file if "\t" in line)
     with open(MESSAGES, encoding="ascii") as file:
         named = {rule for line in file if not line.startswith("#") for rule in line.split("\t")[7].split(",")}
     named |= {rule for text in [row["rules"] for row in rows()] + list(lists.values()) for rule in text.split(",")}

@@ -61,7 +61,7 @@ def rows():
 def expand_rules(text):
     """The column rules of a row, with the lists of data/causes.txt: each rule where it is first."""
     with open(os.path.join(program.TOP, "data", "causes.txt"), encoding="ascii") as file:
-        lists = dict(line.rstrip("\n").split("\t") for line in file if "\t" in line)
+        lists = dict(line.rstrip("\n").split("\t")[:2] for line in file if "\t" in line)
     names = [rule for name in text.split(",") for rule in (expand_rules(lists[name[1:]]) if name[0] == "@" else [name])]
     return list(dict.fromkeys(names))
 
