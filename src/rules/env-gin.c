@@ -171,7 +171,8 @@ static const struct rule env_gin_rules[] = {
 		.reads =
 			"NCCL_CROSS_NIC, NCCL_GIN_ENABLE and NCCL_GIN_TYPE (also in nccl.conf), EP_DISABLE_GIN; NCCL "
 			"on disk.",
-		.why = "NCCL " NCCL_GIN_CROSS_NIC " and 2.29.3 offer GIN only if NCCL_CROSS_NIC is not 0. From " NCCL_GIN_RAIL
+		.why = "NCCL " NCCL_GIN_CROSS_NIC
+		       " and 2.29.3 offer GIN only if NCCL_CROSS_NIC is not 0. From " NCCL_GIN_RAIL
 		       " on NCCL then offers GIN within a rail, for all ranks if one of them has 0. DeepEP 2 needs "
 		       "NCCL 2.30.4 and uses that in its hybrid mode: a note. Without that mode it stops with \"NCCL "
 		       "GIN is unavailable\". The rule applies in the profiles deepep and nccl-gin, and where "

@@ -94,7 +94,7 @@ static void check_gdrdrv(struct rule_context *ctx)
 				       .evidence = { "modules.files", "modules.loaded" });
 		return;
 	}
-	/* .modinfo of every gdrdrv.ko names nv-p2p-dummy: GDRCopy's Makefile always builds that beside it. depmod goes by
+	/* .modinfo of every gdrdrv.ko names nv-p2p-dummy: GDRCopy's Makefile always builds that beside it. depmod uses
 	 * the symbols and leads to nvidia. */
 	if (node_module(ctx->node, "nv_p2p_dummy"))
 		FAIL(ctx,

@@ -473,7 +473,7 @@ static const struct rule virt_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: "
 			"src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c "
-			"(kbusEnableStaticBar1Mapping), src/nvidia/interface/nvrm_registry.h "
+			"(kbusIsStaticBar1Supported_TU102), src/nvidia/interface/nvrm_registry.h "
 			"(RmConfidentialCompute)\n"
 			"nvml.h of NVML 13 (github.com/NVIDIA/go-nvml): nvmlSystemGetConfComputeState\n"
 			"Linux 6.12.117: arch/x86/mm/mem_encrypt.c",
