@@ -279,7 +279,7 @@ static const struct rule pci_ordering_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_unsafe,
 		.impact =
-			"Completions stall. Latencies that were hundreds of times longer were reported.",
+			"Large messages are slow: with perftest a latency was about 250 times as long.",
 		.then = THEN_REBOOT,
 		.remedy = "Switch off PCIe Relaxed Ordering in the firmware setup of the server.",
 		.activation = ACTIVATION_REBOOT,
