@@ -597,23 +597,25 @@ static const struct rule modules_rules[] = {
 	},
 	{
 		.id = "modules/nvidia-uvm-not-loaded",
-		.title = "CUDA fails in containers and jobs: nvidia_uvm is not loaded",
+		.title = "CUDA can fail in containers and jobs: nvidia_uvm is not loaded",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.needs_module = "nvidia_uvm",
 		.evaluate = check_uvm,
-		.impact = "cuInit fails with error 999 or 3 for users who may not load modules.",
+		.impact =
+			"cuInit fails with error 999 (unknown error) where nothing loads it. nvidia-smi works.",
 		.remedy = "Load nvidia-uvm, now and at boot.",
 		.fix = { "load-module", { "nvidia_uvm", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "The loaded modules.",
-		.why = "The setuid program nvidia-modprobe loads nvidia_uvm at the first use. A container cannot start it. A "
-		       "vGPU host needs nvidia and nvidia_vgpu_vfio alone.",
+		.why = "CUDA starts nvidia-modprobe, which loads nvidia_uvm where it is installed setuid root. A container "
+		       "without CAP_SYS_MODULE cannot load it. A vGPU host needs nvidia and nvidia_vgpu_vfio alone.",
 		.check = "lsmod | grep nvidia_uvm; ls -l /dev/nvidia-uvm",
 		.sources =
 			"nvidia-modprobe 565.57.01 (2024-10-10): nvidia-modprobe(1)\n"
 			"github.com/NVIDIA/gpu-driver-container, 0c1f411: vgpu-manager/ubuntu22.04/nvidia-driver "
 			"(_load_driver)\n"
+			"github.com/ggml-org/llama.cpp issue 7218 (2024-05-23)\n"
 			"github.com/NVIDIA/gpu-operator issue 2685",
 	},
 	{
