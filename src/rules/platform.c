@@ -315,7 +315,7 @@ static const struct rule platform_rules[] = {
 		       "with ACS on, which Linux asks for before it gives a device PASIDs. The "
 		       "argument is needed: passthrough can also be the default of the kernel's configuration. NVIDIA's "
 		       "and Red Hat's kernels can have the change earlier, and this is a warning there. From 6.11 on "
-		       "passthrough and translation both work; NVIDIA's kernels then use passthrough.",
+		       "passthrough and translation both work; NVIDIA's 6.14 kernel uses passthrough.",
 		.check =
 			"uname -r; cat /sys/bus/pci/devices/*/iommu_group/type | sort | uniq -c; dmesg | grep arm_smmu",
 		.cost = "With translation the transfers of NICs and disks cost some processor time.",
