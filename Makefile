@@ -204,19 +204,19 @@ $(B)/tests/all.a: $(filter-out $(B)/main.o,$(OBJECTS))
 unit: $(UNITS) $(B)/tests/txn-driver $(B)/tests/generator-standin
 
 # Carries out plans that a test wrote down: tests/test_txn.py, tests/test_generators.py.
-$(B)/tests/txn-driver: tests/txn-driver.c $(B)/tests/all.a
+$(B)/tests/txn-driver: tests/programs/txn-driver.c $(B)/tests/all.a
 	@echo "  CC      $@"
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a \
 		$(ALL_LDLIBS)
 
 # Says which modules would be loaded: tests/vm/loads.py.
-$(B)/tests/modprobe-dry-run: tests/modprobe-dry-run.c $(B)/tests/all.a
+$(B)/tests/modprobe-dry-run: tests/programs/modprobe-dry-run.c $(B)/tests/all.a
 	@echo "  CC      $@"
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a \
 		$(ALL_LDLIBS)
 
 # Runs in roots that have no libraries. Where there is no static C library, what needs it is skipped.
-$(B)/tests/generator-standin: tests/generator-standin.c
+$(B)/tests/generator-standin: tests/programs/generator-standin.c
 	@echo "  CC      $@"
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE $(WARNINGS) -O2 -static -o $@ $< || echo "  (skipped)"

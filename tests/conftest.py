@@ -93,7 +93,7 @@ def hide(tmp_path_factory):
     """hide(NAME...): the environment in which the program finds none of these libraries."""
     library = tmp_path_factory.mktemp("hide") / "hide-library.so"
     subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library,
-                    os.path.join(HERE, "hide-library.c"), "-ldl"], check=True)
+                    os.path.join(HERE, "programs", "hide-library.c"), "-ldl"], check=True)
 
     return lambda *names: {"LD_PRELOAD": str(library), "HIDE_LIBRARY": " ".join(names),
                            "ASAN_OPTIONS": "verify_asan_link_order=0"}

@@ -48,7 +48,7 @@ def build(place):
         if not where.exists():
             where.mkdir()
             subprocess.run(["cc", "-D_GNU_SOURCE", "-Wall", "-Werror", "-shared", "-fPIC", "-o", where / name,
-                            HERE / "hostile-library.c"], check=True)
+                            HERE / "programs" / "hostile-library.c"], check=True)
         return where
     return library
 
@@ -70,7 +70,7 @@ def targets(place):
     said = []
     preload = Path(place) / "say-library.so"
     if not preload.exists():
-        subprocess.run(["cc", "-Wall", "-Werror", "-shared", "-fPIC", "-o", preload, HERE / "say-library.c"], check=True)
+        subprocess.run(["cc", "-Wall", "-Werror", "-shared", "-fPIC", "-o", preload, HERE / "programs" / "say-library.c"], check=True)
     try:
         yield {"AT": str(file), "SOCKET": str(folder / "socket"), "VICTIM": str(victim.pid),
                "OUTSIDE": str(outside), "SAY": str(write), "LD_PRELOAD": str(preload)}, write, said
@@ -186,7 +186,8 @@ def scribbling(place, name, how, stays=False):
     preload = Path(place) / "say-library.so"
     for source, to in (("scribble-library.c", folder / name), ("say-library.c", preload)):
         if not to.exists():
-            subprocess.run(["cc", "-Wall", "-Werror", "-shared", "-fPIC", "-o", to, HERE / source],
+            subprocess.run(["cc", "-Wall", "-Werror", "-shared", "-fPIC", "-o", to,
+                            HERE / "programs" / source],
                            check=True)
     read, write = os.pipe()
     said = []

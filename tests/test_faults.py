@@ -28,7 +28,7 @@ def library(place):
     """Preloaded beside a sanitizer, whose allocator it would replace, it cannot be."""
     file = os.path.join(place, "fault.so")
     subprocess.run([os.environ.get("CC", "cc"), "-O1", "-D_GNU_SOURCE", "-fno-builtin", "-shared",
-                    "-fPIC", "-o", file, os.path.join(HERE, "fault.c"), "-ldl"], check=True)
+                    "-fPIC", "-o", file, os.path.join(HERE, "programs", "fault.c"), "-ldl"], check=True)
     if b"libasan" in subprocess.run(["ldd", program.binary()], stdout=subprocess.PIPE).stdout:
         pytest.skip("the program has a sanitizer")
     return file

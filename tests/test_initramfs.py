@@ -15,9 +15,9 @@ import zlib
 import pytest
 
 from lib.long import or_short
-from images import (COMPRESSORS, TRAILER, archive, compress, cpio, decompress, entry, folder,
+from lib.images import (COMPRESSORS, TRAILER, archive, compress, cpio, decompress, entry, folder,
                     listing, module, pad, symlink)
-from trees import HERE, KERNEL, PROGRAM, facts, link, new_tree, run, write
+from lib.trees import HERE, KERNEL, PROGRAM, facts, link, new_tree, run, write
 
 WANTED = re.compile(r"(nvidia|nouveau|nova|gdrdrv|nv.peer.mem|mlx|ib_|rdma|vfio)[^/]*\.ko(\.\w+)?$")
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from lib import plans, program, tree
-from userland import make, observe
+from lib.userland import make, observe
 
 KERNEL = "6.8.0-test"
 LIB = "/lib/modules/" + KERNEL

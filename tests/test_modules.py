@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from lib import modinfo
-from userland import Link, by, gaps, make, observe, run
+from lib.userland import Link, by, gaps, make, observe, run
 
 KERNEL = "6.8.0-test"
 LIB = "/lib/modules/" + KERNEL

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from trees import HERE, PROGRAM, facts, link, new_tree, run, write
+from lib.trees import HERE, PROGRAM, facts, link, new_tree, run, write
 
 IB = "sys/class/infiniband"
 ZERO = ":".join(["0000"] * 8)
@@ -291,9 +291,9 @@ def build_library(folder, behaviour):
     """A libibverbs that knows one device, mlx5_0. BEHAVIOUR is what registration does."""
     folder.mkdir()
     subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Werror", "-D" + behaviour,
-                    "-Wl,--version-script=%s" % (HERE / "verbs-standin.map"),
+                    "-Wl,--version-script=%s" % (HERE / "programs" / "verbs-standin.map"),
                     "-Wl,-soname,libibverbs.so.1", "-o", folder / "libibverbs.so.1",
-                    HERE / "verbs-standin.c"], check=True)
+                    HERE / "programs" / "verbs-standin.c"], check=True)
     return folder
 
 

@@ -134,11 +134,18 @@ static void read_displays(struct probe_context *ctx, struct gpu *gpu)
 			read_card(ctx, gpu, names.items[i]);
 }
 
-static void add_gpu(struct probe_context *ctx, const char *bdf)
+static struct gpu *append_gpu(struct probe_context *ctx, const char *bdf)
 {
 	struct gpu *gpu = LIST_ADD(ctx->arena, &ctx->node->gpu.devices);
 
 	gpu->bdf = fact_str(ctx->arena, bdf);
+	return gpu;
+}
+
+static void add_gpu(struct probe_context *ctx, const char *bdf)
+{
+	struct gpu *gpu = append_gpu(ctx, bdf);
+
 	if (!ctx->brief)
 		read_displays(ctx, gpu);
 	if (!sleeps(ctx, gpu))
@@ -156,7 +163,8 @@ static void ask_driver(struct probe_context *ctx)
 		add_gpu(ctx, names.items[i]);
 }
 
-static void run(struct probe_context *ctx)
+/* AHEAD are GPUs that were read already; those that are no PCI function are left out. */
+static void add_gpus(struct probe_context *ctx, const struct gpu_facts *ahead)
 {
 	const struct pci_facts *pci = &ctx->node->pci;
 
@@ -165,9 +173,49 @@ static void run(struct probe_context *ctx)
 		return;
 	}
 	ctx->node->gpu.devices.state = FACT_KNOWN;
-	for_each(device, &pci->devices)
-		if (pci_is_gpu(device))
+	for_each(device, &pci->devices) {
+		const struct gpu *gpu;
+
+		if (!pci_is_gpu(device))
+			continue;
+		gpu = LIST_FIND(&ahead->devices, device->bdf.value);
+		if (gpu)
+			*LIST_ADD(ctx->arena, &ctx->node->gpu.devices) = *gpu;
+		else
 			add_gpu(ctx, device->bdf.value);
+	}
+}
+
+static void run(struct probe_context *ctx)
+{
+	add_gpus(ctx, &(struct gpu_facts){ 0 });
+}
+
+/* The driver takes 0.2 ms for the information of a GPU, so preflight reads it while other probes run. PCI functions are
+ * not known then: the GPUs that the driver has taken are. */
+static void read_ahead(struct probe_context *ctx)
+{
+	struct gpu_facts *gpu = &ctx->node->gpu;
+	_cleanup_names_ struct names names = { 0 };
+
+	gpu->devices.state = probe_state(host_list(ctx->host, &names, GPUS));
+	for (size_t i = 0; i < names.count; i++) {
+		struct fact_str status = { 0 };
+
+		probe_str(ctx, &status, PCI "/%s/power/runtime_status", names.items[i]);
+		if (!is_known(status) || str_is(status, "suspended"))
+			continue;
+		read_information(ctx, append_gpu(ctx, names.items[i]));
+	}
+}
+
+/* After read_ahead(), or without it. */
+static void run_briefly(struct probe_context *ctx)
+{
+	const struct gpu_facts ahead = ctx->node->gpu;
+
+	ctx->node->gpu = (struct gpu_facts){ 0 };
+	add_gpus(ctx, &ahead);
 }
 
 const struct probe probe_gpu = {
@@ -176,5 +224,6 @@ const struct probe probe_gpu = {
 	.is_hardware = true,
 	PROBE_SECTION(gpu),
 	.run = run,
-	.brief = run,
+	.brief = run_briefly,
+	.brief_ahead = read_ahead,
 };

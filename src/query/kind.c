@@ -375,17 +375,20 @@ struct gpu_counts {
 static struct gpu_counts count_gpus(const struct node *node, const char *name)
 {
 	struct gpu_counts n = { 0 };
+	const struct pci_device *last = NULL;
+	const struct gpu_model *model = NULL;
 
 	for_each(d, &node->pci.devices) {
-		const struct gpu_model *model;
-
 		if (!pci_is_gpu(d))
 			continue;
-		model = gpu_model(d);
+		/* Mostly they are all of one model. */
+		if (!last || !known_is(d->device_id, last->device_id.value))
+			model = gpu_model(d);
+		last = d;
 		n.all++;
 		n.unnamed += !model && strcmp(gpu_name(node, d), "NVIDIA GPU") == 0;
 		n.named += name && strstr(model ? model->name : gpu_name(node, d), name);
-		n.data_centre += gpu_is_data_centre(d);
+		n.data_centre += model ? model->kind == GPU_DATA_CENTRE : gpu_is_data_centre(d);
 		n.cards += model && (model->kind == GPU_GEFORCE || model->kind == GPU_WORKSTATION);
 	}
 	return n;

@@ -151,7 +151,7 @@ const char *module_purpose(const char *name)
 		  "Programs find no RDMA device: /dev/infiniband/uverbs* is missing." },
 		{ "rdma_ucm",
 		  "Programs cannot connect by librdmacm: /dev/infiniband/rdma_cm is missing." },
-		{ "ib_umad", "opensm, ibstat and other subnet tools do not work." },
+		{ "ib_umad", "opensm and the InfiniBand diagnostics do not work." },
 		{ "ib_ipoib", "There is no IP over InfiniBand." },
 	};
 

@@ -179,13 +179,13 @@ static const struct rule bios_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.repaired_by = BY_FIRMWARE,
 		.reads = "NUMA nodes and sockets under /sys/devices/system, on EPYC processors.",
-		.why = "In two reports with PCIe GPUs NPS4 was several times faster. The right value depends on the board, so "
+		.why = "In three reports with PCIe GPUs NPS4 cured a low bandwidth. The right value depends on the board, so "
 		       "this is a note.",
 		.check = "lscpu | grep -i numa; numactl -H",
 		.cost = "A change needs a reboot, and changes the NUMA numbers of every job.",
 		.sources =
 			"github.com/NVIDIA/nccl: issue 1285 (2024-12-17)\n"
-			"github.com/NVIDIA/nccl-tests: issue 293 (2025-03-08)\n"
+			"github.com/NVIDIA/nccl-tests: issues 74 (2021-03-05) and 293 (2025-03-08)\n"
 			"HPC Advisory Council, AMD 2nd Gen EPYC CPU Tuning Guide for InfiniBand HPC (page 1280442391): NPS Configuration",
 	},
 	{
@@ -195,8 +195,8 @@ static const struct rule bios_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mmio_base,
 		.impact =
-			"Peer transfers fail with remote access errors (perftest: syndrome 0x51), or virtual machines with the GPU "
-			"do not start.",
+			"RDMA transfers of GPU memory fail with a local protection error (perftest: status 4, syndrome 0x51), or "
+			"virtual machines with the GPU do not start.",
 		.then = THEN_REBOOT,
 		.remedy = "Lower the memory mapped I/O base in the firmware setup (Dell: from 56 "
 			  "TB to 12 TB).",
@@ -206,7 +206,7 @@ static const struct rule bios_rules[] = {
 			"The address of BAR1 of each GPU, and \"DMA Size\" in /proc/driver/nvidia/gpus/*/information.",
 		.why = "A device can only address as many bits as it has. A BAR beyond that is out of reach for its peers. "
 		       "At 56 TB Dell reports virtual machines that do not start, and a maintainer of perftest suspects it behind "
-		       "failing transfers. Most bare-metal nodes work there, so that alone is a note.",
+		       "failing transfers. That alone is a note.",
 		.check =
 			"lspci -vd 10de: | grep 64-bit; grep -r 'DMA Size' /proc/driver/nvidia/gpus",
 		.sources =

@@ -313,8 +313,7 @@ static const struct rule driver_fork_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_geforce,
 		.impact =
-			"No NIC can read or write GPU memory. NCCL and UCX copy through host memory. NVSHMEM "
-			"and GDRCopy do not start.",
+			"No NIC can read or write GPU memory. NCCL and UCX copy through host memory. GDRCopy does not work.",
 		.remedy =
 			"Use a data-centre or RTX professional GPU. On GeForce let NCCL copy through host memory: with this "
 			"driver, settings of the IOMMU or BAR1 do not change that.",
@@ -349,9 +348,9 @@ static const struct rule driver_fork_rules[] = {
 		.reads =
 			"\"The peer DMA address ... is not aligned at\" in the kernel log, and the type of the IOMMU group "
 			"of each GPU.",
-		.why = "Peer-to-peer through a static BAR1 maps the peer's memory with pages of 512 MiB. The"
-		       " DMA address must be a multiple of that. An address that the IOMMU assigns need not be. Without "
-		       "translation it is the BAR's, and drivers before 580.65.06 begin the mapping right after the "
+		.why = "Peer-to-peer through a static BAR1 can map the peer's memory with pages of 512 MiB. "
+		       "The driver refuses a DMA address that is no multiple of that. An address that the IOMMU assigns need not be. Without "
+		       "translation it is the BAR's, and NVIDIA's drivers before 580.65.06 begin the mapping right after the "
 		       "console of the GPU that the firmware used first.",
 		.check = "dmesg | grep 'is not aligned at'",
 		.sources =

@@ -459,8 +459,8 @@ static const struct rule driver_options_rules[] = {
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
-		.why = "EnableMSI=0 is a workaround for old boards. pci=nomsi removes message-signalled "
-		       "interrupts from every device.",
+		.why = "With EnableMSI=0 the driver uses wired interrupts. pci=nomsi removes message-signalled interrupts "
+		       "from every device.",
 		.check = OPTION_CHECK("EnableMSI"),
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (EnableMSI), "
@@ -480,7 +480,8 @@ static const struct rule driver_options_rules[] = {
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
-		.why = "RegisterPCIDriver=0 is for platforms whose GPU is not a PCI device.",
+		.why = "With RegisterPCIDriver=0 the driver does not register with the kernel's PCI subsystem, which then "
+		       "offers it no GPU.",
 		.check = OPTION_CHECK("RegisterPCIDriver"),
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (RegisterPCIDriver)",
@@ -498,13 +499,13 @@ static const struct rule driver_options_rules[] = {
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
-		.why = "The open kernel modules always use the firmware of the GPU System Processor (GSP), and ignore this "
-		       "option. With the proprietary modules EnableGpuFirmware=0 is a legitimate workaround before "
+		.why = "The open kernel modules use the firmware of the GPU System Processor (GSP) for every GPU but a vGPU, and "
+		       "ignore this option. With the proprietary modules EnableGpuFirmware=0 is a legitimate workaround before "
 		       "Blackwell.",
 		.check = OPTION_CHECK("EnableGpuFirmware"),
 		.sources =
-			"open-gpu-kernel-modules 515.43.04, 595.45.04: kernel-open/common/inc/nv-firmware-registry.h, "
-			"src/nvidia/arch/nvalloc/unix/src/osapi.c (rm_set_rm_firmware_requested)\n"
+			"open-gpu-kernel-modules 595.45.04: kernel-open/common/inc/nv-firmware-registry.h; 515.43.04 and "
+			"595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (rm_set_rm_firmware_requested)\n"
 			"github.com/NVIDIA/open-gpu-kernel-modules issue 820",
 	},
 	{
@@ -521,7 +522,7 @@ static const struct rule driver_options_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS
 		" And \"GPU Excluded\" in /proc/driver/nvidia/gpus/*/information.",
-		.why = "ExcludedGpus names UUIDs and stays in the configuration after a repair. GpuBlacklist"
+		.why = "ExcludedGpus names UUIDs. GpuBlacklist"
 		       " is its old name. ExcludeAllGpus excludes all of them.",
 		.check = "grep -r 'GPU Excluded' /proc/driver/nvidia/gpus/; " OPTION_CHECK(
 			"ExcludedGpus"),
@@ -537,21 +538,22 @@ static const struct rule driver_options_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_nvlink_disabled,
 		.impact =
-			"GPUs copy over PCIe or through host memory. NVLS, DeepEP's kernels within a node and"
-			" boards with NVSwitch do not work.",
+			"GPUs copy over PCIe or through host memory. NVLS and DeepEP's kernels within a node need NVLink.",
 		.then = THEN_IMAGE | THEN_REBOOT,
 		.remedy = OPTION_REMEDY " Keep the other keys of RegistryDwords.",
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS,
-		.why = "NvLinkDisable, and in RegistryDwords RMNvLinkControl (bit 0), RMNvLinkDisableLinks "
-		       "and RMNvLinkEnable, are for tests. On a node without NVSwitch and with fewer than "
+		.why = "NvLinkDisable, and in RegistryDwords RMNvLinkControl (bit 0), switch NVLink off. RMNvLinkDisableLinks and "
+		       "RMNvLinkEnable remove single links or all. On an H20 board with RMNvLinkEnable=0 NCCL copied through host "
+		       "memory. On a node without NVSwitch and with fewer than "
 		       "two data-centre GPUs this is a note.",
 		.check =
 			"grep -iE 'NvLink|RegistryDwords' /proc/driver/nvidia/params; nvidia-smi nvlink -s",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/interface/nvrm_registry.h (RMNvLink*),"
 			" kernel-open/nvidia/nv-reg.h (NvLinkDisable)\n"
+			"DeepEP 2.1.0: docs/nvshmem.md (Prerequisites)\n"
 			"github.com/NVIDIA/nccl-tests issue 250",
 	},
 	{

@@ -159,7 +159,8 @@ static const struct rule driver_p2p_keys_rules[] = {
 		.max_severity = SEVERITY_ERR,
 		.evaluate = check_p2p_keys,
 		.impact =
-			"Copies can use a path that this board does not support, and deliver wrong data.",
+			"A type that the GPU does not support makes peer-to-peer fail. ForceP2P allows or forbids it whatever the "
+			"driver knows of the chipset.",
 		.remedy = "Remove the key unless this driver branch needs it.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
@@ -170,7 +171,10 @@ static const struct rule driver_p2p_keys_rules[] = {
 		       "BAR1 is smaller than its memory. RMPcieP2PType=1, or RMForceP2PType=2 before 575, forces BAR1.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
 		.sources =
-			"open-gpu-kernel-modules 570, 575 and 595.45.04: src/nvidia/interface/nvrm_registry.h",
+			"open-gpu-kernel-modules 570.86.15, 575.51.02 and 595.45.04: src/nvidia/interface/nvrm_registry.h\n"
+			"open-gpu-kernel-modules 595.45.04: src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c "
+			"(kbusIsStaticBar1Supported), src/nvidia/src/kernel/gpu/bus/arch/maxwell/kern_bus_gm107.c "
+			"(kbusInitBar1_GM107)",
 	},
 };
 

@@ -637,13 +637,16 @@ static const struct rule driver_params_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.trial = TRIAL_STREAM_MEMORY_OPERATIONS,
 		.reads = "EnableStreamMemOPs in /proc/driver/nvidia/params.",
-		.why = "DeepEP's guide sets it, but no current component needs it. The parameter controls only the first "
-		       "version of the stream memory operations. Measured on an H200 with driver 580 and the parameter at 0: "
+		.why = "DeepEP's guide sets it. The parameter controls only the first version of the stream memory operations; "
+		       "NCCL and NVSHMEM call the second. Measured on an H200 with driver 580 and the parameter at 0: "
 		       "cuStreamWriteValue32 and 64 return 801; cuStreamWriteValue64_v2 works.",
 		.check = "grep EnableStreamMemOPs /proc/driver/nvidia/params",
-		.sources = "CUDA driver API 11.8, Stream Memory Operations\n"
-			   "open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h\n"
-			   "github.com/openucx/ucc issue 672",
+		.sources =
+			"CUDA driver API 11.8, Stream Memory Operations\n"
+			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h\n"
+			"NCCL 2.30.7: src/misc/cudawrap.cc; github.com/NVIDIA/nvshmem (2025-10-16): "
+			"src/host/init/cudawrap.cpp (version 11070)\n"
+			"github.com/openucx/ucc issue 672",
 	},
 	{
 		.id = "driver/params-configured-not-live",

@@ -396,9 +396,8 @@ static const struct rule driver_versions_rules[] = {
 		.fix = { "start-service", { "nvidia-persistenced.service" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "The state of nvidia-persistenced.service.",
-		.why = "Without a client the driver discards the GPU's state. DCGM, a fabric manager or a "
-		       "running job is a client too. nvidia-smi -pm 1 is not visible without opening the "
-		       "GPU.",
+		.why = "Without a client the driver discards the GPU's state. DCGM or a running job is a client too. "
+		       "nvidia-smi -pm 1 is not visible without opening the GPU.",
 		.check = "systemctl status nvidia-persistenced; nvidia-smi -q | grep Persistence",
 		.sources =
 			"NVIDIA Driver Persistence r580: Persistence Daemon\n"

@@ -673,7 +673,10 @@ static const struct rule driver_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dmabuf.c "
 			"(nv_dma_buf_export), README.md (Compatible GPUs)\n"
-			"NVIDIA GPU Operator 25.10: GPUDirect RDMA and GPUDirect Storage, prerequisites",
+			"NVIDIA GPU Operator 25.10: GPUDirect RDMA and GPUDirect Storage, prerequisites\n"
+			"NCCL 2.30.7: src/transport/net.cc (useDmaBuf); NVSHMEM 3.5.1: "
+			"src/modules/transport/common/transport_ib_common.cpp; UCX 9466d10 (2026-08-21): "
+			"src/ucp/core/ucp_mm.c",
 	},
 	{
 		.id = "driver/version-floor",
@@ -750,7 +753,8 @@ static const struct rule driver_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_proprietary_no_dmabuf,
-		.impact = "NCCL and UCX copy through host memory. NVSHMEM does not start.",
+		.impact =
+			"NCCL and UCX copy through host memory. NVSHMEM does not start between nodes.",
 		.remedy =
 			"Load nvidia-peermem now and at every boot, or install the open kernel modules.",
 		.command = "sudo modprobe nvidia-peermem && echo nvidia-peermem | sudo tee "

@@ -267,7 +267,7 @@ static const struct rule env_deepep_rules[] = {
 		.remedy = "Correct the name, or unset the variable.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "Variables of the job that begin with EP_ or DEEP_EP_.",
-		.why = "DeepEP's variables begin with EP_. None begins with DEEP_EP_; DEEP_EP_NUM_MAX_RDMA_TOKENS, for "
+		.why = "DeepEP's variables for jobs begin with EP_. None begins with DEEP_EP_; DEEP_EP_NUM_MAX_RDMA_TOKENS, for "
 		       "one, is in no release. Other programs use EP_ too. So of these only a name that is nearly one "
 		       "of DeepEP's is reported. A fork of DeepEP can have more names.",
 		.check = "env | grep -E '^(DEEP_)?EP_'",
@@ -281,8 +281,9 @@ static const struct rule env_deepep_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_nic_name,
 		.impact =
-			"DeepEP 2 takes the RDMA bandwidth as 0 (\"Failed to get RDMA connection speed\") or that of "
-			"another NIC, and chooses its number of SMs and queue pairs wrongly.",
+			"Without the NIC DeepEP 2 takes the RDMA bandwidth as 0 (\"Failed to get RDMA connection speed\"): a job on "
+			"several nodes that gives no num_sms stops with ZeroDivisionError. With another NIC's rate it chooses a "
+			"wrong number of SMs.",
 		.remedy = "Set EP_NIC_NAME to the name of a NIC that jobs use.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
@@ -290,9 +291,10 @@ static const struct rule env_deepep_rules[] = {
 		.why = "DeepEP 2 asks ibstat for the rate and the type of one NIC and takes them for all. Without "
 		       "EP_NIC_NAME it asks for mlx5_0, which can be a storage NIC, absent or down.",
 		.check = "ibstat | grep -E \"^CA|Rate|State\"",
-		.sources = "DeepEP 2.1.0: deep_ep/utils/envs.py, get_rdma_gbs() and "
-			   "check_fast_rdma_atomic_support()\n"
-			   "github.com/deepseek-ai/DeepEP pull 734",
+		.sources =
+			"DeepEP 2.1.0: deep_ep/utils/envs.py, get_rdma_gbs() and "
+			"check_fast_rdma_atomic_support(); deep_ep/buffers/elastic.py, get_theoretical_num_sms()\n"
+			"github.com/deepseek-ai/DeepEP pull 734 (2026-08-21)",
 	},
 	{
 		.id = "env/deepep-bond-rate",
@@ -331,10 +333,11 @@ static const struct rule env_deepep_rules[] = {
 			"NVSHMEM_QP_DEPTH and SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK of the job.",
 		.why = "DeepEP does not check for a free slot in the queue, so the queue must hold all requests in "
 		       "flight: (tokens of a rank + 1) * 2. The default of 1024 is enough for 511 tokens. If the "
-		       "number of tokens is not in the environment, the usual 128 is assumed, and a smaller queue is "
-		       "a warning.",
+		       "number of tokens is not in the environment, 128 is assumed, as in DeepEP's test, and a smaller queue "
+		       "is a warning.",
 		.check = "env | grep -E 'NVSHMEM_QP_DEPTH|DISPATCH_TOKENS'",
-		.sources = "DeepEP 2.1.0: deep_ep/buffers/legacy.py, lines 113, 609 and 665",
+		.sources = "DeepEP 2.1.0: deep_ep/buffers/legacy.py, lines 113, 609 and 665; "
+			   "tests/legacy/test_low_latency.py (--num-tokens)",
 	},
 };
 

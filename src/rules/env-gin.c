@@ -8,6 +8,8 @@
 
 /* NCCL: docs/userguide/source/usage/deviceapi.rst. */
 #define NCCL_GIN "2.28.7"
+/* From this release on NCCL tests NCCL_CROSS_NIC before it offers GIN (src/init.cc, crossNicSupported). */
+#define NCCL_GIN_CROSS_NIC "2.29.2"
 /* From this release on NCCL_CROSS_NIC=0 leaves GIN within a rail (src/init.cc, NCCL_GIN_CONNECTION_RAIL). */
 #define NCCL_GIN_RAIL "2.29.7"
 /* DeepEP runs on NCCL from this release on; before, on NVSHMEM. */
@@ -37,6 +39,9 @@ static const char *without_gin(struct rule_context *ctx)
 	if (nccl && version_compare(nccl->version.value, NCCL_GIN) < 0)
 		return text_printf(ctx, "NCCL %s has no GPU-initiated networking",
 				   nccl->version.value);
+	if (nccl && version_compare(nccl->version.value, NCCL_GIN_CROSS_NIC) < 0)
+		return text_printf(ctx, "NCCL %s does not test NCCL_CROSS_NIC for GIN",
+				   nccl->version.value);
 	if (!is_asked_for(ctx, PROFILE_GIN_ANY) && !type.value)
 		return "nothing here asks for GPU-initiated networking";
 	return NULL;
@@ -52,8 +57,8 @@ static void answer_cross_nic(struct rule_context *ctx, const struct job_value *v
 	if (!nccl)
 		UNKNOWN(ctx, .subject = v->name,
 			.observed = text_printf(ctx,
-						"%s: harmful with NCCL before " NCCL_GIN_RAIL
-						", and no NCCL was found here",
+						"%s: harmful with NCCL " NCCL_GIN_CROSS_NIC
+						" and 2.29.3, and no NCCL was found here",
 						text),
 			.evidence = { "software.items", v->fact });
 	else if (version_compare(nccl->version.value, NCCL_GIN_RAIL) >= 0)
@@ -158,7 +163,7 @@ static const struct rule env_gin_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_cross_nic,
-		.impact = "NCCL offers no GIN. DeepEP 2 stops with \"NCCL GIN is unavailable\".",
+		.impact = "NCCL offers no GIN, and between nodes no symmetric memory.",
 		.remedy =
 			"Unset NCCL_CROSS_NIC on every node and in nccl.conf, or upgrade NCCL to " NCCL_GIN_RAIL
 			".",
@@ -166,16 +171,17 @@ static const struct rule env_gin_rules[] = {
 		.reads =
 			"NCCL_CROSS_NIC, NCCL_GIN_ENABLE and NCCL_GIN_TYPE (also in nccl.conf), EP_DISABLE_GIN; NCCL "
 			"on disk.",
-		.why = "NCCL " NCCL_GIN
-		       " to 2.29.3 offers GIN only if every NIC reaches every other. One rank with "
-		       "NCCL_CROSS_NIC=0 takes it away from all. From " NCCL_GIN_RAIL
-		       " on NCCL offers GIN within a rail then, which DeepEP 2 uses in its hybrid mode: a note. The "
-		       "rule applies in the profiles deepep and nccl-gin, and where NCCL_GIN_TYPE is set.",
+		.why = "NCCL " NCCL_GIN_CROSS_NIC
+		       " and 2.29.3 offer GIN only if NCCL_CROSS_NIC is not 0. From " NCCL_GIN_RAIL
+		       " on NCCL then offers GIN within a rail, for all ranks if one of them has 0. DeepEP 2 needs "
+		       "NCCL 2.30.4 and uses that in its hybrid mode: a note. Without that mode it stops with \"NCCL "
+		       "GIN is unavailable\". The rule applies in the profiles deepep and nccl-gin, and where "
+		       "NCCL_GIN_TYPE is set.",
 		.check = "env | grep NCCL_; cat /etc/nccl.conf",
 		.sources =
-			"NCCL 2.29.3 and 2.29.7: src/init.cc (ginSupport; globalGinSupport); src/graph/search.cc, "
-			"ncclTopoCheckCrossNicSupport()\n"
-			"DeepEP 2.1.0: csrc/kernels/backend/nccl.cu (railedGinType)\n"
+			"NCCL 2.28.9, 2.29.2, 2.29.3 and 2.29.7: src/init.cc (symmetricSupport; ginSupport; "
+			"globalGinSupport); src/graph/search.cc, ncclTopoCheckCrossNicSupport()\n"
+			"DeepEP 2.1.0: README.md (Requirements), csrc/kernels/backend/nccl.cu (railedGinType)\n"
 			"github.com/NVIDIA/nccl issues 1993, 2203",
 	},
 	{
@@ -193,7 +199,7 @@ static const struct rule env_gin_rules[] = {
 		.reads =
 			"NCCL_CUMEM_ENABLE, NCCL_WIN_ENABLE, NCCL_GIN_ENABLE, NCCL_NVLS_ENABLE and "
 			"NCCL_MNNVL_ENABLE (also in nccl.conf), EP_DISABLE_GIN; DeepEP on disk.",
-		.why = "Symmetric memory needs NCCL_WIN_ENABLE and NCCL_CUMEM_ENABLE. Between nodes it needs GIN too. "
+		.why = "Symmetric memory needs NCCL_WIN_ENABLE and NCCL_CUMEM_ENABLE. Beyond one NVLink domain it needs GIN too. "
 		       "NVLink between nodes needs NCCL_CUMEM_ENABLE. These variables are often left over from the "
 		       "search for a fault. The finding is an error where DeepEP 2 is installed and the deepep "
 		       "profile is asked for, in the nccl-gin profile, and on a tray of GB200 or GB300. It is a warning in the deepep profile "

@@ -174,8 +174,8 @@ static const struct rule env_off_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_p2p,
 		.impact =
-			"Copies within the node go through host memory instead of NVLink or PCIe, at a fraction of the "
-			"bandwidth. Only NCCL_DEBUG=INFO shows it.",
+			"Copies within the node leave NVLink and PCIe between the GPUs: NCCL's go through host memory, NVSHMEM's "
+			"through the NIC, at a fraction of the bandwidth. Of NCCL only NCCL_DEBUG=INFO shows it.",
 		.remedy =
 			"Unset the variable in the job's environment and in nccl.conf, unless it is intended.",
 		.activation = ACTIVATION_NEW_JOBS,

@@ -70,7 +70,7 @@ static void check_user(struct rule_context *ctx, const struct rdma_device *d,
 		FAIL(ctx, .subject = name,
 		     .observed = text_printf(ctx,
 					     "the port's traffic class is %" PRIu64
-					     "; %s sends with 0, as %s is not set",
+					     "; %s does not use it, as %s is not set",
 					     p->traffic_class.value, u->library, u->class.name),
 		     .expected = text_printf(ctx, "%s=%" PRIu64, u->class.name,
 					     p->traffic_class.value),
@@ -176,14 +176,20 @@ static const struct rule env_traffic_rules[] = {
 			"NVSHMEM on disk.",
 		.why = "MLNX_OFED and DOCA set the class of tc/PORT/traffic_class for each queue pair that the kernel "
 		       "modifies. NCCL GDAKI and NVSHMEM IBGDA set up theirs through DevX, which the kernel does not "
-		       "change. They use their variable, and else 0. Another value than the port's can be "
-		       "intended: a note. Upstream's driver has no such file.",
+		       "change. They use their variable. Without it NVSHMEM sends with 0, and NCCL with the class "
+		       "that the program names (from 2.30.3 on; DeepEP 2 names 3 or EP_OVERRIDE_RDMA_SL), else with 0. "
+		       "Another value than the port's can be intended: a note. Upstream's driver has no such file.",
 		.check =
 			"cat /sys/class/infiniband/*/tc/1/traffic_class; env | grep -E '_IB_TC|TRAFFIC_CLASS'",
 		.sources =
 			"NCCL 2.30.7: src/transport/net_ib/gin.cc, ncclGinIbGdakiCreateContext(); "
 			"src/transport/net_ib/gdaki/gin_host_gdaki.cc\n"
-			"NVSHMEM 3.5.1: src/modules/transport/ibgda/ibgda.cpp (IB_TRAFFIC_CLASS)\n"
+			"NCCL 2.29.7 and 2.30.3: src/transport/net_ib/gdaki/gin_host_gdaki.cc (ib_tc)\n"
+			"DeepEP 2.1.0: deep_ep/buffers/elastic.py (sl_idx), csrc/kernels/backend/nccl.cu "
+			"(ginTrafficClass)\n"
+			"NVSHMEM 3.5.1: src/modules/transport/ibgda/ibgda.cpp (IB_TRAFFIC_CLASS), "
+			"src/modules/transport/common/env_defs.h\n"
+			"Linux 6.12.117: drivers/infiniband/hw/mlx5 (no such file)\n"
 			"github.com/NVIDIA/nccl: issue 2383 (2026-09-05)\n"
 			"github.com/NVIDIA/nvshmem: pull 25 (2025-11-10)",
 	},

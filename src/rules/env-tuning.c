@@ -39,7 +39,8 @@ static const struct tuning tunings[] = {
 	{ "NCCL_BUFFSIZE", fault_of_size, "Collectives can hang or deliver wrong data." },
 	{ "NCCL_LL_BUFFSIZE", fault_of_size, "Collectives can hang or deliver wrong data." },
 	{ "NCCL_LL128_BUFFSIZE", fault_of_ll128, "Collectives can hang or deliver wrong data." },
-	{ "NCCL_NTHREADS", fault_of_threads, "NCCL ignores the value." },
+	{ "NCCL_NTHREADS", fault_of_threads,
+	  "NCCL takes 64 or 512 instead. A multiple of 32 it takes as it is: results can be wrong." },
 	{ "NCCL_ALGO", NULL, NULL },
 	{ "NCCL_PROTO", NULL, NULL },
 	{ "NCCL_MAX_NCHANNELS", NULL, NULL },
@@ -100,14 +101,16 @@ static const struct rule env_tuning_rules[] = {
 		.reads =
 			"NCCL_BUFFSIZE, NCCL_LL_BUFFSIZE, NCCL_LL128_BUFFSIZE, NCCL_NTHREADS, NCCL_ALGO, NCCL_PROTO, "
 			"NCCL_MAX_NCHANNELS and other variables for debugging (also in nccl.conf).",
-		.why = "NCCL's documentation lists these variables for debugging only. They often come from another "
-		       "machine or from the search for a fault. A value that NCCL accepts is a note. A value that it "
-		       "does not support is a warning: a buffer size that is not a power of two, or for LL128 not 120 "
-		       "times a power of two, was seen to hang.",
+		.why = "NCCL's documentation has most of these variables under Debugging: good for experiments, and not for "
+		       "production. They often come from another machine or from the search for a fault. A value that NCCL "
+		       "accepts is a note. A warning is a buffer size that is not a power of two, or for LL128 not 120 times a "
+		       "power of two, and another number of threads than 64, 128, 256 or 512: with such values jobs were seen "
+		       "to hang or to compute wrong results.",
 		.check = "env | grep NCCL_; cat /etc/nccl.conf",
 		.sources =
-			"NCCL 2.30.7: docs/userguide/source/env.rst, Debugging; src/init.cc, NCCL_PARAM(BuffSize)\n"
-			"github.com/NVIDIA/nccl issue 1739 (2025-06-11)",
+			"NCCL 2.30.7: docs/userguide/source/env.rst, Debugging; src/init.cc, NCCL_PARAM(BuffSize); "
+			"src/graph/tuning.cc, getNthreads()\n"
+			"github.com/NVIDIA/nccl issues 698 (2022-07-01) and 1739 (2025-06-11)",
 	},
 };
 

@@ -127,7 +127,7 @@ static const struct rule env_visible_rules[] = {
 		.activation = ACTIVATION_NEW_JOBS,
 		.follows = { "pci/device-off-bus", "driver/loaded" },
 		.reads = "CUDA_VISIBLE_DEVICES of the process; the GPUs that NVIDIA's driver has.",
-		.why = "CUDA takes the list up to its first entry that is no GPU, without a message. So -1 and an "
+		.why = "CUDA takes the list up to its first entry that is no GPU. So -1 and an "
 		       "empty value hide all GPUs. UUIDs are not compared, and GPUs with MIG instances are left out.",
 		.check = "echo \"[$CUDA_VISIBLE_DEVICES]\"; nvidia-smi -L",
 		.sources =

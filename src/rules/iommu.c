@@ -139,7 +139,7 @@ static void check_gb10(struct rule_context *ctx, const struct pci_device *d,
 		UNKNOWN(ctx, .subject = d->bdf.value,
 			.observed = text_printf(ctx,
 						"%s: whether GB10 works without translation is not "
-						"known; it is sold with translation",
+						"known",
 						i->type.value),
 			.evidence = { fact });
 }
@@ -374,8 +374,9 @@ static const struct rule iommu_rules[] = {
 		.why = "DMA and DMA-FQ mean translation, identity means passthrough. A device without a group has no IOMMU. "
 		       "iommu=pt keeps the IOMMU on, which more than 255 CPUs need. NVIDIA does not support peer copies over "
 		       "PCIe with translation on bare metal. On Grace both are right from Linux 6.11 on; platform/grace-passthrough "
-		       "reports an older kernel. GB10 is sold with translation. A host that gives GPUs to "
-		       "virtual machines keeps it for isolation, and this is a note there.",
+		       "reports an older kernel. On GB10 translation passes: NVIDIA's 6.14 kernel makes it the default of that "
+		       "GPU, and no source says whether GB10 works without it. A host that gives GPUs to virtual machines "
+		       "keeps it for isolation, and this is a note there.",
 		.check =
 			"for d in /sys/bus/pci/devices/*/iommu_group/type; do echo $d $(cat $d); done",
 		.cost = "Isolation is weaker: a faulty device of this host can then write anywhere in memory.",
@@ -384,8 +385,10 @@ static const struct rule iommu_rules[] = {
 			"docs.nvidia.com/maxine/triton: PCIe Multi-GPU Systems\n"
 			"Linux 6.1.192: Documentation/ABI/testing/sysfs-kernel-iommu_groups, drivers/pci/ats.c, "
 			"Documentation/admin-guide/kernel-parameters.txt (iommu=, iommu.passthrough=)\n"
+			"Linux 6.12.117: arch/x86/kernel/apic/apic.c (try_to_enable_x2apic)\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dma.c (nv_dma_map_mmio), "
 			"kernel-open/nvidia-uvm/uvm_ats_sva.c\n"
+			"github.com/NVIDIA/NV-Kernels pull 226 (October 2025): DGX Spark iGPU default domain type\n"
 			"github.com/tinygrad/open-gpu-kernel-modules issue 18",
 	},
 	{

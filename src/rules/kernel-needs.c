@@ -137,9 +137,9 @@ static const struct rule kernel_needs_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_config,
-		.impact = "No module and no setting can replace the options.",
+		.impact = "The device or the program does not work on this kernel.",
 		.remedy =
-			"Boot a kernel that was built with the options: the distribution's generic kernel mostly has them.",
+			"Boot a kernel that was built with the options, for example the distribution's generic kernel.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"/boot/config-RELEASE, /lib/modules/RELEASE/config or /proc/config.gz; PCI devices; enroot on disk; "

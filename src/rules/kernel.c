@@ -112,11 +112,12 @@ static const struct rule kernel_rules[] = {
 		.remedy = "Boot a kernel with CONFIG_PCI_P2PDMA=y.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = CONFIG_READS " The flavour of the driver, nvidia_peermem and OFED.",
-		.why = "Distribution kernels have the option. Small kernels for containers or appliances did not always. The "
+		.why = "Small kernels for containers or appliances did not always have the option. The "
 		       "need is known from one report, so this is a warning, and a note where peer memory gives another path.",
 		.check = "grep PCI_P2PDMA /boot/config-$(uname -r)",
 		.sources =
-			"Linux 6.1.192: drivers/pci/Kconfig (PCI_P2PDMA)\ngithub.com/siderolabs/pkgs pull 1356",
+			"Linux 6.1.192: drivers/pci/Kconfig (PCI_P2PDMA)\n"
+			"github.com/siderolabs/pkgs pull 1356; github.com/siderolabs/talos issue 12021",
 	},
 	{
 		.id = "kernel/config-rdma-missing",

@@ -94,17 +94,9 @@ static void check_gdrdrv(struct rule_context *ctx)
 				       .evidence = { "modules.files", "modules.loaded" });
 		return;
 	}
-	if (file && module_depends_on(file, "nv_p2p_dummy"))
-		FAIL(ctx,
-		     .observed = text_printf(ctx,
-					     "%s depends on nv-p2p-dummy, not on nvidia: it was "
-					     "built without the driver's sources",
-					     file->path.value),
-		     .expected = "gdrdrv built against the driver",
-		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "gdrdrv-source"),
-		     .evidence = {
-			     fact_path(ctx->arena, "modules.files", file->path.value, "depends") });
-	else if (node_module(ctx->node, "nv_p2p_dummy"))
+	/* .modinfo of every gdrdrv.ko names nv-p2p-dummy: GDRCopy's Makefile always builds that beside it. depmod uses
+	 * the symbols and leads to nvidia. */
+	if (node_module(ctx->node, "nv_p2p_dummy"))
 		FAIL(ctx,
 		     .observed =
 			     "nv_p2p_dummy is loaded: it gives gdrdrv functions that do nothing",
@@ -377,17 +369,17 @@ static const struct rule modules_build_mismatch_rules[] = {
 		.activation = ACTIVATION_RELOAD,
 		.follows = { "driver/loaded" },
 		.reads =
-			"depends and description of gdrdrv.ko, gdrdrv's line in the kernel log, and the driver's "
-			"flavour.",
+			"The description of gdrdrv.ko, gdrdrv's line in the kernel log, the loaded modules, and the "
+			"driver's flavour.",
 		.why = "A gdrdrv for the open kernel modules uses symbols that the proprietary modules do not give it. A "
-		       "gdrdrv for the proprietary modules loads beside the open ones, with limits. nv-p2p-dummy replaces "
-		       "the driver where the build did not find its sources. GDRCopy before 2.4.3 detects the flavour "
-		       "wrongly for driver 545 and later.",
+		       "gdrdrv for the proprietary modules loads beside the open ones, with limits. nv-p2p-dummy is for the build "
+		       "alone: its functions return an error. GDRCopy before 2.4.3 detects the flavour wrongly for driver 545 and "
+		       "later.",
 		.check =
-			"modinfo gdrdrv | grep -E 'description|depends'; cat /proc/driver/gdrdrv/params",
+			"modinfo -F description gdrdrv; lsmod | grep dummy; cat /proc/driver/gdrdrv/params",
 		.sources =
 			"github.com/NVIDIA/gdrcopy 2.6 (2026-06-15): src/gdrdrv/gdrdrv.c, src/gdrdrv/Makefile, "
-			"CHANGELOG.md (2.4.3, 2.5); issue 283",
+			"src/gdrdrv/nv-p2p-dummy.c, CHANGELOG.md (2.4.3, 2.5); issues 282, 283",
 	},
 	{
 		.id = "modules/ofed-kernel-mismatch",

@@ -333,8 +333,8 @@ static const struct rule modules_built_rules[] = {
 		.impact =
 			"depmod's search order decides which of them is loaded. The initramfs can hold the other.",
 		.remedy =
-			"Remove one of them. A file of no package is from the .run installer (nvidia-uninstall) or was built "
-			"by hand.",
+			"Remove one of them. A file of no package is from DKMS (dkms status), from the .run installer "
+			"(nvidia-uninstall), or was built by hand.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "NVIDIA's modules and gdrdrv under /lib/modules of the running kernel.",
 		.why = "Packages, the .run installer and patched drivers use different folders: kernel/drivers/video, "

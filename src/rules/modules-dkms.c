@@ -158,11 +158,12 @@ static const struct rule modules_dkms_rules[] = {
 		.reads =
 			"The tree of DKMS in /var/lib/dkms with the log of a build that failed, and the headers of kernels, for "
 			"the running kernel and the one that boots next.",
-		.why = "DKMS builds modules when a kernel is installed. If the build fails, the kernel is installed "
-		       "all the same. A module that another package brings passes.",
+		.why = "DKMS builds modules when a kernel is installed. If the build fails, the kernel's files are installed "
+		       "all the same, and from DKMS 3.1.5 on the package manager reports the error. A module that another "
+		       "package brings passes.",
 		.check = "dkms status; ls /var/lib/dkms/*/*/build/make.log",
 		.sources =
-			"dkms 2.8.1, 3.0.11 and 3.4.3: dkms.in, do_build() and prepare_kernel()\n"
+			"dkms 2.8.1, 3.0.11 and 3.4.3: dkms.in, do_build() and prepare_kernel(); 3.1.5: dkms_autoinstaller.in\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/conftest.sh\n"
 			"github.com/pop-os/pop issue 3117\n"
 			"github.com/NVIDIA/open-gpu-kernel-modules issues 526, 558\n"

@@ -256,8 +256,8 @@ static const struct rule modules_nic_rules[] = {
 		.needs_module = "",
 		.evaluate = check_nics,
 		.impact =
-			"RDMA over this NIC does not work: ibv_devices does not list it, and NCCL uses "
-			"TCP sockets.",
+			"RDMA over this NIC does not work: ibv_devices does not list it. NCCL uses TCP sockets if no other "
+			"NIC has an RDMA device.",
 		.remedy = "Load the module, now and at boot.",
 		.fix = { "load-module", { "", "boot" } },
 		.activation = ACTIVATION_NOW,

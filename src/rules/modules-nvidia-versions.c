@@ -146,8 +146,8 @@ static const struct rule modules_nvidia_versions_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_versions,
 		.impact =
-			"nvidia_modeset and nvidia_drm refuse to load, or nvidia_uvm fails and with it "
-			"CUDA. The log says \"Version mismatch: nvidia.ko(...) nvidia-modeset.ko(...)\".",
+			"nvidia_modeset and nvidia_drm refuse to load: the log says \"Version mismatch: nvidia.ko(...) "
+			"nvidia-modeset.ko(...)\". nvidia_uvm compares no versions: it can load and misread the driver.",
 		.then = THEN_IMAGE | THEN_REBOOT,
 		.remedy = "Build and install all NVIDIA modules of one driver version again.",
 		.activation = ACTIVATION_REBOOT,
@@ -163,7 +163,7 @@ static const struct rule modules_nvidia_versions_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-modeset/nvidia-modeset-linux.c "
 			"(\"Version mismatch\"), kernel-open/nvidia-drm/nvidia-drm.c, kernel-open/nvidia-uvm/uvm.c\n"
-			"github.com/void-linux/void-packages issue 5745",
+			"github.com/void-linux/void-packages issue 4473",
 	},
 };
 

@@ -417,16 +417,17 @@ static const struct rule modules_peermem_loaded_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_version,
-		.impact = "Registrations of GPU memory can fail, or the kernel can crash.",
+		.impact = "Registrations of GPU memory can fail.",
 		.remedy =
 			"Unload nvidia_peermem and the driver, then load both from the same build.",
 		.activation = ACTIVATION_RELOAD,
 		.reads = "/sys/module/nvidia_peermem/version and the driver's version.",
-		.why = "The module's version is that of the driver sources it was built from.",
+		.why = "The module's version is that of the driver sources it was built from. It refuses DMA mappings of the "
+		       "driver whose version it does not know.",
 		.check = "cat /sys/module/nvidia_peermem/version /sys/module/nvidia/version",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-peermem/nvidia-peermem.c "
-			"(MODULE_VERSION)",
+			"(MODULE_VERSION, NVIDIA_P2P_DMA_MAPPING_VERSION_COMPATIBLE)",
 	},
 };
 

@@ -6,6 +6,7 @@
 #include "evaluate/skip.h"
 #include "query/gpus.h"
 #include "query/module-load.h"
+#include "query/ports.h"
 
 #define CLASS_INFINIBAND 0x0207 /* base class and sub-class of a PCI function */
 
@@ -102,6 +103,20 @@ static bool is_set_up(const struct node *node)
 	return false;
 }
 
+/* RoCE has no subnet manager, and libibumad reads what ibstat shows from sysfs. */
+static bool is_all_ethernet(const struct node *node)
+{
+	size_t ports = 0;
+
+	for_each(d, &node->rdma.devices)
+		for_each(p, &d->ports) {
+			ports++;
+			if (!port_is_ethernet(p))
+				return false;
+		}
+	return ports > 0;
+}
+
 static enum severity severity_of(struct rule_context *ctx, enum severity severity, bool is_wrong)
 {
 	if (is_asked_for(ctx, PROFILE_RDMA_ANY))
@@ -160,7 +175,7 @@ static void check_rdma(struct rule_context *ctx)
 		{ "mlx5_ib", SEVERITY_ERR, "no RDMA device of these NICs exists" },
 		{ "ib_uverbs", SEVERITY_ERR, "no program can open an RDMA device" },
 		{ "rdma_ucm", SEVERITY_WARN, "connections by address (rdma_cm) cannot be made" },
-		{ "ib_umad", SEVERITY_WARN, "ibstat and the InfiniBand diagnostics do not work" },
+		{ "ib_umad", SEVERITY_WARN, "opensm and the InfiniBand diagnostics do not work" },
 	};
 	size_t before = ctx->findings->count;
 	const struct pci_device *nic;
@@ -169,6 +184,8 @@ static void check_rdma(struct rule_context *ctx)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
 		if (is_present(ctx, needed[i].name))
+			continue;
+		if (strcmp(needed[i].name, "ib_umad") == 0 && is_all_ethernet(ctx->node))
 			continue;
 		/* Where RDMA was not set up, one module is enough to name. */
 		if (strcmp(needed[i].name, "ib_uverbs") != 0 &&
@@ -199,7 +216,8 @@ static const struct rule modules_rdma_rules[] = {
 		.severity = SEVERITY_ERR,
 		.needs_module = "",
 		.evaluate = check_mlx5,
-		.impact = "NCCL falls back to sockets. NVSHMEM and DeepEP do not start.",
+		.impact =
+			"NCCL falls back to sockets. NVSHMEM and DeepEP do not work across nodes.",
 		.remedy = "Load mlx5_ib.",
 		.fix = { "load-module", { "" } },
 		.activation = ACTIVATION_NOW,
@@ -232,12 +250,12 @@ static const struct rule modules_rdma_rules[] = {
 			"The loaded modules where an NVIDIA NIC exists. For modules that are built into the kernel: the device "
 			"nodes that they make.",
 		.why = "ib_uverbs makes /dev/infiniband/uverbsN, rdma_ucm makes rdma_cm, ib_umad makes umadN. NCCL and NVSHMEM "
-		       "connect without rdma_ucm. UCX, MPI over rdma_cm and storage use it. Diagnostic tools such as ibstat, "
-		       "which DeepEP starts, need ib_umad.",
+		       "connect without rdma_ucm. UCX, MPI over rdma_cm and storage use it. opensm and diagnostics such as "
+		       "sminfo and perfquery need ib_umad; nothing is said of it where all ports are Ethernet.",
 		.check = "lsmod | grep -E 'ib_uverbs|ib_umad|rdma_ucm|mlx5_ib'; ls /dev/infiniband",
 		.sources =
 			"rdma-core 691953d8d (2026-08-20): Documentation/udev.md, kernel-boot/modules/rdma.conf, "
-			"infiniband.conf\n"
+			"infiniband.conf; libibumad/umad.c (umad_init, do_umad_open_port)\n"
 			"github.com/NVIDIA/nvshmem (2025-10-16): src/modules/transport/ibgda/ibgda.cpp",
 	},
 };

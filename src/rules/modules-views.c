@@ -55,7 +55,7 @@ static const struct rule modules_views_rules[] = {
 		.activation = ACTIVATION_RECREATE,
 		.reads =
 			"On a live host: libkmod's answers, and /proc/modules, for modules of GPUs and RDMA.",
-		.why = "The kernel writes both from one list. They differ where one of them is hidden or not the kernel's: "
+		.why = "The kernel shows each loaded module in both. They differ where one of them is hidden or not the kernel's: "
 		       "a container with a part of /proc or /sys, or a file mounted over one. In a container the "
 		       "finding is a note. The rule compares two answers of a running host. In files that were copied from one "
 		       "there is one answer, so the rule does not apply; a capture of a running host has both.",

@@ -155,13 +155,16 @@ static const struct rule modules_will_load_rules[] = {
 		.why = "modprobe follows aliases and install lines. The kernel refuses a module for its version magic or "
 		       "its signature. It also refuses one for a symbol that is missing, has another version or "
 		       "namespace, or is GPL-only. All of that is in files, so it is known before the boot. Debian's "
-		       "alternatives can lead to nvidia-current, which the open kernel modules do not install. "
-		       "Without Module.symvers symbols are compared with what the kernel's own modules need.",
+		       "alternatives can lead to nvidia-current, where the package of the open kernel modules installs "
+		       "nvidia-current-open. Without Module.symvers symbols are compared with what the kernel's own modules need.",
 		.check = "modprobe -n -v --ignore-install nvidia; modprobe --show-depends nvidia",
-		.sources = "kmod 34: libkmod/libkmod-module.c (kmod_module_new_from_lookup, "
-			   "kmod_module_probe_insert_module)\n"
-			   "Linux 6.16: kernel/module/main.c, kernel/module/version.c, "
-			   "kernel/module/signing.c",
+		.sources =
+			"kmod 34: libkmod/libkmod-module.c (kmod_module_new_from_lookup, "
+			"kmod_module_probe_insert_module)\n"
+			"Linux 6.16: kernel/module/main.c, kernel/module/version.c, "
+			"kernel/module/signing.c\n"
+			"Debian 12, nvidia-kernel-support and nvidia-open-kernel-dkms 535.261.03-1: "
+			"nvidia-modprobe.conf, dkms.conf",
 	},
 };
 

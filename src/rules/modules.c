@@ -514,7 +514,7 @@ static const struct rule modules_rules[] = {
 		.fix = { "block-nouveau" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The driver of each NVIDIA GPU, and the loaded modules.",
-		.why = "The driver that probes a GPU first keeps it. nouveau is often in the initramfs and then probes "
+		.why = "The driver that probes a GPU first keeps it. nouveau can be in the initramfs, and then probes "
 		       "first.",
 		.check = "lspci -k -d 10de:; lsmod | grep nouveau",
 		.sources =
@@ -534,13 +534,15 @@ static const struct rule modules_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Driver and device id of each NVIDIA display controller, and flavour and version of the loaded driver.",
-		.why = "nova-core, nvidiafb and simpledrm can take a GPU before nvidia does. The open kernel modules do not "
+		.why = "nova-core and nvidiafb can take a GPU before nvidia does. The open kernel modules do not "
 		       "support GPUs before Turing. Branch 580 is the last for Maxwell, Pascal and Volta. Branch 570 is the "
 		       "first for Blackwell.",
 		.check = "lspci -k -d 10de:; dmesg | grep -A4 'NVRM: The NVIDIA GPU'",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv.c, README.md (Compatible GPUs), "
-			"src/nvidia/arch/nvalloc/unix/src/osinit.c\n"
+			"src/nvidia/arch/nvalloc/unix/src/osinit.c; 565.77 and 570.86.15: README.md\n"
+			"Linux 0242623384c7: drivers/gpu/nova-core/driver.rs; Linux 05909cd9a0c8: drivers/video/fbdev/nvidia/nvidia.c\n"
+			"GLFS book (2026): NVIDIA driver revisions (r590)\n"
 			"github.com/NVIDIA/open-gpu-kernel-modules issues 322, 393",
 	},
 	{
@@ -595,23 +597,25 @@ static const struct rule modules_rules[] = {
 	},
 	{
 		.id = "modules/nvidia-uvm-not-loaded",
-		.title = "CUDA fails in containers and jobs: nvidia_uvm is not loaded",
+		.title = "CUDA can fail in containers and jobs: nvidia_uvm is not loaded",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.needs_module = "nvidia_uvm",
 		.evaluate = check_uvm,
-		.impact = "cuInit fails with error 999 or 3 for users who may not load modules.",
+		.impact =
+			"cuInit fails with error 999 (unknown error) where nothing loads it. nvidia-smi works.",
 		.remedy = "Load nvidia-uvm, now and at boot.",
 		.fix = { "load-module", { "nvidia_uvm", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "The loaded modules.",
-		.why = "The setuid program nvidia-modprobe loads nvidia_uvm at the first use. A container cannot start it. A "
-		       "vGPU host needs nvidia and nvidia_vgpu_vfio alone.",
+		.why = "CUDA starts nvidia-modprobe, which loads nvidia_uvm where it is installed setuid root. A container "
+		       "without CAP_SYS_MODULE cannot load it. A vGPU host needs nvidia and nvidia_vgpu_vfio alone.",
 		.check = "lsmod | grep nvidia_uvm; ls -l /dev/nvidia-uvm",
 		.sources =
 			"nvidia-modprobe 565.57.01 (2024-10-10): nvidia-modprobe(1)\n"
 			"github.com/NVIDIA/gpu-driver-container, 0c1f411: vgpu-manager/ubuntu22.04/nvidia-driver "
 			"(_load_driver)\n"
+			"github.com/ggml-org/llama.cpp issue 7218 (2024-05-23)\n"
 			"github.com/NVIDIA/gpu-operator issue 2685",
 	},
 	{

@@ -217,7 +217,7 @@ static const struct rule pci_off_bus_rules[] = {
 			"PCIe errors of these devices and the ports above them.",
 		.why = "A read that no device answers returns all ones. The kernel keeps listing the function, so counting "
 		       "devices does not show it. A device that answers again can have lost its state: lines of this boot "
-		       "are an error too. A reboot without power off often does not bring a device back.",
+		       "are an error too. A reboot without power off can leave it away.",
 		.check =
 			"lspci -s BDF: \"rev ff\"; dmesg | grep -iE 'fallen off the bus|\\(Fatal\\)|DPC:'",
 		.sources =

@@ -265,11 +265,11 @@ static const struct rule platform_rules[] = {
 		.activation = ACTIVATION_NONE,
 		.reads = "PCI device ids in the table of GPU models, and the DMI product name.",
 		.why = "On DGX Spark (GB10) the GPU's memory is system memory, which devices cannot reach "
-		       "coherently as GPU memory. Jetson has another GPUDirect RDMA interface, which these "
-		       "NIC drivers do not use. A new system of this kind that is not in the tables is not "
+		       "coherently as GPU memory. Jetson has a kernel interface of its own for GPUDirect RDMA. A new system of this kind that is not in the tables is not "
 		       "recognised.",
 		.check = "cat /sys/class/dmi/id/product_name; lspci -nnd 10de:",
-		.sources = "NVIDIA DGX Spark Porting Guide (2025): CUDA, GPUDirect RDMA",
+		.sources = "NVIDIA DGX Spark Porting Guide (2025): CUDA, GPUDirect RDMA\n"
+			   "NVIDIA GPUDirect RDMA 13.0: 5.4, Porting to Tegra",
 	},
 	{
 		.id = "platform/grace-data-direct",
@@ -289,7 +289,7 @@ static const struct rule platform_rules[] = {
 			"their driver.",
 		.why = "A ConnectX-8 beside a Grace superchip has a second PCIe path to the GPU. NVIDIA's "
 		       "guide names its own kernel 6.14. Mainline has the driver from " DATA_DIRECT_KERNEL
-		       " on, which is a note. DOCA brings it to older kernels. Whether a board has the "
+		       " on, which is a note. A driver from DOCA counts as well. Whether a board has the "
 		       "second path is not known here.",
 		.check = "uname -r; lspci -nnkd 15b3:2100; rdma_topo topology",
 		.sources = "Linux 6.12.117: drivers/infiniband/hw/mlx5/data_direct.c\n"
@@ -315,7 +315,7 @@ static const struct rule platform_rules[] = {
 		       "with ACS on, which Linux asks for before it gives a device PASIDs. The "
 		       "argument is needed: passthrough can also be the default of the kernel's configuration. NVIDIA's "
 		       "and Red Hat's kernels can have the change earlier, and this is a warning there. From 6.11 on "
-		       "passthrough and translation both work; NVIDIA's kernels then use passthrough.",
+		       "passthrough and translation both work; NVIDIA's 6.14 kernel uses passthrough.",
 		.check =
 			"uname -r; cat /sys/bus/pci/devices/*/iommu_group/type | sort | uniq -c; dmesg | grep arm_smmu",
 		.cost = "With translation the transfers of NICs and disks cost some processor time.",

@@ -383,8 +383,10 @@ static const struct rule proof_rules[] = {
 		       "modules, or ibv_reg_mr with nvidia-peermem. EOPNOTSUPP of a DMA-BUF comes from the "
 		       "RDMA driver. EFAULT of an address means that no peer-memory module took it.",
 		.check = "nvnodecheck prove",
-		.sources = "rdma-core 61: ibv_reg_mr(3), ibv_reg_dmabuf_mr(3)\n"
-			   "NVIDIA GPUDirect RDMA 13.0: Using nvidia-peermem",
+		.sources =
+			"rdma-core 61: ibv_reg_mr(3), ibv_reg_dmabuf_mr(3)\n"
+			"Linux 6.12.117: drivers/infiniband/core/uverbs_std_types_mr.c (UVERBS_METHOD_REG_DMABUF_MR)\n"
+			"NVIDIA GPUDirect RDMA 13.0: Using nvidia-peermem",
 	},
 	{
 		.id = "proof/rdma-write",

@@ -265,6 +265,15 @@ static bool has_switches(const struct node *node)
 	return false;
 }
 
+/* A vGPU of a whole GPU needs an NVLink partition even alone (kubevirt-gpu-device-plugin pull 193). */
+static bool has_vgpu(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (pci_is_gpu(d) && gpu_is_vgpu(node, d))
+			return true;
+	return false;
+}
+
 /* Returns the fact that shows that no NVLink partition is active, or NULL. */
 static const char *partition_missing(struct rule_context *ctx, const char **fact)
 {
@@ -321,8 +330,8 @@ static void check_switches(struct rule_context *ctx)
 	if (has_switches(node))
 		PASS(ctx, .observed = "the virtual machine has NVSwitches",
 		     .evidence = { "pci.devices" });
-	else if (gpus == 1 && !missing)
-		PASS(ctx, .observed = "one GPU needs no NVLink partition",
+	else if (gpus == 1 && !missing && !has_vgpu(node))
+		PASS(ctx, .observed = "one passed-through GPU needs no NVLink partition",
 		     .evidence = { "pci.devices" });
 	else if (fabric_is_complete(node))
 		PASS(ctx,
@@ -339,9 +348,9 @@ static void check_switches(struct rule_context *ctx)
 		NOTE(ctx,
 		     .observed = text_printf(
 			     ctx,
-			     "%zu GPUs of a board with NVSwitches, none visible: CUDA works only while "
-			     "the host's fabric manager has a partition of these GPUs active",
-			     gpus),
+			     "%zu GPU%s of a board with NVSwitches, none visible: CUDA works only while "
+			     "the host's fabric manager has a partition of %s active",
+			     gpus, gpus == 1 ? "" : "s", gpus == 1 ? "this GPU" : "these GPUs"),
 		     .evidence = { "pci.devices", "os.hypervisor" });
 }
 
@@ -368,12 +377,12 @@ static const struct rule virt_rules[] = {
 			"fabric errors in the kernel log. With --nvml: the GPUs' fabric state.",
 		.why = "SXM GPUs reach each other only over NVSwitches, and CUDA waits until fabric manager has set them up. "
 		       "In the shared model a guest does not see them, which is a note as long as nothing shows a fault. A "
-		       "machine with one GPU needs no partition.",
+		       "machine with one passed-through GPU needs no partition. A vGPU of a whole GPU needs one.",
 		.check = "lspci -d 10de::0680; nvidia-smi -q | grep -A4 Fabric",
 		.sources =
 			"NVIDIA Fabric Manager User Guide 2.3 (March 2025): Supported Virtualization Models, Initializing "
 			"NVSwitch and NVLink\n"
-			"github.com/NVIDIA/kubevirt-gpu-device-plugin issue 133, github.com/NVIDIA/nccl-tests issue 260\n"
+			"github.com/NVIDIA/kubevirt-gpu-device-plugin issue 133, pull 193 (2026-07-04); github.com/NVIDIA/nccl-tests issue 260\n"
 			"github.com/NVIDIA/nvrc issue 159",
 	},
 	{
@@ -473,7 +482,7 @@ static const struct rule virt_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: "
 			"src/nvidia/src/kernel/gpu/bus/arch/turing/kern_bus_tu102.c "
-			"(kbusEnableStaticBar1Mapping), src/nvidia/interface/nvrm_registry.h "
+			"(kbusIsStaticBar1Supported_TU102), src/nvidia/interface/nvrm_registry.h "
 			"(RmConfidentialCompute)\n"
 			"nvml.h of NVML 13 (github.com/NVIDIA/go-nvml): nvmlSystemGetConfComputeState\n"
 			"Linux 6.12.117: arch/x86/mm/mem_encrypt.c",
@@ -491,8 +500,8 @@ static const struct rule virt_rules[] = {
 		.activation = ACTIVATION_NONE,
 		.reads =
 			"CapEff in /proc/PID/status and /proc/PID/uid_map, of --pid or of nvnodecheck itself.",
-		.why = "The driver checks CAP_SYS_ADMIN in the initial user namespace before the override. "
-		       "Root in an ordinary container or in a user namespace lacks it. A privileged "
+		.why = "The driver allows the mapping to callers with CAP_SYS_ADMIN in the initial user namespace, and to all "
+		       "with PeerMappingOverride. Root in an ordinary container or in a user namespace lacks it. A privileged "
 		       "container has it.",
 		.check = "grep CapEff /proc/self/status; cat /proc/self/uid_map",
 		.sources =

@@ -121,14 +121,19 @@ class Room:
         if os.path.isdir(self.root + "/proc/self"):
             os.rename(self.root + "/proc/self", self.proc + "/self")
         os.symlink("/run/proc/self", self.root + "/proc/self")
-        null = self.root + "/dev/null"
-        if os.geteuid() == 0 and not os.path.exists(null):
-            os.mknod(null, 0o20666, os.makedev(1, 3))
         if os.geteuid() == 0:
             self.make_devices()
 
+    def make_device(self, path, major, minor):
+        if os.path.lexists(path):
+            os.unlink(path)
+        os.mknod(path, 0o20666, os.makedev(major, minor))
+        os.chmod(path, 0o666)
+
     def make_devices(self):
-        """Devices in place of the tree's plain files, as the node has them."""
+        """Devices in place of the tree's plain files, as the node has them; the kernel's log is this machine's."""
+        self.make_device(self.root + "/dev/null", 1, 3)
+        self.make_device(self.root + "/dev/kmsg", 1, 11)
         with open(self.root + "/proc/devices") as file:
             majors = dict(reversed(line.split()) for line in file if re.match(r" *\d+ \S+$", line))
         fixed = {"nvidiactl": 255, "nvidia-modeset": 254, "nvidia-uvm": 0, "nvidia-uvm-tools": 1}
@@ -138,8 +143,7 @@ class Room:
             if number is None or not os.path.isfile(path):
                 continue
             major = majors["nvidia-uvm" if "uvm" in name else "nvidia"]
-            os.unlink(path)
-            os.mknod(path, 0o20666, os.makedev(int(major), number))
+            self.make_device(path, int(major), number)
 
     def live(self, *args, rounds=ROUNDS):
         out = subprocess.run(

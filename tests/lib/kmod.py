@@ -13,7 +13,7 @@ COMMANDS = ("blacklist", "install", "remove", "alias", "softdep")
 def build(folder):
     """A program that asks libkmod, with a command line of our choice."""
     program = pathlib.Path(folder) / "kmod-oracle"
-    subprocess.run(["cc", "-D_GNU_SOURCE", "-o", program, HERE / "kmod-oracle.c", "-lkmod", "-ldl"],
+    subprocess.run(["cc", "-D_GNU_SOURCE", "-o", program, HERE / "programs" / "kmod-oracle.c", "-lkmod", "-ldl"],
                    check=True)
     return program
 

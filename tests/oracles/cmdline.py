@@ -8,7 +8,7 @@ import sys
 
 from oracle import SOURCES, TOP, Failed, Oracle, Result, Skip, facts, run, write
 
-import images
+from lib import images
 
 sys.path.append(str(TOP / "tests/vm"))	# not before: units and run are also names here
 

@@ -7,7 +7,7 @@ import subprocess
 
 from oracle import UNKNOWN, Oracle, Result, empty_folder, facts, run, write
 
-import images
+from lib import images
 from lib import kmod
 from modprobe import LINES
 

@@ -4,8 +4,9 @@ import json
 import os
 import subprocess
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-BINARY = os.path.abspath(os.environ.get("NVNODECHECK", os.path.join(HERE, "..", "build", "nvnodecheck")))
+from lib import program
+
+BINARY = os.path.abspath(program.binary())
 
 
 class Link(str):

@@ -6,8 +6,10 @@ import os
 import pathlib
 import subprocess
 
-HERE = pathlib.Path(__file__).resolve().parent
-PROGRAM = os.path.abspath(os.environ.get("NVNODECHECK", HERE.parent / "build" / "nvnodecheck"))
+from lib import program
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = os.path.abspath(program.binary())
 KERNEL = "6.1.0-10-amd64"
 
 
