@@ -245,6 +245,17 @@ def test_a_cuda_error_by_its_number(line, topic, why):
     assert decisive(why(line + "\n")) == topic
 
 
+@pytest.mark.parametrize("file, topic", [
+    ("transport/net_ib.cc", "topic-nccl-ib"), ("transport/net_ib/connect.cc", "topic-nccl-ib"),
+    ("bootstrap.cc", "topic-nccl-tcp"), ("misc/shmutils.cc", "topic-nccl-shm"), ("gin/gin_host.cc", "topic-nccl-gin"),
+    ("graph/xml.cc", "topic-nccl-topo"), ("misc/gdrwrap.cc", "topic-nccl-load"), ("enqueue.cc", "topic-nccl-warn"),
+])
+def test_an_unknown_warning_of_nccl_is_about_what_its_file_does(file, topic, why):
+    line = "gpu01:1:2 [0] %s:17 NCCL WARN Frobnication is over\n" % file
+    assert decisive(why(line + CONSEQUENCE + "\n")) == topic
+    assert not decisive(why(line))
+
+
 def test_words_without_rules_take_those_of_what_followed(why):
     """An unknown NCCL WARN has no rules; what NCCL says behind it has. A row has its own, or none."""
     log = "gpu01:1:2 [0] a.cc:7 NCCL WARN Frobnication is over\n"
