@@ -825,6 +825,35 @@ def test_a_capture_has_another_name(why):
     assert why(text, NODE, "--host", "gpu7")["whose"] == "other-host"
 
 
+def test_a_problem_of_this_node_explains_no_failure_of_another_host(why, facts):
+    text = "%s:1:2 [0] NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory\n"
+    mine, other = text % "broken-01", text % "gpu77"
+    assert why(mine, BROKEN)["explained"] and not why(other, BROKEN)["explained"]
+    assert why(other, BROKEN)["answers"]["problems"] == why(mine, BROKEN)["answers"]["problems"] != []
+    result = run("why", "-", "--from", facts(BROKEN), input=other.encode())
+    assert result.status == 3
+    assert "could explain the failure, but it is of another host." in re.sub(r"\s+", " ", result.out)
+    assert run("why", "-", "--from", facts(BROKEN), input=mine.encode()).status == 1
+
+
+def test_without_an_interface_no_name_is_the_cause(why):
+    """The host name's address has no part in which interfaces there are."""
+    answers = why("gpu77:1:2 [0] bootstrap.cc:37 NCCL WARN Bootstrap : no socket interface found\n", BROKEN)["answers"]
+    assert "net/hostname-loopback" not in {f["rule"] for kind in answers.values() if isinstance(kind, list)
+                                           for f in kind if isinstance(f, dict) and "rule" in f}
+
+
+@pytest.mark.parametrize("line, rule", (
+    ("W0511 06:52:17.204118      58 ucx_utils.cpp:581] memory is detected as host, check that UCX is configured with CUDA "
+     "support", "env/ucx-gpu-transports"),
+    ("Read -1, expected 131080, errno =1", "sysctl/ptrace-scope"),
+))
+def test_slower_paths_of_messages_without_the_word_error(line, rule, why):
+    found = why((line + "\n") * 20)
+    assert found["result"] == "fallback" and len(found["fallbacks"]) == 1
+    assert rule in json.dumps(found["answers"])
+
+
 # ---- where log and node contradict each other ----
 
 def texts(found):

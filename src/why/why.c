@@ -265,9 +265,20 @@ const struct why *why_make(const struct job *job, const struct report *report, c
 	return why;
 }
 
+bool why_is_of_others(const struct why *why)
+{
+	return why->whose == WHY_OTHER ||
+	       (why->name && why->own_host == JOB_NOBODY && why->job->hosts.count);
+}
+
+bool why_is_explained(const struct why *why)
+{
+	return why->explaining && !(why->decisive && why_is_of_others(why));
+}
+
 enum exit_status why_status(const struct why *why)
 {
-	if (why->explaining)
+	if (why_is_explained(why))
 		return EXIT_FINDINGS;
 	return why->decisive && !why->job->is_open ? EXIT_INCOMPLETE : EXIT_WELL;
 }
