@@ -252,6 +252,10 @@ FORMATS = {
     "fix": (["fix", "--all", "--color", "always"], check_text),
     "fix-json": (["fix", "--all", "--json"], check_json),
 }
+CAPTURES = {
+    "capture": (["capture", "-o", "-"], check_lines),
+    "whole capture": (["capture", "--no-redact", "-o", "-"], check_lines),
+}
 DIFFS = {
     "diff": (["diff"], check_text),
     "diff-json": (["diff", "--json"], check_json),
@@ -400,7 +404,7 @@ def test_files_of_a_tree(scratch):
     tree.file("/proc/driver/nvidia/version", b"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  "
               b"Release Build  (" + line + b"@" + line + b")  now\n")
     scratch.put(tree)
-    for name, (args, check) in FORMATS.items():
+    for name, (args, check) in {**FORMATS, **CAPTURES}.items():
         result = run(*args, "--root", scratch.directory)
         assert result.status in (0, 1, 2, 3), str(result)
         check_text(result.err.encode())

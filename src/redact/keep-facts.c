@@ -104,7 +104,9 @@ static bool put_acknowledged(struct keeping *k, const char *field, struct json_o
 			     struct span text)
 {
 	const char *rule = json_string(object, "rule");
-	bool log = rule && span_starts(span_of(rule), "log/");
+	/* log/access-refused says in its own words who was refused what. */
+	bool log = rule && span_starts(span_of(rule), "log/") &&
+		   strcmp(rule, "log/access-refused") != 0;
 
 	if (strcmp(field, "subject") == 0 && !is_known_name(text)) {
 		keep_subject(k, text);
@@ -293,13 +295,13 @@ static const struct {
 	{ "loads_facts", "signer", keep_text_with_names },
 	{ "loads_facts", "symbols", keep_path },
 	{ "loads_facts", "vermagic", keep_word },
-	{ "log_denial", "action", keep_word },
-	{ "log_denial", "class", keep_word },
-	{ "log_denial", "domain", keep_word },
-	{ "log_denial", "label", keep_word },
+	{ "log_denial", "action", keep_kernel_words },
+	{ "log_denial", "class", keep_kernel_words },
+	{ "log_denial", "domain", keep_type },
+	{ "log_denial", "label", keep_type },
 	{ "log_denial", "record", keep_log },
-	{ "log_denial", "program", keep_word },
-	{ "log_denial", "target", keep_path },
+	{ "log_denial", "program", keep_program_name },
+	{ "log_denial", "target", keep_refused_file },
 	{ "log_facts", "source", keep_path },
 	{ "log_failure", "details", keep_log },
 	{ "log_failure", "device", keep_word },
