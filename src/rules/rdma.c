@@ -373,7 +373,7 @@ static void check_unsupported(struct rule_context *ctx)
 /* NVSHMEM reads NVSHMEM_HCA_PREFIX from this release on. */
 #define NVSHMEM_HCA_PREFIX_SINCE "3.4.5"
 /* NVSHMEM takes all names but those with "smi" from this release on; before, those with "mlx5" only. */
-#define NVSHMEM_TAKES_ALL "3.6"
+#define NVSHMEM_TAKES_ALL "3.5.19"
 
 /* A device's name has this part, or must not have it. */
 struct name_filter {
@@ -733,7 +733,7 @@ static const struct rule rdma_rules[] = {
 		.evaluate = check_renamed,
 		.impact = "IBGDA skips the device: \"device ... is not supported\".",
 		.remedy =
-			"Name the devices mlx5_N again (a udev rule with NAME_FALLBACK, or rdma dev set NAME name "
+			"Name the devices mlx5_N again (a udev rule with NAME_KERNEL, or rdma dev set NAME name "
 			"mlx5_N). Or set NVSHMEM_HCA_PREFIX, or use NVSHMEM " NVSHMEM_TAKES_ALL
 			" or later.",
 		.activation = ACTIVATION_REBOOT,
@@ -741,14 +741,15 @@ static const struct rule rdma_rules[] = {
 			"The names of RDMA devices with the driver mlx5_core; NVSHMEM_HCA_PREFIX; NVSHMEM on disk.",
 		.why = "NVSHMEM before " NVSHMEM_TAKES_ALL
 		       " accepts a device only if its name contains NVSHMEM_HCA_PREFIX, by default \"mlx5\". From "
-		       "3.6 on the default is \"^smi\": every name that does not contain \"smi\". The manual still "
-		       "says \"mlx5\". rdma-core's udev rules can name devices ibp... or rocep...",
+		       "then on the variable accepts ^, and the default is \"^smi\": every name that does not contain \"smi\". "
+		       "rdma-core's udev rules can name devices ibp... or rocep...",
 		.check = "ls /sys/class/infiniband",
 		.sources =
 			"NVSHMEM 3.5.1: src/modules/transport/ibgda/ibgda.cpp, env_defs.h\n"
+			"NVSHMEM 1bae7ad (3.7.0): changelog, 3.5.19 (NVSHMEM_HCA_PREFIX)\n"
 			"NVSHMEM 3.6.8: src/modules/transport/common/env_defs.h and transport_ib_common.cpp, "
 			"nvshmemt_check_hca_prefix()\n"
-			"rdma-core 64: kernel-boot/rdma-persistent-naming.rules",
+			"rdma-core 64: kernel-boot/rdma-persistent-naming.rules (NAME_KERNEL)",
 	},
 	{
 		.id = "rdma/dmabuf-unsupported",
