@@ -450,7 +450,7 @@ static const struct rule log_rules[] = {
 		.evaluate = check_nic_events,
 		.impact =
 			"The port stays down, runs below its rate, or fails under a job. A NIC without enough"
-			" power switches its modules off.",
+			" power can switch ports off.",
 		.remedy =
 			"Cable or module: reseat or replace it. Heat: check fans and airflow. Power: connect "
 			"the slot's auxiliary power cable, or use another slot.",
@@ -599,7 +599,7 @@ static const struct rule log_rules[] = {
 			"\"dma-buf attach failed\" in the kernel log, and \"cannot be used for peer-to-peer DMA\""
 			" with a GPU's address.",
 		.why = "The driver refuses on chipsets that it knows to lack PCIe peer-to-peer, unless GPU "
-		       "and NIC have a PCIe switch in common. It also refuses a mapping type (FORCE_PCIE) "
+		       "and NIC have a PCIe switch in common, and everywhere with GrdmaPciTopoCheckOverride=2. It also refuses a mapping type (FORCE_PCIE) "
 		       "that the platform lacks, and an RDMA driver that cannot handle memory of a device. "
 		       "Its line names no device. A job that uses the wrong NIC on purpose leaves it too.",
 		.check = "dmesg | grep 'dma-buf attach failed'",
