@@ -537,7 +537,7 @@ static const struct rule limits_rules[] = {
 		       "the container's. Services do not read limits.conf, so an entry there changes nothing for slurmd. "
 		       "A login session with less than limits.conf says shows that the file is not in effect. Docker's "
 		       "default-ulimits replace the daemon's own limit. The limit does not apply to a process with "
-		       "CAP_IPC_LOCK in the initial user namespace, which most pods with RDMA have.",
+		       "CAP_IPC_LOCK in the initial user namespace.",
 		.check = "grep -i 'locked memory' /proc/$(pgrep -o slurmd)/limits",
 		.cost = "Users can then lock all memory.",
 		.is_risk = true,

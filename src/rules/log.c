@@ -507,9 +507,9 @@ static const struct rule log_rules[] = {
 		.reads =
 			"Xid 31 with FAULT_INFO_TYPE_UNSUPPORTED_KIND and failed assertions of field_desc.h in the "
 			"kernel log, and the models of the GPUs.",
-		.why = "The RTX 4090 lacks the hardware for peer-to-peer through a mailbox. A driver that maps a peer "
-		       "in that way writes page table entries that the GPU refuses. The assertion is about a value "
-		       "that does not fit into the entry.",
+		.why = "The RTX 4090 lacks the hardware for peer-to-peer through a mailbox. A driver that maps a peer with the aperture "
+		       "of such mappings (PEER) writes page table entries that the GPU refuses. The assertion is about a "
+		       "value that does not fit into the entry.",
 		.check = "dmesg | grep -E 'UNSUPPORTED_KIND|field_desc.h'",
 		.sources =
 			"github.com/tinygrad/open-gpu-kernel-modules 550.90.07-p2p: README.md (How it works)\n"

@@ -697,9 +697,10 @@ static const struct rule rdma_rules[] = {
 		       "An IPoIB interface may be down. A bond of a NIC's two ports is one RDMA device, which stays "
 		       "ACTIVE with one of them.",
 		.check = "ibv_devinfo | grep -E 'hca_id|state'",
-		.sources = "InfiniBand Architecture Specification volume 1, 14.2.5.6 (PortState)\n"
-			   "Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband\n"
-			   "github.com/NVIDIA/nccl issue 1935; github.com/openucx/ucx pull 5401",
+		.sources =
+			"NCCL 2.30.7: src/transport/net_ib/init.cc, ncclIbInitDevices() (leaves out ports that are not active)\n"
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband\n"
+			"github.com/NVIDIA/nccl issue 1935; github.com/openucx/ucx pull 5401",
 	},
 	{
 		.id = "rdma/nic-unsupported-for-ibgda",
