@@ -351,13 +351,14 @@ static const struct rule boot_cmdline_rules[] = {
 		.reads =
 			"/proc/cmdline, the entry that boots next, /etc/default/grub, grub.d and /etc/kernel/cmdline. Only "
 			"arguments about IOMMU, PCI, huge pages, NUMA balancing and GPU or RDMA modules are compared.",
-		.why = "An edit of /etc/default/grub has no effect until the entries are written again. On distributions with "
-		       "BLS entries, grub2-mkconfig does not change existing entries; grubby does. A file of another boot "
-		       "loader has no effect at all.",
+		.why = "An edit of /etc/default/grub has no effect until the entries are written again. With BLS entries "
+		       "grub2-mkconfig of RHEL 9.3 and later leaves the entries as they are, unless it gets "
+		       "--update-bls-cmdline; grubby changes them. A file of another boot loader has no effect at all.",
 		.check =
 			"cat /proc/cmdline; grubby --info=DEFAULT | grep args; grep CMDLINE /etc/default/grub",
 		.sources =
 			"GNU GRUB (rhboot 5e9e7e44e, 2026-01-30): docs/grub.texi, Simple configuration handling\n"
+			"Red Hat Enterprise Linux 9.3 Release Notes: 4.9, Boot loader (grub2-mkconfig with BLS)\n"
 			"uapi-group.org: Boot Loader Specification\nsystemd 252: kernel-install(8)\ngrubby(8)",
 	},
 	{

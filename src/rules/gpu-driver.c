@@ -399,7 +399,7 @@ static const struct rule gpu_driver_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_recovery,
-		.impact = "New jobs on the GPU fail, or lose their peers.",
+		.impact = "New jobs on the GPU can fail, or lose their peers.",
 		.remedy = "Drain the node and do what the driver asks for.",
 		.command = "sudo nvidia-smi -r -i BDF",
 		.action = ACTION_RESET_GPU,
@@ -462,7 +462,7 @@ static const struct rule gpu_driver_rules[] = {
 		.command = "sudo nvidia-smi -i INDEX -e 1",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "nvmlDeviceGetEccMode. " HOW,
-		.why = "Data-centre GPUs are delivered with ECC on. Workstation boards may have it off.",
+		.why = "Only data-centre GPUs are checked. Workstation boards may have ECC off.",
 		.check = "nvidia-smi -q -d ECC",
 		.sources = API "nvmlDeviceGetEccMode, nvmlDeviceSetEccMode",
 	},
@@ -517,10 +517,11 @@ static const struct rule gpu_driver_rules[] = {
 		.command = "sudo nvidia-smi -i INDEX -c DEFAULT",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "nvmlDeviceGetComputeMode, and whether an MPS control daemon runs. " HOW,
-		.why = "Frameworks that start a helper process for each rank need the default mode. With "
-		       "MPS, exclusive-process is intended: a note.",
+		.why = "Exclusive-process lets one process at a time use the GPU, prohibited none. With MPS, exclusive-process is "
+		       "intended: a note.",
 		.check = "nvidia-smi -q -d COMPUTE",
-		.sources = API "nvmlComputeMode_t, nvmlDeviceSetComputeMode",
+		.sources = API "nvmlComputeMode_t, nvmlDeviceSetComputeMode\n"
+			       "CUDA Multi-Process Service r550: GPU Compute Modes",
 	},
 	{
 		.id = "gpu/p2p-refused",
@@ -529,7 +530,7 @@ static const struct rule gpu_driver_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_p2p,
 		.impact =
-			"NCCL copies between these GPUs through host memory. DeepEP does not start.",
+			"NCCL copies between these GPUs through host memory. DeepEP cannot run on them: it needs NVLink.",
 		.remedy =
 			"See the reason. For a registry key: remove it from the driver's options. For the "
 			"topology: check ACS and the slots.",

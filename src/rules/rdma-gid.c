@@ -375,14 +375,15 @@ static const struct rule rdma_gid_rules[] = {
 			"and NVSHMEM_HCA_LIST.",
 		.why = "RoCE v2 sends from the IP address of a GID. Link-local GIDs do not route. RoCE v1 does not "
 		       "leave the Ethernet segment. iWARP runs over TCP and has no such addresses; an Intel NIC with "
-		       "iWARP can be set to RoCE with the same devlink parameter. An address in 169.254.0.0/16 is a "
+		       "iWARP can be set to RoCE (devlink: enable_iwarp false, enable_roce true, cmode runtime). An address in 169.254.0.0/16 is a "
 		       "warning, because a cable may join two nodes. The finding is a note for NICs that are not next "
 		       "to the GPUs, while others have such a GID.",
 		.check = "show_gids; or grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/* "
 			 "2>/dev/null",
 		.sources =
 			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband; "
-			"drivers/infiniband/core/roce_gid_mgmt.c; Documentation/networking/devlink/devlink-params.rst and mlx5.rst\n"
+			"drivers/infiniband/core/roce_gid_mgmt.c; Documentation/networking/devlink/devlink-params.rst, mlx5.rst "
+			"and ice.rst\n"
 			"NCCL 2.30.7: src/transport/net_ib/connect.cc, ncclIbGetGidIndex()\n"
 			"github.com/NVIDIA/nccl issue 622",
 	},

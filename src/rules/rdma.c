@@ -373,7 +373,7 @@ static void check_unsupported(struct rule_context *ctx)
 /* NVSHMEM reads NVSHMEM_HCA_PREFIX from this release on. */
 #define NVSHMEM_HCA_PREFIX_SINCE "3.4.5"
 /* NVSHMEM takes all names but those with "smi" from this release on; before, those with "mlx5" only. */
-#define NVSHMEM_TAKES_ALL "3.6"
+#define NVSHMEM_TAKES_ALL "3.5.19"
 
 /* A device's name has this part, or must not have it. */
 struct name_filter {
@@ -697,9 +697,10 @@ static const struct rule rdma_rules[] = {
 		       "An IPoIB interface may be down. A bond of a NIC's two ports is one RDMA device, which stays "
 		       "ACTIVE with one of them.",
 		.check = "ibv_devinfo | grep -E 'hca_id|state'",
-		.sources = "InfiniBand Architecture Specification volume 1, 14.2.5.6 (PortState)\n"
-			   "Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband\n"
-			   "github.com/NVIDIA/nccl issue 1935; github.com/openucx/ucx pull 5401",
+		.sources =
+			"NCCL 2.30.7: src/transport/net_ib/init.cc, ncclIbInitDevices() (leaves out ports that are not active)\n"
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband\n"
+			"github.com/NVIDIA/nccl issue 1935; github.com/openucx/ucx pull 5401",
 	},
 	{
 		.id = "rdma/nic-unsupported-for-ibgda",
@@ -733,7 +734,7 @@ static const struct rule rdma_rules[] = {
 		.evaluate = check_renamed,
 		.impact = "IBGDA skips the device: \"device ... is not supported\".",
 		.remedy =
-			"Name the devices mlx5_N again (a udev rule with NAME_FALLBACK, or rdma dev set NAME name "
+			"Name the devices mlx5_N again (a udev rule with NAME_KERNEL, or rdma dev set NAME name "
 			"mlx5_N). Or set NVSHMEM_HCA_PREFIX, or use NVSHMEM " NVSHMEM_TAKES_ALL
 			" or later.",
 		.activation = ACTIVATION_REBOOT,
@@ -741,14 +742,15 @@ static const struct rule rdma_rules[] = {
 			"The names of RDMA devices with the driver mlx5_core; NVSHMEM_HCA_PREFIX; NVSHMEM on disk.",
 		.why = "NVSHMEM before " NVSHMEM_TAKES_ALL
 		       " accepts a device only if its name contains NVSHMEM_HCA_PREFIX, by default \"mlx5\". From "
-		       "3.6 on the default is \"^smi\": every name that does not contain \"smi\". The manual still "
-		       "says \"mlx5\". rdma-core's udev rules can name devices ibp... or rocep...",
+		       "then on the variable accepts ^, and the default is \"^smi\": every name that does not contain \"smi\". "
+		       "rdma-core's udev rules can name devices ibp... or rocep...",
 		.check = "ls /sys/class/infiniband",
 		.sources =
 			"NVSHMEM 3.5.1: src/modules/transport/ibgda/ibgda.cpp, env_defs.h\n"
+			"NVSHMEM 1bae7ad (3.7.0): changelog, 3.5.19 (NVSHMEM_HCA_PREFIX)\n"
 			"NVSHMEM 3.6.8: src/modules/transport/common/env_defs.h and transport_ib_common.cpp, "
 			"nvshmemt_check_hca_prefix()\n"
-			"rdma-core 64: kernel-boot/rdma-persistent-naming.rules",
+			"rdma-core 64: kernel-boot/rdma-persistent-naming.rules (NAME_KERNEL)",
 	},
 	{
 		.id = "rdma/dmabuf-unsupported",

@@ -538,10 +538,12 @@ static const struct rule services_rules[] = {
 		.why = "The driver registers with the fabric once. A fabric manager that is restarted under running GPUs "
 		       "makes a new fabric. The line stays in the log after the reset that repaired it.",
 		.check = "dmesg | grep -E 'FABRIC|SXid'; nvidia-smi -q | grep -A3 Fabric",
-		.sources = "github.com/NVIDIA/nvshmem issue 40\n"
-			   "open-gpu-kernel-modules 595.45.04: "
-			   "src/nvidia/src/kernel/mem_mgr/mem_multicast_fabric.c\n" FM_GUIDE
-			   "2.3 (March 2025): NVSwitch SXid Errors",
+		.sources =
+			"github.com/NVIDIA/nvshmem issue 40\n"
+			"open-gpu-kernel-modules 595.45.04: "
+			"src/nvidia/src/kernel/mem_mgr/mem_multicast_fabric.c, "
+			"src/common/sdk/nvidia/inc/nvstatuscodes.h (NV_ERR_FABRIC_STATE_OUT_OF_SYNC)\n" FM_GUIDE
+			"2.3 (March 2025): NVSwitch SXid Errors",
 	},
 };
 
