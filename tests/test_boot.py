@@ -435,6 +435,21 @@ def test_set_in_an_entry(tmp_path):
     assert [e["cmdline"] for e in facts(root, "boot.entries")] == ["inner inner", "outer"]
 
 
+@pytest.mark.parametrize("before,seen", [
+    ("set a=x\n", ""),
+    ("set a=x\nexport a\n", "x"),
+    ("export a\nset a=x\n", "x"),
+    ("export a\nunset a\nset a=x\n", ""),
+    ("set a=x\nif unknown_command; then export a; fi\n", "unknown"),
+    ("set a=x\nexport a\nif unknown_command; then set a=x; fi\n", "x"),
+    ("export a\nif unknown_command; then unset a; else unset a; fi\nset a=x\n", ""),
+])
+def test_what_a_submenu_has(tmp_path, before, seen):
+    """grub-core/kern/env.c: a variable that is unset loses its export."""
+    text = before + "submenu s {\nmenuentry t { linux /boot/vmlinuz-1 $a\n}\n}\nset default='s>t'\n"
+    assert staged(tmp_path, text) == seen
+
+
 def test_a_script_without_an_end(tmp_path):
     for i, text in enumerate(("while true; do\ntrue\ndone\n", "function f {\nf\n}\nf\n", "set a=x\n" + "set a=$a$a\n" * 40)):
         assert staged(tmp_path / str(i), text + "menuentry x { linux /boot/vmlinuz-1\n}\n") == "unknown"
