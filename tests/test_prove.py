@@ -3,6 +3,7 @@
 of NVIDIA and RDMA (tests/standins), which go wrong as STANDIN_FAULTS says."""
 import json
 import os
+import re
 import subprocess
 import time
 
@@ -379,6 +380,7 @@ def test_the_matrix(prove):
             if line[2:8] == " 0000:"}
     assert rows == {"0": ["-", "bad", "300.0"], "1": ["300.0*", "-", "300.0"],
                     "2": ["none", "300.0", "-"]}
+    assert re.search(r"paths +6 over NODE\n", text)
 
 
 # ---- doctor --with ----

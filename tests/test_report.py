@@ -349,6 +349,17 @@ def test_it_says_when_it_was_read_and_by_whom(node_tree, tmp_path):
     assert run("doctor", "--json", "--from", file).json()["taken"] == {"time": None, "uid": None}
 
 
+def test_ready_is_what_root_sees(node_tree, tmp_path):
+    """Another user, or an image, may have missed something."""
+    document = json.loads(run("facts", "--root", node_tree("hgx-h100-ib")).out)
+    file, said = tmp_path / "facts", []
+    for changes in ({"observed_uid": 0}, {"observed_uid": 1000}, {"observed_uid": 0, "next_boot": "newest"}):
+        document["os"].update(changes)
+        file.write_text(json.dumps(document))
+        said.append(text_of(file, option="--from").split()[0])
+    assert said == ["Ready", "No", "No"], said
+
+
 # ---- what to do ----
 
 def steps(text):

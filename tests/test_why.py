@@ -598,7 +598,8 @@ def test_json_lines(why):
     b"\xff\xfe\x80" + GID.encode() + b"\xff", GID.encode().replace(b"NET", b"NET\0"),
     b"10%\r20%\r30%\r" + GID.encode() + b"\r\n", GID.encode() + b"\r\n",
     GID.encode().replace(b"completion", b"comp\x1b[1;31mletion\x1b[0m"),
-    b"\x1b]0;title\x07" + GID.encode(), b"\x1b]8;;unended\n" + GID.encode(),
+    b"\x1b]0;title\x07" + GID.encode(), b"\x1bc" + GID.encode(), b"\x1b(B" + GID.encode(),
+    b"\x1b]8;;unended\n" + GID.encode(),
     b"x" * 300000 + b" " + GID.encode(), GID.encode() + b" " + b"x" * 300000,
 ])
 def test_any_encoding(log, why):

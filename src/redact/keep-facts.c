@@ -418,6 +418,7 @@ static const struct {
 	{ "services_facts", "driver_container", keep_word },
 	{ "software_facts", "libcuda", keep_path },
 	{ "software_facts", "libcuda_version", keep_word },
+	{ "software_facts", "libnvidia_ml", keep_path },
 	{ "software_facts", "programs", keep_path },
 	{ "software_item", "name", keep_word },
 	{ "software_item", "path", keep_path },

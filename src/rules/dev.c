@@ -299,7 +299,7 @@ static bool can_open_gdrdrv(const struct node *node)
 static const char *find_gdrapi(const struct node *node)
 {
 	for_each(item, &node->software.items)
-		if (str_is(item->name, "gdrcopy") && strstr(item->path.value, "/libgdrapi.so"))
+		if (str_is(item->name, "gdrcopy"))
 			return item->path.value;
 	return NULL;
 }

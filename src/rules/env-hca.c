@@ -270,8 +270,9 @@ static const struct rdma_device *taken_along(const struct node *node, const stru
 		const char *name = d->name.value;
 		int port = (int)p->port.value;
 
-		if (list->exact || list->exclude || port_usable(node, d, p) != USABLE_YES ||
-		    !hca_list_allows(list, name, port) || hca_list_allows(&whole, name, port))
+		/* Of an exact list and of one that excludes, this is true of no NIC. */
+		if (port_usable(node, d, p) != USABLE_YES || !hca_list_allows(list, name, port) ||
+		    hca_list_allows(&whole, name, port))
 			continue;
 		for_each(other, &node->rdma.devices) {
 			struct hca_entry entry = { span_of(other->name.value), HCA_ANY_PORT };
