@@ -102,6 +102,23 @@ def run(*args, user=False, env=None, input=b"", wrap=(), program=None, **more):
     return Result(command, process)
 
 
+@functools.lru_cache(maxsize=None)
+def _used():
+    folder = tempfile.mkdtemp(prefix="nvnodecheck-")
+    atexit.register(shutil.rmtree, folder, True)
+    made = os.path.join(folder, "used")
+    subprocess.run(["cc", "-O2", "-o", made, os.path.join(TOP, "tests", "programs", "used.c")], check=True)
+    return made
+
+
+def run_measured(*args):
+    """(result, peak KiB, seconds of processor time) of nvnodecheck ARGS with its children."""
+    with tempfile.NamedTemporaryFile("r") as used:
+        result = run(*args, wrap=[_used(), used.name])
+        peak, seconds = used.read().split()
+    return result, int(peak), float(seconds)
+
+
 def facts(directory, *args, **more):
     result = run("facts", "--root", directory, *args, **more)
     assert result.status == 0, str(result)
