@@ -120,6 +120,8 @@ struct reference_file {
 	struct fact_enum format; /* enum reference_format */
 	/* True if the file was read to its end and understood: the list of its names is complete. */
 	struct fact_bool complete;
+	/* True if every line was compared with the keys that the file's reader knows; absent: no table has them. */
+	struct fact_bool compared;
 };
 
 /* A line of gres.conf about GPUs of this node. ORDERED: as the files have them. */
@@ -133,10 +135,53 @@ struct gres_record {
 	struct fact_u64 line;	  /* in that file */
 };
 
+/* The kinds of configuration files whose keys data/conf-keys.tsv has. */
+enum conf_format {
+	CONF_SLURM,	 /* slurm.conf */
+	CONF_GRES,	 /* Slurm's gres.conf */
+	CONF_CGROUP,	 /* Slurm's cgroup.conf */
+	CONF_DOCKER,	 /* Docker's daemon.json */
+	CONF_TOOLKIT,	 /* config.toml of the NVIDIA Container Toolkit */
+	CONF_CONTAINERD, /* config.toml of containerd */
+	CONF_FORMATS
+};
+extern const char *const conf_format_words[];
+
+/* What is wrong with a line of such a file. */
+enum conf_fault_kind {
+	CONF_SYNTAX,  /* it is not of the form that the file has */
+	CONF_UNKNOWN, /* no release of the program knows the key */
+	CONF_PLACE,   /* the key, or the table, belongs elsewhere */
+	CONF_TYPE,    /* the value is not of the key's type */
+	CONF_RELEASE, /* only some releases know the key */
+	CONF_TWICE,   /* the program's command line has the same setting */
+};
+extern const char *const conf_fault_kind_words[];
+
+/* A line that the program that reads the file refuses or ignores. ORDERED: as the files have them. */
+struct conf_fault {
+	struct fact_str file;	 /* that has the line */
+	struct fact_u64 line;	 /* in that file */
+	struct fact_enum format; /* enum conf_format */
+	struct fact_enum kind;	 /* enum conf_fault_kind */
+	/* The section of the file, as data/conf-keys.tsv has it; absent: it has none. */
+	struct fact_str section;
+	struct fact_str key; /* absent: none, or its name is no plain word */
+	/* Of a key that needs a number, or yes or no; absent: not a plain word. */
+	struct fact_str value;
+	/* What is wrong with the form; the section where the key belongs; the type of its values, as
+	 * data/conf-keys.tsv has it. Absent: the kind says all. */
+	struct fact_str wanted;
+	/* The first release in which the line is right; absent: no first one. */
+	struct fact_str since;
+	struct fact_str gone; /* the first release in which it is wrong again; absent: none */
+};
+
 struct references_facts {
 	LIST(struct reference_file) files; /* files that were searched */
 	LIST(struct reference) items;	   /* what they name */
 	LIST(struct gres_record) gres;	   /* lines of gres.conf about GPUs of this node */
+	LIST(struct conf_fault) faults;	   /* lines that the files' readers refuse or ignore */
 	/* True if every folder that may have such files could be searched. */
 	struct fact_bool complete;
 };

@@ -132,6 +132,7 @@ static void add_file(struct references_facts *all, struct arena *arena, const ch
 	file->path = fact_str(arena, path);
 	file->format = fact_enum(REFERENCE_UNIT);
 	file->complete = fact_bool(complete);
+	file->compared = FACT_NONE(fact_bool);
 }
 
 /* Adds the names of one unit to ANSWER after all its lines are read, because later lines can reset earlier ones. */

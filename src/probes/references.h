@@ -15,6 +15,7 @@
 /* The names of one file, while it is read. */
 struct references {
 	struct arena *arena;
+	struct host *host; /* for files that the file names; NULL: it may name none */
 	const struct node *node;
 	struct references_facts *facts;
 	const char *file;
@@ -59,6 +60,9 @@ void references_from_units(struct probe_context *ctx);
 void references_from_numbers(struct probe_context *ctx);
 /* The plugin that AutoDetect=nvml needs (references-slurm.c). */
 void references_from_slurm(struct probe_context *ctx);
+
+/* Compares the file with the keys that its reader knows: adds what is wrong. Absent: there is no table for the file. */
+struct fact_bool references_compare(struct references *refs, struct span text);
 
 /* Looks up every item: fills in what is found. */
 void references_find(struct probe_context *ctx);
