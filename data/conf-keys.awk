@@ -1,12 +1,12 @@
 # conf-keys.tsv to one array of texts for each format, and how many rows it has (src/parse/conf-keys.c).
 BEGIN {
 	FS = "\t"
-	words(formats, "slurm gres cgroup docker toolkit containerd")
-	words(types, "text flag u16 u32 u64 float line bool number list table texts flags tables any")
+	words(formats, "slurm gres cgroup docker toolkit containerd unit")
+	words(types, "text flag u16 u32 u64 float line bool number list table texts flags tables any yes limit")
 }
 /^#/ { next }
 NF != 6 || !($1 in formats) || $2 == "" || $3 == "" || $0 ~ /"/ { fail("not a row of the table") }
-!($4 in types) && $4 !~ /^=[a-z-]+$/ { fail("no type: " $4) }
+!($4 in types) && $4 !~ /^(=[a-z-]+|[{][a-z,]+[}])$/ { fail("no type: " $4) }
 $5 !~ /^(-|[0-9.]+)$/ || $6 !~ /^(-|[0-9.]+)$/ { fail("not a release") }
 ($1, $2, $3) in seen { fail("the same key again") }
 {

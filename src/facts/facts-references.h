@@ -143,6 +143,7 @@ enum conf_format {
 	CONF_DOCKER,	 /* Docker's daemon.json */
 	CONF_TOOLKIT,	 /* config.toml of the NVIDIA Container Toolkit */
 	CONF_CONTAINERD, /* config.toml of containerd */
+	CONF_UNIT,	 /* units of systemd and their drop-ins */
 	CONF_FORMATS
 };
 extern const char *const conf_format_words[];
@@ -177,11 +178,20 @@ struct conf_fault {
 	struct fact_str gone; /* the first release in which it is wrong again; absent: none */
 };
 
+/* A file in a folder whose reader takes only names that end in another way. Files that an editor or a package manager
+ * keeps beside others are left out, and so are those that are not about GPUs, RDMA or limits. */
+struct skipped_file {
+	struct fact_str path;	/* of the file */
+	struct fact_str reader; /* the program that would read it */
+	struct fact_str ending; /* how its name would have to end */
+};
+
 struct references_facts {
 	LIST(struct reference_file) files; /* files that were searched */
 	LIST(struct reference) items;	   /* what they name */
 	LIST(struct gres_record) gres;	   /* lines of gres.conf about GPUs of this node */
 	LIST(struct conf_fault) faults;	   /* lines that the files' readers refuse or ignore */
+	LIST(struct skipped_file) skipped; /* files that no program reads because of their names */
 	/* True if every folder that may have such files could be searched. */
 	struct fact_bool complete;
 };

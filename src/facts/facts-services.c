@@ -89,7 +89,7 @@ static const struct field gres_record_fields[] = {
 static const struct desc gres_record_desc = DESC(gres_record, .ordered = true);
 
 const char *const conf_format_words[] = { "slurm",   "gres",	   "cgroup", "docker",
-					  "toolkit", "containerd", NULL };
+					  "toolkit", "containerd", "unit",   NULL };
 const char *const conf_fault_kind_words[] = { "syntax",	 "unknown", "place", "type",
 					      "release", "twice",   NULL };
 
@@ -107,11 +107,19 @@ static const struct field conf_fault_fields[] = {
 };
 static const struct desc conf_fault_desc = DESC(conf_fault, .ordered = true);
 
+static const struct field skipped_file_fields[] = {
+	F_STR(skipped_file, path, NULL),
+	F_STR(skipped_file, reader, NULL),
+	F_STR(skipped_file, ending, NULL),
+};
+static const struct desc skipped_file_desc = DESC(skipped_file);
+
 static const struct field references_facts_fields[] = {
 	F_LIST(references_facts, files, reference_file_desc, "/etc"),
 	F_LIST(references_facts, items, reference_desc, "/etc"),
 	F_LIST(references_facts, gres, gres_record_desc, "/etc"),
 	F_LIST(references_facts, faults, conf_fault_desc, "/etc"),
+	F_LIST(references_facts, skipped, skipped_file_desc, "/etc"),
 	F_BOOL(references_facts, complete, "/etc"),
 };
 const struct desc references_facts_desc = DESC(references_facts);

@@ -20,6 +20,7 @@ static const struct {
 	[CONF_DOCKER] = { docker_keys, DOCKER_KEYS, false },
 	[CONF_TOOLKIT] = { toolkit_keys, TOOLKIT_KEYS, true },
 	[CONF_CONTAINERD] = { containerd_keys, CONTAINERD_KEYS, true },
+	[CONF_UNIT] = { unit_keys, UNIT_KEYS, false },
 };
 
 /* ---- names ---- */
@@ -131,10 +132,12 @@ const char *conf_type_text(const char *type)
 		{ "texts", "a table of texts in quotes" },
 		{ "flags", "a table of true and false, without quotes" },
 		{ "tables", "a table of tables" },
+		{ "yes", "yes or no" },
+		{ "limit", "a number, or infinity" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (strcmp(texts[i].type, type) == 0)
 			return texts[i].text;
-	return NULL;
+	return type[0] == '{' ? type : NULL;
 }

@@ -67,6 +67,23 @@ static bool is_float(const char *value)
 	return end != value && *end == '\0';
 }
 
+/* "{full,nvml}": Slurm looks for these words within the value. */
+static bool is_listed(const char *type, const char *value)
+{
+	struct span rest = { type + 1, strlen(type) - 2 }, one;
+	char word[VALUE_MAX];
+
+	while (span_cut(&rest, ',', &one)) {
+		if (one.n >= sizeof(word))
+			continue;
+		memcpy(word, one.p, one.n);
+		word[one.n] = '\0';
+		if (strcasestr(value, word))
+			return true;
+	}
+	return false;
+}
+
 static bool is_of_type(const char *type, struct span value)
 {
 	char text[VALUE_MAX];
@@ -79,6 +96,8 @@ static bool is_of_type(const char *type, struct span value)
 	text[value.n] = '\0';
 	if (strcmp(type, "flag") == 0)
 		return is_flag(text);
+	if (type[0] == '{')
+		return is_listed(type, text);
 	if (is_unlimited(text))
 		return true;
 	if (strcmp(type, "u16") == 0)

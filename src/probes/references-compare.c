@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * references-compare.c - compares a file with the keys that its reader knows (data/conf-keys.tsv). Of what is wrong only
- * names that programs give to their keys leave this probe, and numbers: a key or value can be a password.
+ * plain words leave this probe, and a capture keeps of these what the table has: a key or value can be a password.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -108,6 +108,13 @@ static bool format_of(const struct references *refs, enum conf_format *format)
 	else
 		return false;
 	return true;
+}
+
+void references_compare_unit(struct references *refs, const struct unit_assignment *a)
+{
+	struct comparing c = { .refs = refs, .format = CONF_UNIT };
+
+	conf_check_unit(a, take, &c);
 }
 
 /* ---- the command line of dockerd ---- */

@@ -220,6 +220,7 @@ static void run(struct probe_context *ctx)
 	references_from_facts(ctx);
 	references_from_units(ctx);
 	references_from_numbers(ctx);
+	references_find_skipped(ctx);
 	references_find(ctx);
 	references_from_slurm(ctx);
 	fact_list_sort(&all->files, sizeof(all->files.items[0]), compare_files);

@@ -32,6 +32,9 @@ static const struct conf_reader readers[CONF_FORMATS] = {
 			      "containerd does not start, or starts without the part for "
 			      "Kubernetes: \"failed to load TOML\".",
 			      "Restart containerd.", "containerd config dump" },
+	[CONF_UNIT] = { "systemd", "systemd", NULL, "systemd does not read the unit.",
+			"Run systemctl daemon-reload, and restart the service.",
+			"systemd-analyze verify" },
 };
 
 const struct conf_reader *conf_reader(const struct conf_fault *fault)
@@ -108,12 +111,20 @@ static enum conf_outcome of_containerd(const struct node *node, const struct con
 	return release && version_compare(release, "2.0") < 0 ? CONF_REFUSED : CONF_IGNORED;
 }
 
+static bool is_listed_value(const struct conf_fault *fault)
+{
+	return known_is(fault->kind, CONF_TYPE) && str_starts(fault->wanted, "{");
+}
+
 enum conf_outcome conf_outcome(const struct node *node, const struct conf_fault *fault)
 {
 	enum conf_outcome wrong = in_release(node, fault);
 
 	if (!is_known(fault->format) || !is_known(fault->kind))
 		return CONF_UNSURE;
+	/* Slurm goes on without a plugin for GPUs at an unknown AutoDetect. */
+	if (known_is(fault->format, CONF_UNIT) || is_listed_value(fault))
+		return CONF_IGNORED;
 	if (wrong != CONF_REFUSED || known_is(fault->kind, CONF_SYNTAX) ||
 	    known_is(fault->kind, CONF_TYPE))
 		return wrong;
@@ -153,10 +164,26 @@ static const char *release_text(struct arena *arena, const struct node *node,
 				      key, name, releases(arena, fault));
 }
 
+/* "{full,nvml}": one of full, nvml */
+static const char *list_text(struct arena *arena, const char *list)
+{
+	struct span rest = { list + 1, strlen(list) - 2 }, one;
+	const char *text = "one of";
+	bool first = true;
+
+	while (span_cut(&rest, ',', &one)) {
+		text = arena_printf(arena, "%s%s %.*s", text, first ? "" : ",", SPAN_FMT(one));
+		first = false;
+	}
+	return text;
+}
+
 static const char *type_text(struct arena *arena, const struct conf_fault *fault, const char *key)
 {
 	const char *wanted = is_known(fault->wanted) ? conf_type_text(fault->wanted.value) : NULL;
 
+	if (wanted && wanted[0] == '{')
+		wanted = list_text(arena, wanted);
 	if (!wanted)
 		wanted = "another kind of value";
 	return is_known(fault->value) ? arena_printf(arena, "%s is %s, and has to be %s", key,
@@ -171,6 +198,11 @@ static const char *place_text(struct arena *arena, const struct conf_fault *faul
 	if (!is_known(fault->key))
 		return arena_printf(arena, "the table %s belongs to %s",
 				    is_known(fault->section) ? fault->section.value : "", wanted);
+	if (known_is(fault->format, CONF_UNIT))
+		return arena_printf(arena, "%s is in %s%s%s, and belongs to [%s]", fault->key.value,
+				    is_known(fault->section) ? "[" : "no section",
+				    is_known(fault->section) ? fault->section.value : "",
+				    is_known(fault->section) ? "]" : "", wanted);
 	if (strcmp(wanted, "-") == 0)
 		wanted = fault->format.value == CONF_SLURM || fault->format.value == CONF_GRES
 				 ? "a line of its own"

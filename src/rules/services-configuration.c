@@ -131,7 +131,9 @@ static void check(struct rule_context *ctx, enum conf_outcome wanted)
 	if (skip_in_container(ctx))
 		return;
 	for_each(file, &all->files)
-		if (is_known(file->path) && !is_absent(file->compared))
+		/* systemd refuses no unit for a line of it. */
+		if (is_known(file->path) && !is_absent(file->compared) &&
+		    (wanted == CONF_IGNORED || !known_is(file->format, REFERENCE_UNIT)))
 			answer(ctx, file, wanted);
 	if (ctx->findings->count > before)
 		return;
@@ -153,16 +155,50 @@ static void check_ignored(struct rule_context *ctx)
 	check(ctx, CONF_IGNORED);
 }
 
+/* ---- files that no program reads ---- */
+
+static const char *skipped_text(struct rule_context *ctx, const struct skipped_file *file)
+{
+	if (span_ends(span_of(file->path.value), file->ending.value))
+		return "the name of its folder does not end in .d";
+	return text_printf(ctx, "its name does not end in %s", file->ending.value);
+}
+
+static void check_skipped(struct rule_context *ctx)
+{
+	const struct references_facts *all = &ctx->node->references;
+
+	if (skip_in_container(ctx))
+		return;
+	if (!was_read(all->skipped)) {
+		UNKNOWN(ctx, .evidence = { "references.skipped" });
+		return;
+	}
+	for_each(file, &all->skipped)
+		FAIL(ctx, .subject = file->path.value, .observed = skipped_text(ctx, file),
+		     .expected = text_printf(ctx, "a name that %s reads", file->reader.value),
+		     .impact = text_printf(
+			     ctx, "%s does not read the file: its settings have no effect.",
+			     file->reader.value),
+		     .remedy = text_printf(ctx, "Rename it so that %s reads it, or move it away.",
+					   file->reader.value),
+		     .evidence = { fact_path(ctx->arena, "references.skipped", file->path.value,
+					     "reader") });
+	if (!all->skipped.count)
+		PASS(ctx, .evidence = { "references.skipped" });
+}
+
 #define READS                                                                                                     \
 	"daemon.json; config.toml of the NVIDIA Container Toolkit and of containerd (also of k3s and RKE2), and " \
-	"containerd's conf.d; slurm.conf, gres.conf and cgroup.conf; the versions of their programs."
+	"containerd's conf.d; units and drop-ins below /etc/systemd of the services that jobs need; slurm.conf, gres.conf and cgroup.conf; the versions of their programs."
 #define SOURCES                                                                             \
 	"data/conf-keys.tsv of this release: its header\n"                                  \
 	"Slurm 26.05.3: src/common/parse_config.c, parse_value.c\n"                         \
 	"Docker 28.5.2: daemon/config/config.go (findConfigurationConflicts)\n"             \
 	"containerd 1.7.30: services/server/config/config.go (ValidateV2, Decode); 2.3.4: " \
 	"cmd/containerd/server/config/config.go\n"                                          \
-	"NVIDIA Container Toolkit 1.20.0: api/config/v1/toml.go, config.go"
+	"NVIDIA Container Toolkit 1.20.0: api/config/v1/toml.go, config.go\n"               \
+	"systemd 252: systemd --dump-configuration-items; src/core/load-fragment.c (config_parse_rlimit)"
 
 static const struct rule services_configuration_rules[] = {
 	{
@@ -196,9 +232,33 @@ static const struct rule services_configuration_rules[] = {
 		.reads = READS,
 		.why = "The NVIDIA Container Toolkit and containerd say nothing, or write a line to their log, of a key "
 		       "in a table where they do not look for it. no-cgroups belongs to nvidia-container-cli, "
-		       "SystemdCgroup and BinaryName to the options of a runtime.",
+		       "SystemdCgroup and BinaryName to the options of a runtime. systemd ignores a key in a section of "
+		       "another kind, and LimitMEMLOCK=unlimited: its word is infinity. Units below /usr are their "
+		       "makers', and are not compared.",
 		.check = "nvidia-ctk config; containerd config dump",
 		.sources = SOURCES,
+	},
+	{
+		.id = "services/file-not-read",
+		.title = "A file with settings has no effect: no program reads files of this name",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_skipped,
+		.impact = "The settings in the file have no effect.",
+		.remedy = "Rename the file.",
+		.activation = ACTIVATION_REBOOT,
+		.reads =
+			"The names in /etc/modules-load.d, sysctl.d, udev/rules.d, security/limits.d, ld.so.conf.d, cdi and "
+			"in folders of drop-ins below /etc/systemd/system; of files that would be skipped also their lines.",
+		.why = "Each of these folders is read by the ending of the names: .conf, .rules, .yaml or .json. Names of copies "
+		       "(.bak, .rpmsave, .dpkg-old and the like) are left out, and files without a word about GPUs, RDMA or limits.",
+		.check =
+			"ls /etc/modules-load.d /etc/sysctl.d /etc/udev/rules.d /etc/security/limits.d",
+		.sources =
+			"systemd.unit(5), sysctl.d(5), modules-load.d(5), udev(7) of systemd 252\n"
+			"Linux-PAM 1.5.2: limits.conf(5), pam_limits(8)\n"
+			"container-device-interface, as in NVIDIA Container Toolkit 1.20.0: pkg/cdi/spec-dirs.go "
+			"(scanSpecDirs)",
 	},
 };
 
