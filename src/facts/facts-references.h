@@ -32,6 +32,7 @@
 #define SLURM_AUTODETECT "AutoDetect" /* of gres.conf */
 #define SLURM_PLUGIN_DIR "PluginDir"
 #define SLURM_GPU_PLUGIN "plugin of AutoDetect"
+#define SLURM_PLUGIN "plugin of " /* and the key that selects it */
 #define SPANK_REQUIRED "required" /* in plugstack.conf */
 
 /* Names in a topology file: a GPU, a NIC, and the attributes of <cpu> that NCCL requires. */
