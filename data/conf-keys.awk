@@ -1,7 +1,7 @@
 # conf-keys.tsv to one array of texts for each format, and how many rows it has (src/parse/conf-keys.c).
 BEGIN {
 	FS = "\t"
-	words(formats, "slurm gres cgroup docker toolkit containerd unit")
+	words(formats, "slurm gres cgroup docker toolkit containerd unit limits")
 	words(types, "text flag u16 u32 u64 float line bool number list table texts flags tables any yes limit")
 }
 /^#/ { next }

@@ -76,6 +76,7 @@ enum reference_format {
 	REFERENCE_TOPOLOGY,	/* the topology file that NCCL reads */
 	REFERENCE_LXC,		/* containers of LXC and Proxmox */
 	REFERENCE_NUMBERS,	/* udev rules, services, modprobe.d and scripts that call mknod */
+	REFERENCE_LIMITS,	/* limits.conf and limits.d, of which only the keys are compared */
 };
 extern const char *const reference_format_words[];
 
@@ -145,6 +146,7 @@ enum conf_format {
 	CONF_TOOLKIT,	 /* config.toml of the NVIDIA Container Toolkit */
 	CONF_CONTAINERD, /* config.toml of containerd */
 	CONF_UNIT,	 /* units of systemd and their drop-ins */
+	CONF_LIMITS,	 /* limits.conf and limits.d of pam_limits */
 	CONF_FORMATS
 };
 extern const char *const conf_format_words[];

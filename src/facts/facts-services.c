@@ -2,11 +2,11 @@
 /* facts-services.c - the descriptions of the structs in facts-services.h and facts-references.h, innermost first. */
 #include "facts/facts.h"
 
-const char *const reference_format_words[] = {
-	"cdi",	"toolkit", "engine", "gres",   "modules-load", "modprobe", "sysctl",
-	"udev", "unit",	   "imex",   "fabric", "environment",  "spank",	   "topology",
-	"lxc",	"numbers", NULL
-};
+const char *const reference_format_words[] = { "cdi",	       "toolkit",  "engine", "gres",
+					       "modules-load", "modprobe", "sysctl", "udev",
+					       "unit",	       "imex",	   "fabric", "environment",
+					       "spank",	       "topology", "lxc",    "numbers",
+					       "limits",       NULL };
 const char *const reference_kind_words[] = { "device",	"file",	     "program",	  "library",
 					     "module",	"interface", "function",  "address",
 					     "setting", "user",	     "processor", "amount",
@@ -88,8 +88,8 @@ static const struct field gres_record_fields[] = {
 };
 static const struct desc gres_record_desc = DESC(gres_record, .ordered = true);
 
-const char *const conf_format_words[] = { "slurm",   "gres",	   "cgroup", "docker",
-					  "toolkit", "containerd", "unit",   NULL };
+const char *const conf_format_words[] = { "slurm",	"gres", "cgroup", "docker", "toolkit",
+					  "containerd", "unit", "limits", NULL };
 const char *const conf_fault_kind_words[] = { "syntax",	 "unknown", "place", "type",
 					      "release", "twice",   NULL };
 

@@ -21,6 +21,7 @@ static const struct {
 	[CONF_TOOLKIT] = { toolkit_keys, TOOLKIT_KEYS, true },
 	[CONF_CONTAINERD] = { containerd_keys, CONTAINERD_KEYS, true },
 	[CONF_UNIT] = { unit_keys, UNIT_KEYS, false },
+	[CONF_LIMITS] = { limits_keys, LIMITS_KEYS, true },
 };
 
 /* ---- names ---- */

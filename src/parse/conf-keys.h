@@ -56,6 +56,7 @@ bool conf_docker_options(struct span command, struct conf_options *options);
 bool conf_check_slurm(enum conf_format format, struct span text, conf_report *report, void *user);
 bool conf_check_docker(struct span text, const struct conf_options *options, conf_report *report,
 		       void *user);
+bool conf_check_limits(struct span text, conf_report *report, void *user);
 void conf_check_unit(const struct unit_assignment *assignment, conf_report *report, void *user);
 bool conf_check_toml(enum conf_format format, struct span text, conf_report *report, void *user);
 

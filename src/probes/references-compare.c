@@ -94,6 +94,8 @@ static bool format_of(const struct references *refs, enum conf_format *format)
 
 	if (refs->format == REFERENCE_TOOLKIT)
 		*format = CONF_TOOLKIT;
+	else if (refs->format == REFERENCE_LIMITS)
+		*format = CONF_LIMITS;
 	else if (span_ends(file, "/daemon.json"))
 		*format = CONF_DOCKER;
 	else if (refs->format == REFERENCE_ENGINE && span_search(file, "/containerd/") &&
@@ -167,6 +169,8 @@ struct fact_bool references_compare(struct references *refs, struct span text)
 		return FACT_NONE(fact_bool);
 	if (c.format == CONF_DOCKER)
 		whole = compare_docker(&c, text);
+	else if (c.format == CONF_LIMITS)
+		whole = conf_check_limits(text, take, &c);
 	else if (c.format == CONF_TOOLKIT || c.format == CONF_CONTAINERD)
 		whole = conf_check_toml(c.format, text, take, &c);
 	else

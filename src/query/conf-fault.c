@@ -35,6 +35,8 @@ static const struct conf_reader readers[CONF_FORMATS] = {
 	[CONF_UNIT] = { "systemd", "systemd", NULL, "systemd does not read the unit.",
 			"Run systemctl daemon-reload, and restart the service.",
 			"systemd-analyze verify" },
+	[CONF_LIMITS] = { "pam_limits", "pam", NULL, "pam_limits does not read the file.",
+			  "Log in again.", "ulimit -a" },
 };
 
 const struct conf_reader *conf_reader(const struct conf_fault *fault)
@@ -123,7 +125,8 @@ enum conf_outcome conf_outcome(const struct node *node, const struct conf_fault 
 	if (!is_known(fault->format) || !is_known(fault->kind))
 		return CONF_UNSURE;
 	/* Slurm goes on without a plugin for GPUs at an unknown AutoDetect. */
-	if (known_is(fault->format, CONF_UNIT) || is_listed_value(fault))
+	if (known_is(fault->format, CONF_UNIT) || known_is(fault->format, CONF_LIMITS) ||
+	    is_listed_value(fault))
 		return CONF_IGNORED;
 	if (wrong != CONF_REFUSED || known_is(fault->kind, CONF_SYNTAX) ||
 	    known_is(fault->kind, CONF_TYPE))

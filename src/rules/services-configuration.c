@@ -131,9 +131,10 @@ static void check(struct rule_context *ctx, enum conf_outcome wanted)
 	if (skip_in_container(ctx))
 		return;
 	for_each(file, &all->files)
-		/* systemd refuses no unit for a line of it. */
+		/* systemd and pam_limits refuse no file for a line of it. */
 		if (is_known(file->path) && !is_absent(file->compared) &&
-		    (wanted == CONF_IGNORED || !known_is(file->format, REFERENCE_UNIT)))
+		    (wanted == CONF_IGNORED || !(known_is(file->format, REFERENCE_UNIT) ||
+						 known_is(file->format, REFERENCE_LIMITS))))
 			answer(ctx, file, wanted);
 	if (ctx->findings->count > before)
 		return;
@@ -190,7 +191,7 @@ static void check_skipped(struct rule_context *ctx)
 
 #define READS                                                                                                     \
 	"daemon.json; config.toml of the NVIDIA Container Toolkit and of containerd (also of k3s and RKE2), and " \
-	"containerd's conf.d; units and drop-ins below /etc/systemd of the services that jobs need; slurm.conf, gres.conf and cgroup.conf; the versions of their programs."
+	"containerd's conf.d; units and drop-ins below /etc/systemd of the services that jobs need; limits.conf and limits.d; slurm.conf, gres.conf and cgroup.conf; the versions of their programs."
 #define SOURCES                                                                             \
 	"data/conf-keys.tsv of this release: its header\n"                                  \
 	"Slurm 26.05.3: src/common/parse_config.c, parse_value.c\n"                         \

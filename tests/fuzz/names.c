@@ -99,6 +99,7 @@ static void compare_keys(struct span text)
 	(void)conf_check_docker(text, &options, take_wrong, &text);
 	(void)conf_check_slurm(CONF_SLURM, text, take_wrong, &text);
 	(void)conf_check_slurm(CONF_GRES, text, take_wrong, &text);
+	(void)conf_check_limits(text, take_wrong, &text);
 	(void)conf_check_toml(CONF_TOOLKIT, text, take_wrong, &text);
 	(void)conf_check_toml(CONF_CONTAINERD, text, take_wrong, &text);
 }
