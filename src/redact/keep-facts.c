@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "facts/fact.h"
+#include "parse/conf-keys.h"
 #include "parse/service-words.h"
 #include "query/bootargs.h"
 #include "redact/keep-private.h"
@@ -182,6 +183,8 @@ static const char *const reference_words[] = { "nvidia",
 					       "GPU-*",
 					       "MIG-*",
 					       "xml-*",
+					       "unlimited",
+					       "infinity",
 					       NULL };
 
 /* Keeps the words of a value in the configuration of container engines, Slurm and LXC that are theirs, and numbers. */
@@ -225,6 +228,30 @@ static void keep_role(struct keeping *k, struct span text)
 	keep_value_of_reference(k, (struct span){ text.p + n, text.n - n });
 }
 
+/* A key that no program knows may be a password on the wrong line. */
+static void keep_conf_key(struct keeping *k, struct span text)
+{
+	struct conf_key buffer;
+	bool known = false;
+
+	for (int format = 0; format < CONF_FORMATS; format++)
+		known |= conf_key_elsewhere((enum conf_format)format, text, &buffer) != NULL;
+	(known ? keep_as_it_is : keep_instead)(k, text);
+}
+
+static void keep_conf_section(struct keeping *k, struct span text)
+{
+	for (int format = 0; format < CONF_FORMATS; format++) {
+		const char *section = conf_section((enum conf_format)format, text);
+
+		if (section) {
+			keep_as_it_is(k, text);
+			return;
+		}
+	}
+	keep_conf_key(k, text);
+}
+
 /* Sorted by the struct. */
 static const struct {
 	const char *desc, *field;
@@ -244,6 +271,13 @@ static const struct {
 	{ "cdi_spec", "cdi_version", keep_word },
 	{ "cdi_spec", "driver_version", keep_word },
 	{ "cdi_spec", "path", keep_path },
+	{ "conf_fault", "file", keep_path },
+	{ "conf_fault", "gone", keep_word },
+	{ "conf_fault", "key", keep_conf_key },
+	{ "conf_fault", "section", keep_conf_section },
+	{ "conf_fault", "since", keep_word },
+	{ "conf_fault", "value", keep_value_of_reference },
+	{ "conf_fault", "wanted", keep_word },
 	{ "containers_facts", "toolkit", keep_path },
 	{ "dkms_facts", "headers", keep_word },
 	{ "dkms_package", "built", keep_word },
@@ -420,6 +454,9 @@ static const struct {
 	{ "software_facts", "libcuda_version", keep_word },
 	{ "software_facts", "libnvidia_ml", keep_path },
 	{ "software_facts", "programs", keep_path },
+	{ "skipped_file", "ending", keep_word },
+	{ "skipped_file", "path", keep_path },
+	{ "skipped_file", "reader", keep_word },
 	{ "software_item", "name", keep_word },
 	{ "software_item", "path", keep_path },
 	{ "software_item", "version", keep_word },

@@ -35,7 +35,8 @@ int main(int argc, char **argv)
 	file = fopen(argv[1], "w");
 	if (!file)
 		return 125;
-	fprintf(file, "%ld %.6f\n", used.ru_maxrss, seconds(used.ru_utime) + seconds(used.ru_stime));
+	fprintf(file, "%ld %.6f\n", used.ru_maxrss,
+		seconds(used.ru_utime) + seconds(used.ru_stime));
 	if (fclose(file))
 		return 125;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
