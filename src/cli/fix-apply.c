@@ -10,9 +10,6 @@
 #include "render/render.h"
 #include "txn/outcome.h"
 
-const char *const repair_result_words[] = { "not-tried", "fixed",	"pending", "left",
-					    "not-fixed", "rolled-back", NULL };
-
 struct checking {
 	const struct source *source; /* that was looked at before */
 	const struct options *options;

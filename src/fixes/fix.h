@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fix.h - the interface between plan.c and the fixes. A fix is one file, src/fixes/NAME.c, found by its name: rules
+ * fix.h - the interface between plan-make.c and the fixes. A fix is one file, src/fixes/NAME.c, found by its name: rules
  * name it in their row. It is asked once for each finding and answers with operations on files and steps, or refuses
  * with a reason. It writes nothing and reads nothing but the facts: the bytes of files that are to be edited come
  * through draft_open().
