@@ -450,7 +450,8 @@ static const struct rule rdma_ports_rules[] = {
 		       "setting that it was sold with. A port is wrong if the configuration expects InfiniBand, or if "
 		       "most ports of the same model are InfiniBand.",
 		.check = "ibv_devinfo | grep link_layer; mlxconfig -d BDF query LINK_TYPE_P1",
-		.cost = "A change of firmware settings, and a reset of the NIC.",
+		.cost = "The NIC is reset: its connections end, also those of administrators.",
+		.is_risk = true,
 		.sources =
 			"NVIDIA Firmware Tools (MFT) 4.34.1: Using mlxconfig (LINK_TYPE_P1)\n"
 			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (link_layer)",
