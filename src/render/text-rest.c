@@ -55,7 +55,10 @@ const char *render_note(const struct report *r, const struct finding *f)
 	if (f->off || f->answer.verdict != VERDICT_NOTE || is_shown_before(r, f))
 		return NULL;
 	where = subjects(r, f);
-	return arena_printf(r->arena, "%s%s%s (%s)", where, *where ? ": " : "", text, f->rule->id);
+	/* NCCL_IB_HCA=mlx5_0 begins with its subject. */
+	if (strncmp(text, where, strlen(where)) == 0)
+		where = "";
+	return arena_printf(r->arena, "%s%s%s [%s]", where, *where ? ": " : "", text, f->rule->id);
 }
 
 static void show_note(struct view *v, const struct finding *f, const char *text)
