@@ -112,8 +112,8 @@ static void check_overridden(struct rule_context *ctx)
 				.impact = "The argument of the earlier file has no effect.",
 				.then = THEN_REBOOT,
 				.remedy =
-					"Add the argument in a file of /etc/default/grub.d that is read last and "
-					"write the entries again.",
+					"Add the argument in a file of /etc/default/grub.d that is read last, and "
+					"write the boot entries again.",
 				.command = command_add_argument(
 					ctx->arena, ctx->node,
 					text_printf(ctx, "%.*s%s%.*s", SPAN_FMT(arg.name),
