@@ -645,7 +645,7 @@ def test_a_request_says_what_the_restart_solves(scratch):
 
 def test_the_administrators_part_has_a_head(scratch):
     text = text_of(put(scratch, "hgx-h200-roce", "env NCCL_SOCKET_IFNAME=ib9", "param RegistryDwords ="), "--profile", "deepep", user=True)
-    assert re.search(r"^ 1\. In the environment of the job.*(?:\n {4}.*)*\nFor the administrator:\n 2\. ", text, re.M), text
+    assert re.search(r"^ 1\. In the environment of the job.*(?:\n {4}.*)*\n 2\. Ask the administrator .*(?:\n {4}.*)*\nFor the administrator:\n 3\. ", text, re.M), text
 
 
 def test_a_gpu_that_the_driver_does_not_have_is_not_usable(scratch):

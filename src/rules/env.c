@@ -237,8 +237,7 @@ static void check_cpu_handler(struct rule_context *ctx, const struct job_value *
 		FAIL(ctx, .subject = v->name, .needs_module = "gdrdrv",
 		     .observed = text_printf(ctx, "%s, and gdrdrv is not loaded",
 					     job_value_text(ctx->arena, ctx->node, v)),
-		     .expected = "gdrdrv of GDRCopy",
-		     .remedy = "Load gdrdrv, or unset NVSHMEM_IBGDA_NIC_HANDLER.",
+		     .expected = "gdrdrv of GDRCopy", .follows = "modules/gdrdrv-not-loaded",
 		     .evidence = { v->fact, "modules.loaded" });
 	else
 		PASS(ctx, .subject = v->name,
