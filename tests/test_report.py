@@ -756,7 +756,7 @@ def test_a_container_gets_no_line_that_replaces_options_of_the_host(scratch):
     """The host's modprobe.d is not known here: a new file could hide its keys. The risk is said."""
     text = unwrapped(text_of(put(scratch, "h20-roce-deepep", "container docker"), "--profile", "deepep"))
     found = text.partition("[driver/peer-mapping-override]")[2].partition("[modules/")[0]
-    assert "sudo tee" not in found and "keep the keys that are set there already" in found and "Risk:" in found, text
+    assert "sudo tee" not in found and "keep the keys that this command shows" in found and "Risk:" in found, text
 
 
 @pytest.mark.parametrize("case", [

@@ -657,8 +657,8 @@ static void print_warning(struct view *v, const struct sections *sections)
 /* To ask the administrator is a step of the user. */
 static bool is_own_step(const struct step *step)
 {
-	return step->kind == STEP_JOB || step->kind == STEP_CONTAINER ||
-	       step->kind == STEP_FINAL || step->kind == STEP_LOOK;
+	return step->kind == STEP_JOB || step->kind == STEP_CONTAINER || step->kind == STEP_FINAL ||
+	       step->kind == STEP_LOOK;
 }
 
 /* Returns true for the first step of others, after steps of a user without root. */

@@ -88,10 +88,11 @@ static const char *place_of_wrong_entry(struct rule_context *ctx)
 }
 
 #define PEER_MAPPING_HERE "Set PeerMappingOverride=1 in NVreg_RegistryDwords."
-#define PEER_MAPPING_ON_HOST                                                           \
-	"Set PeerMappingOverride=1 in NVreg_RegistryDwords in the host's "             \
-	"/etc/modprobe.d, and keep the keys that are set there already. If there are " \
-	"none, the line is: options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\"."
+#define PEER_MAPPING_ON_HOST                                                                  \
+	"On the host, set PeerMappingOverride=1 in NVreg_RegistryDwords in "                  \
+	"/etc/modprobe.d, and keep the keys that this command shows. If there are "           \
+	"none, the line is: options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\". " \
+	"If the initramfs loads the driver, rebuild it."
 
 /* Returns the command, then REBUILD. A container does not see the keys that the host's files set, and a new file would
  * hide them. */
@@ -100,8 +101,9 @@ static const char *command_set_peer_mapping(struct rule_context *ctx, const char
 	const struct node *node = ctx->node;
 	const char *keys = setting_registry_keys(ctx->arena, node, "PeerMappingOverride", "1");
 
-	if (is_known(node->os.container) || !command_can_quote(keys) ||
-	    !known_is(node->modprobe.complete, true))
+	if (is_known(node->os.container))
+		return "sudo grep -rs NVreg_RegistryDwords /etc/modprobe.d /usr/lib/modprobe.d";
+	if (!command_can_quote(keys) || !known_is(node->modprobe.complete, true))
 		return NULL;
 	return command_join(ctx->arena,
 			    text_printf(ctx,

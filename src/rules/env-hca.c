@@ -9,6 +9,7 @@
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/job-env.h"
+#include "query/names.h"
 #include "query/ports.h"
 #include "query/selection.h"
 
@@ -296,9 +297,11 @@ static bool check_coverage(struct rule_context *ctx, const struct job_value *v,
 
 	if (c.sibling && c.taken)
 		FAIL_AS(ctx, c.left_out == 1 ? SEVERITY_WARN : SEVERITY_INFO, .subject = v->name,
-			.observed = text_printf(ctx, "%s leaves out %s, the active NIC of GPU %s%s",
-						text, c.sibling->name.value, c.gpu->bdf.value,
-						c.left_out > 1 ? " (and others)" : ""),
+			.observed =
+				text_printf(ctx, "%s leaves out %s, the active NIC of %s%s", text,
+					    c.sibling->name.value,
+					    subject_name(ctx->node, c.gpu->bdf.value, ctx->arena),
+					    c.left_out > 1 ? " (and others)" : ""),
 			.expected = "every active NIC next to a GPU",
 			.impact = "That GPU uses the NIC of another GPU: both share its bandwidth.",
 			.remedy = text_printf(ctx, "%s %s %s.", list->exclude ? "Remove" : "Add",

@@ -623,7 +623,7 @@ static const struct rule modules_rules[] = {
 		.needs_module = "gdrdrv",
 		.evaluate = check_gdrdrv,
 		.impact =
-			"GDRCopy does not work, nor does the CPU handler of IBGDA. DeepEP's guide for NVSHMEM up to 3.2.5 requires it.",
+			"GDRCopy does not work, nor does the CPU handler of IBGDA.",
 		.remedy = "Load gdrdrv, now and at boot.",
 		.fix = { "load-module", { "gdrdrv", "boot" } },
 		.activation = ACTIVATION_NOW,

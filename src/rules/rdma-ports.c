@@ -313,8 +313,8 @@ static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *
 	if (has_index && number >= p->pkeys.count)
 		FAIL(ctx, .subject = subject,
 		     .observed = text_printf(
-			     ctx, "NCCL_IB_PKEY is index %" PRIu64 "; %u entries are set", number,
-			     p->pkeys.count),
+			     ctx, "NCCL_IB_PKEY is index %" PRIu64 "; the table has %u entr%s",
+			     number, p->pkeys.count, p->pkeys.count == 1 ? "y" : "ies"),
 		     .expected = "the index of an entry", .evidence = { fact, index.fact });
 	else if (set && !member)
 		FAIL(ctx, .subject = subject,

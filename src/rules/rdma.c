@@ -517,7 +517,7 @@ static void check_dmabuf_versions(struct rule_context *ctx, bool peermem)
 		 (version_compare(node->os.kernel.value, KERNEL_DMABUF) >= 0 || has_ofed(node)))
 		PASS(ctx,
 		     .observed =
-			     "this kernel registers DMA-BUFs by its version; the device was not asked",
+			     "kernel and driver are new enough for DMA-BUF; the RDMA device was not asked",
 		     .evidence = { "os.kernel", "driver.flavour" });
 	else if (peermem)
 		NOTE(ctx,

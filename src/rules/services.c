@@ -406,9 +406,10 @@ static void check_restarted(struct rule_context *ctx)
 		FAIL(ctx,
 		     .observed = text_printf(
 			     ctx,
-			     "started %s after a process that still has GPUs open, %s after the boot",
-			     format_duration(ctx, s->started_ms.value - since.value),
-			     format_duration(ctx, s->started_ms.value)),
+			     "fabric manager was started %s after the boot; a process that still has GPUs "
+			     "open began %s before that",
+			     format_duration(ctx, s->started_ms.value),
+			     format_duration(ctx, s->started_ms.value - since.value)),
 		     .expected = "fabric manager started before any process opens a GPU",
 		     .command = command_reset_gpus(ctx->arena, ctx->node),
 		     .evidence = { started, held });
