@@ -76,7 +76,8 @@ static void check_tuned_arguments(struct rule_context *ctx)
 			.expected = undoes ? "iommu=pt" : NULL,
 			.remedy =
 				"Change the bootloader section of the TuneD profile, then activate "
-				"the profile again and reboot.",
+				"the profile again.",
+			.then = THEN_REBOOT,
 			.evidence = { source_fact(ctx, s),
 				      "services.units[tuned.service].enabled" });
 	}

@@ -608,13 +608,15 @@ static void check_all(struct rule_context *ctx)
 			.observed = text_printf(
 				ctx, "not set in this environment, and the active NICs differ: %s",
 				groups_text(ctx)),
-			.expected = "NCCL_IB_HCA (and NVSHMEM_HCA_LIST) names the NICs of the "
-				    "jobs' fabric",
+			.expected = "NCCL_IB_HCA names the NICs of the jobs' fabric",
 			.remedy = text_printf(
 				ctx,
 				"Choose one of these groups and name its NICs in NCCL_IB_HCA and NVSHMEM_HCA_LIST. "
 				"/etc/nccl.conf sets NCCL_IB_HCA for all jobs.%s",
 				*example ? " For example:" : ""),
+			/* A rate that the RDMA driver does not know makes no other kind of NIC. */
+			.follows = c.infiniband && c.ethernet ? NULL : "rdma/rate-below-link",
+			.follows_any = true,
 			.command = *example
 					   ? command_join(ctx->arena, example,
 							  example_text(ctx, "", "NVSHMEM_HCA_LIST"))

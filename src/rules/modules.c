@@ -622,8 +622,7 @@ static const struct rule modules_rules[] = {
 		.severity = SEVERITY_WARN,
 		.needs_module = "gdrdrv",
 		.evaluate = check_gdrdrv,
-		.impact =
-			"GDRCopy does not work, nor does the CPU handler of IBGDA.",
+		.impact = "GDRCopy does not work, nor does the CPU handler of IBGDA.",
 		.remedy = "Load gdrdrv, now and at boot.",
 		.fix = { "load-module", { "gdrdrv", "boot" } },
 		.activation = ACTIVATION_NOW,
