@@ -175,6 +175,13 @@ static void check_next(struct rule_context *ctx, const char *running, const char
 				.evidence = { "cmdline.staged.text", "cmdline.running" });
 }
 
+/* An argument that takes something away is not offered as a command that can be pasted unread. */
+static bool is_often_kept(const struct kparam *arg)
+{
+	return span_is(arg->name, "iommu") || span_is(arg->name, "intel_iommu") ||
+	       span_is(arg->name, "amd_iommu") || span_is(arg->name, "pci");
+}
+
 static void check_lost(struct rule_context *ctx, const char *running, const char *staged)
 {
 	struct bootargs args = bootargs_of(running);
@@ -191,8 +198,10 @@ static void check_lost(struct rule_context *ctx, const char *running, const char
 					"To keep %s, add it to the boot loader's configuration. If it is not "
 					"wanted, only reboot.",
 					format_arg(ctx, &arg)),
-				.command = command_add_argument(ctx->arena, ctx->node,
-								format_arg(ctx, &arg)),
+				.command = is_often_kept(&arg)
+						   ? command_add_argument(ctx->arena, ctx->node,
+									  format_arg(ctx, &arg))
+						   : NULL,
 				.evidence = { "cmdline.running", "cmdline.staged.text" });
 }
 
