@@ -31,7 +31,7 @@ static void put_heading(const struct table *t)
 /* A file's name is its sender's. Ranges take one line, for clush -w and scontrol. */
 #define line(...) escape_printf(stdout, SINK_TERMINAL, __VA_ARGS__)
 
-#define TITLE_COLUMN 13
+#define ITEM_COLUMN 15
 #define WIDTH 80
 
 /* A long range is not wrapped, so that it can be pasted. */
@@ -48,7 +48,7 @@ static void put_other(const char *mark, const char *text, const struct node_set 
 	if (!nodes->nodes)
 		return;
 	put_set(mark, nodes, names);
-	printf("%*s- %s\n", TITLE_COLUMN, "", text);
+	line("             - %s\n", text);
 }
 
 static bool is_together(const struct table_row *a, const struct table_row *b)
@@ -71,8 +71,8 @@ static void put_title(const struct table_row *row)
 	char text[512];
 
 	snprintf(text, sizeof(text), "%s [%s]", row->rule->title, row->rule->id);
-	printf("%*s- ", TITLE_COLUMN, "");
-	text_wrap(stdout, text, TITLE_COLUMN + 2, TITLE_COLUMN + 2, WIDTH);
+	fputs("             - ", stdout);
+	text_wrap(stdout, text, ITEM_COLUMN, ITEM_COLUMN, WIDTH);
 }
 
 /* Nodes stand once above all of their problems of one severity. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/utf8.h"
 #include "fixes/plan-make.h"
 #include "query/names.h"
 #include "render/text.h"
@@ -355,9 +356,11 @@ static const char *cut_long_words(struct arena *arena, const char *text)
 	for (size_t at = 0, n; text[at]; at += n) {
 		n = strcspn(text + at, " ");
 		if (n > WORD_MOST) {
-			text = arena_printf(arena, "%.*s... (%zu characters)%s",
-					    (int)(at + WORD_KEPT), text, n, text + at + n);
-			n = WORD_KEPT;
+			size_t kept = utf8_cut(text + at, WORD_KEPT);
+
+			text = arena_printf(arena, "%.*s... (%zu characters)%s", (int)(at + kept),
+					    text, n, text + at + n);
+			n = kept;
 		}
 		n += strspn(text + at + n, " ");
 	}

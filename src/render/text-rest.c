@@ -362,10 +362,11 @@ static void show_short(struct view *v, const struct finding *f)
 	bool pass = f->answer.verdict == VERDICT_PASS;
 	const char *where = subjects(v->report, f);
 
-	page_printf(&v->page, "%s%-*s%s%s%s%s\n",
-		    page_style(&v->page, pass ? STYLE_GREEN : STYLE_DIM), TEXT_TAG,
-		    pass ? "ok" : "-", page_style(&v->page, STYLE_PLAIN), f->rule->id,
-		    *where ? ", " : "", where);
+	page_printf(&v->page, "%s%-*s%s", page_style(&v->page, pass ? STYLE_GREEN : STYLE_DIM),
+		    TEXT_TAG, pass ? "ok" : "-", page_style(&v->page, STYLE_PLAIN));
+	text_wrap(v->page.out,
+		  arena_printf(v->report->arena, "%s%s%s", f->rule->id, *where ? ", " : "", where),
+		  TEXT_TAG, TEXT_TAG, v->page.width);
 	if (f->answer.observed) {
 		page_printf(&v->page, "%*s", TEXT_TAG, "");
 		text_wrap(v->page.out, f->answer.observed, TEXT_TAG, TEXT_TAG, v->page.width);
@@ -444,8 +445,10 @@ static bool has_lines(const struct view *v)
 {
 	struct text_lines hints = render_hints(v->report);
 
-	return v->report->count[VERDICT_NOTE] || v->report->off || hints.count ||
-	       v->problems->items.count || render_taken(v->report);
+	if (v->report->count[VERDICT_NOTE] || v->report->off || hints.count)
+		return true;
+	/* With -v a heading follows, with a blank line of its own. */
+	return !v->options->verbose && (v->problems->items.count || render_taken(v->report));
 }
 
 void text_rest(struct view *v)
