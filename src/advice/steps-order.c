@@ -38,7 +38,7 @@ bool steps_is_same(const struct steps *steps, const struct problem *a, const str
 	if (steps_is_restart_alone(steps, a) || steps_is_restart_alone(steps, b))
 		return steps_is_restart_alone(steps, a) && steps_is_restart_alone(steps, b);
 	return kind != STEP_HARDWARE && same_text(steps_what(steps, a), steps_what(steps, b)) &&
-	       same_text(finding_command(a->first), finding_command(b->first)) &&
+	       same_text(steps_command_of(steps, a), steps_command_of(steps, b)) &&
 	       steps_waits_for(steps, a) == steps_waits_for(steps, b);
 }
 

@@ -146,6 +146,7 @@ struct unknown {
 	const char *path; /* what could not be read; NULL: the reason says it */
 	bool others;	  /* and more of its kind, for the same reason */
 	const char *why;
+	bool is_fact;		 /* WHY has the name of a fact */
 	const char *to_check;	 /* NULL: nothing that is known would help */
 	const char *rules;	 /* with commas */
 	size_t count;		 /* of them */

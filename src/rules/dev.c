@@ -432,7 +432,7 @@ static void note_without_channel(struct rule_context *ctx)
 	else if (node_is(node, KIND_HGX) && !imex_channel(node) && !is_container(node))
 		NOTE(ctx,
 		     .observed =
-			     "no channel: CUDA refuses fabric handles to NVSHMEM, Mooncake, nvbandwidth",
+			     "no IMEX channel: CUDA refuses fabric handles to NVSHMEM and Mooncake",
 		     /* Older drivers do not have the parameter. */
 		     .remedy = node_param(node, "CreateImexChannel0")
 				       ? "For them set NVreg_CreateImexChannel0=1."
@@ -736,8 +736,7 @@ static const struct rule dev_rules[] = {
 		.evaluate = check_infiniband,
 		.impact =
 			"ibv_open_device fails. NCCL and UCX fall back to TCP. NVSHMEM does not start on several nodes.",
-		.remedy =
-			"Load ib_uverbs and rdma_ucm. The kernel makes the nodes with mode 0666: remove the udev rule that sets another.",
+		.remedy = "Load ib_uverbs and rdma_ucm, and let udev create the nodes again.",
 		.command = "sudo modprobe -a ib_uverbs rdma_ucm && sudo udevadm trigger "
 			   "--subsystem-match=infiniband_verbs --subsystem-match=misc",
 		.fix = { "make-device-node" },

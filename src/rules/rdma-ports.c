@@ -313,8 +313,8 @@ static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *
 	if (has_index && number >= p->pkeys.count)
 		FAIL(ctx, .subject = subject,
 		     .observed = text_printf(
-			     ctx, "NCCL_IB_PKEY is index %" PRIu64 "; %u entries are set", number,
-			     p->pkeys.count),
+			     ctx, "NCCL_IB_PKEY is index %" PRIu64 "; the table has %u entr%s",
+			     number, p->pkeys.count, p->pkeys.count == 1 ? "y" : "ies"),
 		     .expected = "the index of an entry", .evidence = { fact, index.fact });
 	else if (set && !member)
 		FAIL(ctx, .subject = subject,
@@ -449,7 +449,8 @@ static const struct rule rdma_ports_rules[] = {
 		       "setting that it was sold with. A port is wrong if the configuration expects InfiniBand, or if "
 		       "most ports of the same model are InfiniBand.",
 		.check = "ibv_devinfo | grep link_layer; mlxconfig -d BDF query LINK_TYPE_P1",
-		.cost = "A change of firmware settings, and a reset of the NIC.",
+		.cost = "The NIC is reset: its connections end, also those of administrators.",
+		.is_risk = true,
 		.sources =
 			"NVIDIA Firmware Tools (MFT) 4.34.1: Using mlxconfig (LINK_TYPE_P1)\n"
 			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (link_layer)",

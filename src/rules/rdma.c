@@ -179,28 +179,33 @@ static const char *reason_down(struct rule_context *ctx, const struct rdma_devic
 		       : "; no problem if this NIC, which is not near a GPU, has no cable on purpose";
 }
 
-static const char *remedy_disabled(struct rule_context *ctx, const struct rdma_port *p)
+static bool is_disabled(const struct rdma_port *p)
 {
-	const char *name = NULL;
-
-	if (!port_is_ethernet(p))
-		return "Enable the port (with ibportstate on InfiniBand). Then check cable and transceiver.";
-	for_each(g, &p->gids)
-		if (!name && is_known(g->netdev))
-			name = g->netdev.value;
-	return text_printf(
-		ctx,
-		"Enable the port (ip link set %s up), also for the next boot. Then check cable "
-		"and transceiver.",
-		command_name(name, "INTERFACE"));
+	return p->state.value != RDMA_PORT_INIT && str_is(p->physical_state, "Disabled");
 }
 
-static const char *remedy_down(struct rule_context *ctx, const struct rdma_port *p)
+/* Returns the command that enables an Ethernet port, or NULL. */
+static const char *command_enable(struct rule_context *ctx, const struct rdma_port *p)
+{
+	if (!is_disabled(p) || !port_is_ethernet(p))
+		return NULL;
+	for_each(g, &p->gids)
+		if (is_known(g->netdev))
+			return command_printf(ctx->arena, "sudo ip link set %s up",
+					      g->netdev.value);
+	return NULL;
+}
+
+static const char *remedy_down(const struct rdma_port *p)
 {
 	if (p->state.value == RDMA_PORT_INIT)
 		return "Start a subnet manager on the fabric, or find out why it does not configure this port.";
-	if (str_is(p->physical_state, "Disabled"))
-		return remedy_disabled(ctx, p);
+	if (is_disabled(p))
+		return port_is_ethernet(p)
+			       ? "Enable the port's interface, also for the next boot. Then check cable and "
+				 "transceiver."
+			       : "Enable the port (with ibportstate on InfiniBand). Then check cable and "
+				 "transceiver.";
 	if (str_is(p->physical_state, "Polling"))
 		return "The port finds no link partner. Check the cable at both ends, and whether the switch port is "
 		       "enabled.";
@@ -224,8 +229,8 @@ static void check_down(struct rule_context *ctx, const struct rdma_device *d,
 	else
 		FAIL_AS(ctx, severity_down(ctx, d), .subject = subject,
 			.observed = text_printf(ctx, "%s%s", state, reason_down(ctx, d)),
-			.expected = "ACTIVE", .remedy = remedy_down(ctx, p),
-			.evidence = { fact, physical });
+			.expected = "ACTIVE", .remedy = remedy_down(p),
+			.command = command_enable(ctx, p), .evidence = { fact, physical });
 }
 
 /* A bond of both ports of a NIC is active while one of them is. */
@@ -512,7 +517,7 @@ static void check_dmabuf_versions(struct rule_context *ctx, bool peermem)
 		 (version_compare(node->os.kernel.value, KERNEL_DMABUF) >= 0 || has_ofed(node)))
 		PASS(ctx,
 		     .observed =
-			     "this kernel registers DMA-BUFs by its version; the device was not asked",
+			     "kernel and driver are new enough for DMA-BUF; the RDMA device was not asked",
 		     .evidence = { "os.kernel", "driver.flavour" });
 	else if (peermem)
 		NOTE(ctx,
