@@ -35,7 +35,7 @@ static void check_line(struct span line, size_t number, conf_report *report, voi
 	struct conf_key buffer;
 
 	line.n = span_find(line, '#');
-	/* "DOMAIN -" alone excepts somebody from all limits. */
+	/* "DOMAIN -" alone excepts a user or group from all limits. */
 	if (!span_word(&line, &domain) || !span_word(&line, &type) || !span_word(&line, &item))
 		return;
 	if (!span_word(&line, &value))

@@ -792,8 +792,7 @@ static const struct rule env_hca_rules[] = {
 			"nvshmemt_parse_hca_list(); ibgda.cpp; src/host/transport/transport.cpp\n"
 			"NVSHMEM 3.7 documentation: Environment Variables; release notes 3.7.0 (gpunetio)\n"
 			"UCX (2026-08-21): src/ucp/core/ucp_context.c, ucp_tl_aliases\n"
-			"github.com/NVIDIA/nccl issues 302, 733, 1277; "
-			"github.com/deepseek-ai/DeepEP issues 17, 336, 658; "
+			"github.com/NVIDIA/nccl issues 302, 733, 1277; github.com/deepseek-ai/DeepEP issues 17, 336, 658; "
 			"github.com/openucx/ucx issues 9727, 9908",
 	},
 };
