@@ -14,8 +14,8 @@ const char *const module_state_words[] = { "live", "loading", "unloading", "buil
 const char *const boot_loader_words[] = { "grub", "grub-bls", "systemd-boot", "uki", NULL };
 const char *const rdma_port_state_words[] = { "NOP",	"DOWN",		"INIT", "ARMED",
 					      "ACTIVE", "ACTIVE_DEFER", NULL };
-const char *const node_kind_words[] = { "character", "block", "file", "folder",
-					"link",	     "other", NULL };
+const char *const device_node_type_words[] = { "character", "block", "file", "folder",
+					       "link",	    "other", NULL };
 const char *const folder_access_words[] = { "writable",	 "full",      "refused",
 					    "read-only", "no-folder", NULL };
 const char *const seccomp_mode_words[] = { "disabled", "strict", "filter", NULL };
@@ -425,7 +425,7 @@ const struct desc net_facts_desc = DESC(net_facts);
 /* ---- dev, limits, software ---- */
 
 static const struct field device_node_fields[] = {
-	F_STR(device_node, path, NULL),	 F_ENUM(device_node, kind, node_kind_words, NULL),
+	F_STR(device_node, path, NULL),	 F_ENUM(device_node, kind, device_node_type_words, NULL),
 	F_U64(device_node, major, NULL), F_U64(device_node, minor, NULL),
 	F_U64(device_node, mode, NULL),
 };

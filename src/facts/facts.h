@@ -509,12 +509,19 @@ struct net_facts {
 
 /* ---- dev: device nodes ---- */
 
-enum node_kind { NODE_CHARACTER, NODE_BLOCK, NODE_FILE, NODE_FOLDER, NODE_LINK, NODE_OTHER };
-extern const char *const node_kind_words[];
+enum device_node_type {
+	DEVICE_NODE_CHARACTER,
+	DEVICE_NODE_BLOCK,
+	DEVICE_NODE_FILE,
+	DEVICE_NODE_FOLDER,
+	DEVICE_NODE_LINK,
+	DEVICE_NODE_OTHER
+};
+extern const char *const device_node_type_words[];
 
 struct device_node {
 	struct fact_str path;  /* below /dev */
-	struct fact_enum kind; /* enum node_kind; file: a copy that was made without root */
+	struct fact_enum kind; /* enum device_node_type; file: a copy that was made without root */
 	struct fact_u64 major; /* unknown unless it is a device */
 	struct fact_u64 minor; /* unknown unless it is a device */
 	struct fact_u64 mode;  /* permission bits */

@@ -58,7 +58,7 @@ static void plan(struct fixing *f)
 
 	if (!is_made_here(path) || !device_number_of(f->node, path, &number))
 		return;
-	if (there && !known_is(there->kind, NODE_CHARACTER)) {
+	if (there && !known_is(there->kind, DEVICE_NODE_CHARACTER)) {
 		fix_refuse(
 			f,
 			"%s exists and is not a device; check what it is, then remove it by hand",

@@ -55,15 +55,15 @@ static int kind_find(mode_t mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFCHR:
-		return NODE_CHARACTER;
+		return DEVICE_NODE_CHARACTER;
 	case S_IFBLK:
-		return NODE_BLOCK;
+		return DEVICE_NODE_BLOCK;
 	case S_IFREG:
-		return NODE_FILE;
+		return DEVICE_NODE_FILE;
 	case S_IFDIR:
-		return NODE_FOLDER;
+		return DEVICE_NODE_FOLDER;
 	default:
-		return NODE_OTHER;
+		return DEVICE_NODE_OTHER;
 	}
 }
 
@@ -78,7 +78,7 @@ static void add_node(struct probe_context *ctx, const char *folder, const char *
 
 	node->path = fact_str(ctx->arena, path);
 	if (rc == -ENOENT)
-		node->kind = fact_enum(NODE_LINK);
+		node->kind = fact_enum(DEVICE_NODE_LINK);
 	if (rc)
 		return;
 	node->kind = fact_enum(kind_find(stat.mode));

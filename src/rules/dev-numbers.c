@@ -85,9 +85,9 @@ static void check_nodes(struct rule_context *ctx)
 
 		if (!device_number_of(ctx->node, n->path.value, &number) || !number.major)
 			continue;
-		if (known_is(n->kind, NODE_CHARACTER) && is_known(n->major))
+		if (known_is(n->kind, DEVICE_NODE_CHARACTER) && is_known(n->major))
 			right += !check_number(ctx, n, &number);
-		else if (known_is(n->kind, NODE_FILE))
+		else if (known_is(n->kind, DEVICE_NODE_FILE))
 			files++;
 		else
 			unread = n;

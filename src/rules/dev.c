@@ -109,10 +109,10 @@ static void check_node_as(struct rule_context *ctx, enum severity severity, cons
 		UNKNOWN(ctx, .subject = path,
 			.evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
 	/* A copied tree can hold plain files in the place of device nodes. */
-	else if (known_is(n->kind, NODE_FILE))
+	else if (known_is(n->kind, DEVICE_NODE_FILE))
 		PASS(ctx, .subject = path, .observed = "a copy of it exists",
 		     .evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
-	else if (!known_is(n->kind, NODE_CHARACTER))
+	else if (!known_is(n->kind, DEVICE_NODE_CHARACTER))
 		FAIL_AS(ctx, severity, .subject = path, .observed = "not a character device",
 			.expected = "a character device",
 			.evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
@@ -158,7 +158,7 @@ static void check_nvidia_node(struct rule_context *ctx, const char *path,
 			      const struct device_major *major)
 {
 	const struct device_node *n = find_node(ctx->node, path);
-	bool right = n && known_is(n->kind, NODE_CHARACTER) &&
+	bool right = n && known_is(n->kind, DEVICE_NODE_CHARACTER) &&
 		     !(major && is_known(n->major) && n->major.value != major->major.value);
 
 	if (right && is_known(n->mode) && (n->mode.value & READ_WRITE_OTHERS) != READ_WRITE_OTHERS)
@@ -189,7 +189,7 @@ static void check_mode_param(struct rule_context *ctx)
 	const struct device_node *n = find_node(ctx->node, "/dev/nvidiactl");
 	uint64_t mode;
 
-	if ((n && known_is(n->kind, NODE_CHARACTER) && is_known(n->mode)) || !param ||
+	if ((n && known_is(n->kind, DEVICE_NODE_CHARACTER) && is_known(n->mode)) || !param ||
 	    span_u64(span_of(param->value.value), 0, &mode) ||
 	    (mode & READ_WRITE_OTHERS) == READ_WRITE_OTHERS)
 		return;
@@ -270,7 +270,7 @@ static void check_gdrdrv_node(struct rule_context *ctx)
 {
 	const struct device_node *n = find_node(ctx->node, "/dev/gdrdrv");
 
-	if (n && known_is(n->kind, NODE_CHARACTER) && is_known(n->mode) &&
+	if (n && known_is(n->kind, DEVICE_NODE_CHARACTER) && is_known(n->mode) &&
 	    (n->mode.value & READ_WRITE_OTHERS) != READ_WRITE_OTHERS)
 		FAIL_AS(ctx,
 			(n->mode.value & READ_WRITE_GROUP) == READ_WRITE_GROUP ? SEVERITY_INFO
@@ -589,7 +589,7 @@ static void check_verbs_node(struct rule_context *ctx, const char *path, enum se
 	else if (!n)
 		FAIL_AS(ctx, missing, .subject = path, .observed = "missing",
 			.expected = "a character device, mode 0666", .evidence = { "dev.nodes" });
-	else if (known_is(n->kind, NODE_CHARACTER) && is_known(n->mode) &&
+	else if (known_is(n->kind, DEVICE_NODE_CHARACTER) && is_known(n->mode) &&
 		 (n->mode.value & READ_WRITE_ALL) != READ_WRITE_ALL)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = path,
 			.observed = text_printf(ctx, "mode %04" PRIo64, n->mode.value),
