@@ -61,6 +61,24 @@ def test_peer_mapping(make):
     assert "nvnodecheck undo" in file["content"].splitlines()[0]
 
 
+def test_command_by_hand_leaves_room_for_a_repair(make):
+    """The file of the command is read before OWN, so that another key can be set afterwards."""
+    def shown(plan):
+        report = program.run("doctor", "--json", "--root", plan.directory, "--profile", "deepep").json()
+        return next(f for f in report["findings"] if f["rule"] == PEER)
+
+    plan = deepep(make)
+    words = re.fullmatch(r"echo '(.*)' \| sudo tee (/\S+)", shown(plan)["command"])
+    edit = "param RegistryDwords = \nfile %s\n\t%s\n" % (words[2], words[1])
+    plan = make("h20-roce-deepep", edit + "file /etc/modprobe.d/zz-a.conf\n"
+                "\toptions nvidia NVreg_RegistryDwords=\"RmMsg=1\"\n", "driver/registrydwords-duplicated")
+    assert plan.lines(OWN) == ['options nvidia NVreg_RegistryDwords="RmMsg=1;PeerMappingOverride=1;"']
+    # What is read later stays in effect: its line is named, and there is no command.
+    plan = deepep(make, "h20-roce-deepep", "file %s\n\toptions nvidia NVreg_RegistryDwords=\"RmMsg=1\"\n" % OWN)
+    found = shown(plan)
+    assert found["command"] is None and found["remedy"].endswith("NVreg_RegistryDwords, in %s:1. Then reboot." % OWN)
+
+
 def test_only_where_the_profile_needs_it(make):
     plan = make("h20-roce-deepep", "", "--profile", "gpudirect-rdma")
     assert plan.empty() and not plan.repair(PEER)

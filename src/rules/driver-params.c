@@ -94,6 +94,34 @@ static const char *place_of_wrong_entry(struct rule_context *ctx)
 	"none, the line is: options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\". " \
 	"If the initramfs loads the driver, rebuild it."
 
+/* Its name is after those of packages and before OWN_MODPROBE: a repair of another key keeps the keys of this file. */
+#define PEER_MAPPING_FILE "/etc/modprobe.d/zz-nvidia-peer-mapping.conf"
+
+/* Returns the assignment that a new file would not win over; or NULL. */
+static const struct modprobe_assignment *assignment_to_edit(const struct node *node)
+{
+	const struct modprobe_assignment *a = setting_nvidia_assignment(node, &node->modprobe,
+									"NVreg_RegistryDwords");
+
+	if (!a || !is_known(a->file))
+		return NULL;
+	return str_is(a->file, "/proc/cmdline") || strcmp(span_base_name(a->file.value),
+							  span_base_name(PEER_MAPPING_FILE)) >= 0
+		       ? a
+		       : NULL;
+}
+
+static const char *remedy_peer_mapping(struct rule_context *ctx)
+{
+	const struct modprobe_assignment *a = assignment_to_edit(ctx->node);
+
+	if (is_known(ctx->node->os.container))
+		return PEER_MAPPING_ON_HOST;
+	return a ? text_printf(ctx, "Set PeerMappingOverride=1 in NVreg_RegistryDwords, in %s.",
+			       assignment_place(ctx->arena, a))
+		 : PEER_MAPPING_HERE;
+}
+
 /* Returns the command, then REBUILD. A container does not see the keys that the host's files set, and a new file would
  * hide them. */
 static const char *command_set_peer_mapping(struct rule_context *ctx, const char *rebuild)
@@ -103,12 +131,13 @@ static const char *command_set_peer_mapping(struct rule_context *ctx, const char
 
 	if (is_known(node->os.container))
 		return "sudo grep -rs NVreg_RegistryDwords /etc/modprobe.d /usr/lib/modprobe.d";
-	if (!command_can_quote(keys) || !known_is(node->modprobe.complete, true))
+	if (!command_can_quote(keys) || !known_is(node->modprobe.complete, true) ||
+	    assignment_to_edit(node))
 		return NULL;
 	return command_join(ctx->arena,
 			    text_printf(ctx,
 					"echo 'options nvidia NVreg_RegistryDwords=\"%s\"' | "
-					"sudo tee /etc/modprobe.d/zz-peer-mapping.conf",
+					"sudo tee " PEER_MAPPING_FILE,
 					keys),
 			    rebuild);
 }
@@ -150,8 +179,7 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 		answer.follows_subject = "NVreg_RegistryDwords";
 	} else {
 		answer.then = THEN_REBOOT;
-		answer.remedy = is_known(node->os.container) ? PEER_MAPPING_ON_HOST
-							     : PEER_MAPPING_HERE;
+		answer.remedy = remedy_peer_mapping(ctx);
 		answer.command = command_set_peer_mapping(ctx, rebuild);
 	}
 	rule_answer(ctx, &answer);
