@@ -11,18 +11,19 @@ struct child {
 	int fd;	   /* becomes readable when the child has ended */
 };
 
-/* 0 in both processes, or negative errno. */
+/* Makes a child. Returns 0 in both processes, or negative errno. */
 int child_fork(struct child *child);
-/* Before anything is opened: what is open now is the caller's, and children do not hold it. */
+/* Notes the descriptors that the caller of the program left open; child_begin() closes them in the child. Call it before
+ * anything is opened. */
 void child_note_inherited(void);
-/* FD too, which stays open for as long as children are begun. */
+/* Adds FD to them. It must stay open as long as children are made. */
 void child_note(int fd);
 /* The child calls this first. It is killed when PARENT ends, and it closes the caller's descriptors, so that a
  * reader of the caller's pipes sees their end. A sanitizer's output is lost too: set ASAN_OPTIONS=log_path=FILE to
  * see it. */
 void child_begin(pid_t parent);
-/* Collects a child that ENDED, or ends it. One that is stuck in the kernel cannot be waited for: it is
- * left to init. The wait status, or 0. */
+/* Collects a child that ENDED, or kills and collects it. A child that is stuck in the kernel is not waited for: init
+ * collects it. Returns the wait status; 0: there is none. */
 int child_end(struct child *child, bool ended);
 /* For a child that has closed its end because its work is done: the parent continues and collects it at the end of
  * the program, because the init of some containers collects no children. */

@@ -34,11 +34,11 @@ void json_put_string(struct json_object *object, const char *key, const char *va
 void json_put_number(struct json_object *object, const char *key, uint64_t value);
 /* The three keys that every document starts with. */
 struct json_object *json_document(const char *format);
-/* The first two of them, without the rest of the document, of which nothing is said. The caller owns the
- * object. */
+/* Returns an object with format and format_version, as far as TEXT has them. TEXT is read up to there only. The caller
+ * owns the object. */
 struct json_object *json_head(const char *text, size_t n);
-/* 0 when JSON is a document of FORMAT that this program reads; else -EINVAL and why. LATER is set
- * for a later minor version, whose extra keys are to be passed over. */
+/* Returns 0 if JSON is a document of FORMAT that this program reads; else -EINVAL and why. LATER is set for a later
+ * minor version: keys that this program does not know are then ignored. */
 int json_check_document(struct json_object *json, const char *format, bool *later,
 			struct json_error *error);
 

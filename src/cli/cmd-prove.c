@@ -8,7 +8,7 @@
 #include "cli/source.h"
 #include "evaluate/report.h"
 #include "provers/prove.h"
-#include "query/node-find.h"
+#include "query/pci-device.h"
 #include "render/render.h"
 
 static enum exit_status refuse_busy(const struct proving *p)

@@ -184,7 +184,7 @@ static enum exit_status read_hardware(struct source *source, const struct option
 	return EXIT_USAGE;
 }
 
-/* After it was observed: reading a tree is the child's. */
+/* Checks the options for images. The node must have been observed, because only the child reads a tree. */
 static enum exit_status check_image(const struct source *source, const char *kernel)
 {
 	const struct os_facts *os = &source->node->os;

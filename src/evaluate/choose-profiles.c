@@ -3,6 +3,7 @@
 
 #include "query/gpus.h"
 #include "query/node-find.h"
+#include "query/pci-device.h"
 #include "query/peer-support.h"
 #include "query/topology.h"
 

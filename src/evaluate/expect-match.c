@@ -12,7 +12,7 @@
 #include "base/span.h"
 #include "evaluate/expect.h"
 #include "parse/mountinfo.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 
 #define WORD_MAX 192 /* a line of a configuration has 199 bytes at most */
 #define FROM "from="

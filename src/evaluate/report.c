@@ -11,7 +11,7 @@
 #include "evaluate/image.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
-#include "query/node-find.h"
+#include "query/log-source.h"
 #include "query/peer-support.h"
 #include "query/topology.h"
 

@@ -114,8 +114,8 @@ static void move_to_host(struct rule_context *ctx, struct answer *answer)
 	answer->action = cloud ? ACTION_PROVIDER : ACTION_HOST_SIDE;
 }
 
-/* A file with ten thousand wrong lines has as many findings of one rule, and each costs memory until the report is
- * written. Of each verdict and severity so many are kept; none is lost of which no other tells. */
+/* The most findings of a rule with one verdict and severity. A file with ten thousand wrong lines would have as many,
+ * and each costs memory until the report is written. The last one says that there are more. */
 #define ALIKE_MAX 1000
 
 static bool counts(struct rule_context *ctx, const struct answer *answer, enum severity severity)
@@ -193,7 +193,7 @@ unsigned int finding_then(const struct finding *f)
 	return f->answer.remedy ? f->answer.then : f->rule->then;
 }
 
-/* What was answered later, of an image, is whole as it is. */
+/* Findings whose check did not run have no text of their own; image_mark() can give them a remedy. */
 const char *finding_remedy(const struct finding *f)
 {
 	return f->remedy ? f->remedy : finding_change(f);

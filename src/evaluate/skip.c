@@ -7,6 +7,7 @@
 #include "query/job-env.h"
 #include "query/kind.h"
 #include "query/node-find.h"
+#include "query/pci-device.h"
 #include "query/peer-support.h"
 
 bool skip_without_gpu(struct rule_context *ctx)

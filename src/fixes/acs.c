@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fixes/fix.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/guests.h"
 #include "query/kind.h"
 #include "query/topology.h"

@@ -6,6 +6,7 @@
 #include "fixes/fix.h"
 #include "query/kind.h"
 #include "query/node-find.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 static bool is_live(const struct fixing *f, const char *key, const char *value)

@@ -3,12 +3,12 @@
  * host.h - the only way to read the machine that is checked.
  *
  * Three back ends answer the same questions: the live host, a tree of files (--root), and a capture
- * (--from), which holds what a recorder round one of the others wrote down. Paths are always those
+ * (--from), which has what a recorder around one of the others wrote. Paths are always those
  * of the host itself: "/sys/bus/pci/devices". Nothing here changes anything.
  *
  * Errors are negative errno:
  *   -ENOENT    looked for, and not there
- *   -ENODATA   not known: the tree has no such area, the capture has no such record
+ *   -ENODATA   not known: the tree has no such top-level folder, the capture has no such record
  *   -EFBIG     larger than the limit given
  *   others     as the kernel said
  * Every error except -ENOENT leaves a fact unknown and goes to the gap function, which records the
@@ -52,9 +52,9 @@ enum host_kind host_kind(const struct host *host);
 /* Gets the identity of a tree's folder; both are 0 for a live host and a capture. */
 void host_identity(const struct host *host, uint64_t *device, uint64_t *inode);
 
-/* Writes every answer from now on to FD, which the caller keeps. With REDACT, of each that alone which probes
- * need, and names and numbers that identify the machine or its people are replaced (keep.h); each of them is listed
- * on TOLD, a descriptor or -1. */
+/* Writes every answer from now on to FD, which the caller closes. With REDACT only what probes need is written, and
+ * names and numbers that identify the machine or its people are replaced (keep.h). Each of them is listed on TOLD, a
+ * descriptor or -1. */
 int host_record(struct host *host, int fd, bool redact, int told);
 bool host_is_recorded(const struct host *host);
 /* 0, or the error of the first line that could not be written, also by a child. */
@@ -63,15 +63,15 @@ int host_record_error(const struct host *host);
 typedef void host_gap(void *user, const char *path, int error, const char *why);
 void host_on_gap(struct host *host, host_gap *gap, void *user);
 
-/* Called first in a child that goes on with its parent's host. The path last asked for is kept in WHERE (PATH_MAX
- * bytes, may be shared memory), so that the parent can name it when the child hangs. */
+/* A child that uses its parent's host calls this first. WHERE (PATH_MAX bytes, may be shared memory) always has the
+ * last path that was asked for, so that the parent can name it when the child hangs. */
 void host_begin_child(struct host *host, char *where);
 
-/* A copy of HOST for a thread of the same process, or NULL: it reads the same files, has no recorder, and its gaps and
- * the path last asked for, which is kept in WHERE, are its own. It is given back by free() alone. */
+/* Returns a copy of HOST for a thread of the same process, or NULL. The copy reads the same files and has no recorder.
+ * It has gaps of its own, and WHERE for its last path. Only free() frees it. */
 struct host *host_for_thread(const struct host *host, char *where);
-/* The path last asked for, and each from now on, is kept in WHERE. May be called while a thread uses HOST: the path can
- * then be a mixture of two, as it can for a parent that reads WHERE. */
+/* From now on WHERE has the last path. May be called while a thread uses HOST: the path can then be a mixture of two, as
+ * it can for a parent that reads WHERE. */
 void host_trace_in(struct host *host, char *where);
 
 /* While DISTRUST is set, the paths come from an untrusted source, such as a job's environment. A
@@ -80,10 +80,10 @@ void host_trace_in(struct host *host, char *where);
 void host_distrust_names(struct host *host, bool distrust);
 
 /*
- * A child that only looks has no more rights than that takes (base/confine.h).
+ * A child has only the rights that reading takes (base/confine.h).
  *
- * host_set_process(), before it is made: what the node says of the process that looks (/proc/self/status and limits) is
- * said of the caller from now on. host_confine(), in the child.
+ * host_set_process() is called before the child is made: from then on /proc/self/status and limits are those of the
+ * caller. host_confine() is called in the child.
  */
 enum host_reach {
 	HOST_READS,

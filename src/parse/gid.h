@@ -12,10 +12,10 @@ struct gid {
 	uint8_t raw[16];
 };
 
-/* Eight groups of four hexadecimal digits, as sysfs prints a GID. */
+/* Parses eight groups of four hexadecimal digits, as sysfs prints a GID. */
 bool gid_parse(struct span text, struct gid *gid);
-/* 192.0.2.1, fe80::1; a prefix length behind "/" goes to PREFIX, else PREFIX is 128 (of 32 bits of
- * IPv4: 128 too, and /24 of them is 120). */
+/* Parses 192.0.2.1 or fe80::1. PREFIX gets the prefix length after "/", in bits of the GID: 120 for /24 of IPv4. It is
+ * 128 if TEXT has none. */
 bool gid_from_address(struct span text, struct gid *gid, unsigned int *prefix);
 
 bool gid_is_zero(const struct gid *gid);

@@ -128,23 +128,3 @@ bool registry_find(struct span text, const char *key, struct registry_entry *fou
 	}
 	return any;
 }
-
-int version_compare(const char *a, const char *b)
-{
-	while (*a || *b) {
-		unsigned long x = 0, y = 0;
-
-		for (; isdigit((unsigned char)*a); a++)
-			x = x * 10 + (unsigned long)(*a - '0');
-		for (; isdigit((unsigned char)*b); b++)
-			y = y * 10 + (unsigned long)(*b - '0');
-		if (x != y)
-			return x < y ? -1 : 1;
-		/* Anything but digits separates; what follows "-" or "+" in one alone is ignored. */
-		while (*a && !isdigit((unsigned char)*a))
-			a++;
-		while (*b && !isdigit((unsigned char)*b))
-			b++;
-	}
-	return 0;
-}

@@ -46,7 +46,4 @@ bool registry_next(struct span *rest, struct registry_entry *entry);
  * case (registry.c). */
 bool registry_find(struct span text, const char *key, struct registry_entry *entry);
 
-/* Versions by their numbers: 580.9 < 580.82.07. <0, 0, >0. A missing part counts as 0. */
-int version_compare(const char *a, const char *b);
-
 #endif

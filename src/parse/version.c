@@ -303,3 +303,23 @@ bool version_dpkg_line(struct version_dpkg *dpkg, struct span line,
 	dpkg->version[value.n] = '\0';
 	return true;
 }
+
+int version_compare(const char *a, const char *b)
+{
+	while (*a || *b) {
+		unsigned long x = 0, y = 0;
+
+		for (; isdigit((unsigned char)*a); a++)
+			x = x * 10 + (unsigned long)(*a - '0');
+		for (; isdigit((unsigned char)*b); b++)
+			y = y * 10 + (unsigned long)(*b - '0');
+		if (x != y)
+			return x < y ? -1 : 1;
+		/* Anything but digits separates; what follows "-" or "+" in one alone is ignored. */
+		while (*a && !isdigit((unsigned char)*a))
+			a++;
+		while (*b && !isdigit((unsigned char)*b))
+			b++;
+	}
+	return 0;
+}

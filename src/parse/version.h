@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* version.h - finds the version of software by names and texts of its files. */
+/* version.h - compares versions, and finds the version of software by names and texts of its files. */
 #ifndef PARSE_VERSION_H
 #define PARSE_VERSION_H
 
 #include "base/span.h"
+
+/* Compares versions by their numbers: 580.9 < 580.82.07. Returns <0, 0 or >0. A missing part counts as 0. */
+int version_compare(const char *a, const char *b);
 
 /* libnccl.so.2.28.9 with STEM libnccl.so: "2.28.9". False for another library. A bare libnccl.so
  * has an empty version. */

@@ -16,15 +16,16 @@ struct boot_line {
 	const char *initrd;
 	const char *cmdline;
 	const char *file;
-	uint64_t line;	  /* 0: the whole file */
-	bool doubt;	  /* NULL of kernel, initrd and cmdline: not known */
-	const char *base; /* host folder that paths are relative to; NULL: GRUB's own idea */
+	uint64_t line; /* 0: the whole file */
+	bool doubt;    /* NULL of kernel, initrd and cmdline: not known */
+	const char *
+		base; /* the folder of the host that paths are relative to; NULL: they are paths of GRUB */
 };
 
 /* Adds the entry to boot.entries and returns its index there. */
 uint32_t boot_add(struct probe_context *ctx, const struct boot_line *line);
 
-/* The entry that boots next: next_* and the staged command line. */
+/* Makes that entry the one that boots next: fills the facts next_* and the staged command line. */
 void boot_set_next(struct probe_context *ctx, uint32_t index);
 
 /* Returns the path on the host of a file that a boot loader names. */

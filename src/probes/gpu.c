@@ -8,6 +8,7 @@
 #include "parse/field.h"
 #include "probes/probe.h"
 #include "query/node-find.h"
+#include "query/pci-device.h"
 
 #define PCI "/sys/bus/pci/devices"
 #define GPUS "/proc/driver/nvidia/gpus"

@@ -10,7 +10,7 @@
 #include "parse/pcie.h"
 #include "probes/pci-config.h"
 #include "probes/probe.h"
-#include "query/node-find.h"
+#include "query/pci-device.h"
 
 #define UNITS "/sys/class/iommu"
 #define GROUPS "/sys/kernel/iommu_groups"

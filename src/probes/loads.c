@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "parse/module.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "probes/log-lines.h"
 #include "probes/module-symbols.h"
 #include "probes/probe.h"

@@ -16,6 +16,7 @@
 #include "probes/log-lines.h"
 #include "probes/log-scan.h"
 #include "probes/probe.h"
+#include "query/log-source.h"
 #include "query/node-find.h"
 
 #define KMSG_DEVICE "/dev/kmsg"

@@ -2,7 +2,7 @@
 /* next-boot.c - the next boot of an image: its kernel and command line, and the machine that it is for. */
 #include <string.h>
 
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "probes/boot-find.h"
 
 /* ---- the kernel ---- */

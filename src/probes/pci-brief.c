@@ -11,7 +11,7 @@
 #include "parse/pcie.h"
 #include "probes/pci-config.h"
 #include "query/gpus.h"
-#include "query/node-find.h"
+#include "query/pci-device.h"
 
 #define PCI_TABLE "/proc/bus/pci/devices"
 #define VENDOR_NVIDIA 0x10de

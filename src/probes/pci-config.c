@@ -10,7 +10,7 @@
 #include "parse/pcie.h"
 #include "parse/vpd.h"
 #include "query/gpus.h"
-#include "query/node-find.h"
+#include "query/pci-device.h"
 
 /* pci_init() is a versioned symbol, as is pci_fill_info(): dlsym() finds the newest, which is the one that
  * the header of the same version describes. */

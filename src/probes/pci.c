@@ -13,7 +13,7 @@
 #include "probes/pci-config.h"
 #include "probes/probe.h"
 #include "query/gpus.h"
-#include "query/node-find.h"
+#include "query/pci-device.h"
 
 #define DEVICES PCI_DEVICES
 /* A server has some hundreds. */

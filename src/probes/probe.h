@@ -37,8 +37,9 @@ struct probe_context {
 /* A probe. src/probes/NAME.c defines probe_NAME. */
 struct probe {
 	const char *name;
-	/* Earlier phases are there when later ones run: 0 os, 1 what stands alone, 2 what builds on
-	 * those, 3 what builds on phase 2, 4 what follows from all, 5 queries of the driver. */
+	/* A probe can use the facts of earlier phases. 0: os. 1: probes that use no other facts. 2: probes that use those
+	 * of phase 1. 3: probes that use those of phase 2. 4: probes that use those of all others. 5: queries of the
+	 * driver. */
 	int phase;
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
 	enum host_reach reach;	  /* whom RUN asks, besides files: see host_confine() */
@@ -49,7 +50,7 @@ struct probe {
 	/* On an image (host_is_image()) probes with a number run first and in its order: they determine the next
 	 * boot, and the other probes read that kernel's files. */
 	unsigned int image_order;
-	bool image_only; /* and only of an image */
+	bool image_only; /* runs on images only */
 	/* The probe reads the machine or its processes instead of files: it does not run on an image. Its section
 	 * then comes from the hardware of struct observation. */
 	bool is_hardware;
@@ -57,14 +58,14 @@ struct probe {
 	/* Unless this returns true, the probe does not run and notes no gap. It is called after the earlier phases.
 	 * NULL: always true. */
 	bool (*is_wanted)(const struct probe_context *ctx);
-	size_t section; /* offset and size in struct node; size 0: fills another's */
+	size_t section; /* offset and size in struct node; size 0: the probe fills a part of another's section */
 	size_t section_size;
 	void (*run)(struct probe_context *ctx);
 	/* Replaces run for preflight: it reads the state that a job meets, from small files. Facts that it leaves
 	 * out stay unknown without a gap. NULL: the probe has none. */
 	void (*brief)(struct probe_context *ctx);
-	/* For preflight too: it reads what needs the facts of no other probe, in a thread while its child runs the steps
-	 * before it. BRIEF then continues with what it found, in its turn. */
+	/* For preflight, or NULL: reads what needs no facts of other probes, in a thread, while the child runs the probes
+	 * before this one. BRIEF runs in its turn and uses what was read. */
 	void (*brief_ahead)(struct probe_context *ctx);
 	int brief_phase;		/* 0: as phase */
 	unsigned int brief_deadline_ms; /* 0: as deadline_ms */

@@ -14,7 +14,7 @@
 #include "probes/processes.h"
 #include "probes/units.h"
 #include "query/gpus.h"
-#include "query/node-find.h"
+#include "query/pci-device.h"
 
 #define SLEEP_HOOKS_MAX 64
 

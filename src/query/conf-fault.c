@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "parse/conf-keys.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 
 /* Slurm: fatal() in src/common/read_config.c, src/interfaces/gres.c, cgroup.c. Docker, containerd and the toolkit:
  * data/conf-keys.tsv has the places. */

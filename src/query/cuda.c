@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/array.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 
 /* Written from data/cuda.tsv when the program is built. */
 static const struct cuda_release releases[] = {

@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/command.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/distribution.h"
 #include "query/node-find.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "parse/nvidia.h"
+#include "parse/version.h"
 
 static bool is_library(const struct software_item *item)
 {

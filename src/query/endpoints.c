@@ -6,6 +6,7 @@
 #include "query/gpus.h"
 #include "query/node-find.h"
 #include "query/pairing.h"
+#include "query/pci-device.h"
 
 struct nics {
 	LIST(struct pci_chain) list;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/gdrcopy.h"
 
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/cuda.h"
 #include "query/node-find.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "query/node-find.h"
+#include "query/pci-device.h"
 
 /* Written from data/gpus.tsv and data/nics.tsv when the program is built. */
 static const struct gpu_model gpu_models[] = {

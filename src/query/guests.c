@@ -3,6 +3,7 @@
 
 #include "query/module-find.h"
 #include "query/node-find.h"
+#include "query/pci-device.h"
 #include "query/wanted-driver.h"
 
 /* A device that a virtual machine has open holds a reference to the module. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/node-find.h"
 #include "query/ports.h"
 
@@ -123,32 +123,6 @@ struct hca_list job_nic_list(struct arena *arena, const struct node *node, bool 
 	if (!list.value)
 		return hca_list_nccl("");
 	return nvshmem ? hca_list_nvshmem(list.value) : hca_list_nccl(list.value);
-}
-
-/* A container may see all of /sys/class/infiniband and have the nodes of its own devices alone. */
-static bool can_open(const struct node *node, const struct rdma_device *d)
-{
-	const char *const folder = "/dev/infiniband/";
-
-	if (is_absent(d->uverbs))
-		return false;
-	if (!is_known(d->uverbs) || !is_known(node->dev.nodes))
-		return true; /* not known */
-	for_each(n, &node->dev.nodes)
-		if (str_starts(n->path, folder) &&
-		    strcmp(n->path.value + strlen(folder), d->uverbs.value) == 0)
-			return true;
-	return false;
-}
-
-enum usable port_usable(const struct node *node, const struct rdma_device *d,
-			const struct rdma_port *p)
-{
-	if (!can_open(node, d))
-		return USABLE_NO_NODE;
-	if (!is_known(p->state))
-		return USABLE_UNKNOWN;
-	return port_is_active(p) ? USABLE_YES : USABLE_DOWN;
 }
 
 /* A port that jobs can use, and that on Ethernet other nodes can reach. */

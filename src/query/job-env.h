@@ -34,11 +34,6 @@ bool job_is_on(const struct job_value *v);
 /* The list that chooses NICs for NCCL or, with NVSHMEM, for NVSHMEM; all of them where none is set. */
 struct hca_list job_nic_list(struct arena *arena, const struct node *node, bool nvshmem);
 
-/* Whether a job can use a port. */
-enum usable { USABLE_NO_NODE, USABLE_DOWN, USABLE_UNKNOWN, USABLE_YES };
-enum usable port_usable(const struct node *node, const struct rdma_device *d,
-			const struct rdma_port *p);
-
 /* The fastest NICs of one link layer in the form of VARIABLE: "=mlx5_0,mlx5_3" for NCCL, "mlx5_0:1,mlx5_3:1" for the
  * others; NULL: there are none. */
 const char *job_nic_example(struct arena *arena, const struct node *node,

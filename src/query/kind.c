@@ -9,6 +9,7 @@
 #include "query/gpus.h"
 #include "query/guests.h"
 #include "query/node-find.h"
+#include "query/pci-device.h"
 
 /* The state of one question. */
 struct question {

@@ -27,19 +27,19 @@ enum kind {
 	KIND_VFIO_HOST,
 	/* NVIDIA's vGPU manager lends its GPUs. */
 	KIND_VGPU_HOST,
-	/* A kubelet is at home here. */
+	/* The node has a kubelet. */
 	KIND_KUBERNETES,
-	/* NVIDIA's DRA driver hands out GPUs (gpu.nvidia.com); or compute domains, for each of which it runs
-	 * an IMEX daemon of its own (compute-domain.nvidia.com). */
+	/* NVIDIA's DRA driver allocates GPUs (gpu.nvidia.com); or compute domains, each of which has an IMEX daemon
+	 * (compute-domain.nvidia.com). */
 	KIND_DRA,
 	KIND_COMPUTE_DOMAINS,
 	KIND_SLURM,
-	/* Jobs run on it as it stands: no container, no Kubernetes, and not all GPUs are a guest's. */
+	/* Jobs run on the host itself: it is no container and no node of Kubernetes, and guests do not have all GPUs. */
 	KIND_JOB_NODE,
 	/* GB10 as in DGX Spark: GPU, processor and memory are one. */
 	KIND_GB10,
-	/* A Grace processor; and the two kinds of node that are sold with one. A tray of GB200 or GB300 is
-	 * part of a system with NVLink between nodes. */
+	/* A node with a Grace processor; and the two kinds of such nodes. A GB200 or GB300 is a tray of a system that has
+	 * NVLink between its nodes. */
 	KIND_GRACE,
 	KIND_GH200,
 	KIND_GB200,
@@ -58,9 +58,9 @@ struct kind_answer {
 	const char *fact;   /* path of the fact that decides it, or that is missing */
 };
 
-/* ARENA for the reason; NULL: not needed. */
+/* Returns whether the node is of that kind. The reason lies in ARENA; NULL: it is not needed. */
 struct kind_answer kind_find(const struct node *node, enum kind kind, struct arena *arena);
-/* Known to be. */
+/* Returns true if the node is known to be of that kind. */
 bool node_is(const struct node *node, enum kind kind);
 /* Returns true unless the node is known not to be of that kind. */
 bool node_may_be(const struct node *node, enum kind kind);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/job-env.h"
 #include "query/kind.h"
 #include "query/known-bad.h"

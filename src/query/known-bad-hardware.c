@@ -8,6 +8,7 @@
 #include "query/gpus.h"
 #include "query/known-bad.h"
 #include "query/node-find.h"
+#include "query/pci-device.h"
 #include "query/ports.h"
 
 /* ---- GPUs ---- */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/packed.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 
 /* A row of the table, and where its texts begin. It has no pointers: every run would relocate those. */
 struct row {

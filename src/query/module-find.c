@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "parse/kparam.h"
 #include "parse/module.h"
-#include "query/node-find.h"
+#include "query/pci-device.h"
 
 const struct module_file *module_file_find(const struct node *node, const char *name,
 					   const char *release)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "query/node-find.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 /* ---- GPUs ---- */

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "base/array.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 
 const struct pci_device *node_pci(const struct node *node, const char *bdf)
 {
@@ -33,17 +32,6 @@ const struct log_line *node_log(const struct node *node, const char *pattern)
 		if (str_is(line->pattern, pattern))
 			return line;
 	return NULL;
-}
-
-bool log_is_of_users(const char *path)
-{
-	static const char *const paths[] = { "/var/log/kern.log", "/var/log/messages",
-					     "/var/log/syslog" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-		if (strcmp(path, paths[i]) == 0)
-			return true;
-	return false;
 }
 
 const struct log_subject *log_of_device(const struct log_line *line, const char *bdf)
@@ -107,41 +95,5 @@ const char *node_env(const struct node *node, const char *name)
 	for_each(v, &node->env.variables)
 		if (str_is(v->name, name) && is_known(v->value))
 			return v->value.value;
-	return NULL;
-}
-
-bool pci_is_gpu(const struct pci_device *device)
-{
-	return known_is(device->vendor_id, 0x10de) && is_known(device->class_id) &&
-	       device->class_id.value >> 16 == 0x03;
-}
-
-bool pci_is_nvswitch(const struct pci_device *device)
-{
-	return known_is(device->vendor_id, 0x10de) && is_known(device->class_id) &&
-	       device->class_id.value >> 8 == 0x0680;
-}
-
-bool pci_is_mlx(const struct pci_device *device)
-{
-	return known_is(device->vendor_id, 0x15b3) && is_known(device->class_id) &&
-	       device->class_id.value >> 16 == 0x02;
-}
-
-bool pci_is_data_direct(const struct pci_device *device)
-{
-	return known_is(device->vendor_id, 0x15b3) && known_is(device->device_id, 0x2100);
-}
-
-bool pci_is_for_guest(const struct pci_device *device)
-{
-	return str_is(device->driver, "vfio-pci") || str_is(device->driver, "pci-stub");
-}
-
-const struct pci_bar *pci_bar(const struct pci_device *device, unsigned int index)
-{
-	for_each(bar, &device->bars)
-		if (known_is(bar->index, index))
-			return bar;
 	return NULL;
 }

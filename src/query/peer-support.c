@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "query/gpus.h"
 #include "query/node-find.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 static bool built_by_nvidia_or_distribution(const struct driver_facts *driver)

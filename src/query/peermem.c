@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "query/peermem.h"
 
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/gpus.h"
 #include "query/node-find.h"
+#include "query/pci-device.h"
 #include "query/ports.h"
 
 /* Linux commit bfe0cc6eb249: the uverbs command behind ibv_reg_dmabuf_mr(). */

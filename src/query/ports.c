@@ -333,20 +333,28 @@ const char *verbs_provider_of(const char *driver)
 	return NULL;
 }
 
-enum fact_state container_runtime(const struct node *node, const char **name)
+/* A container may see all of /sys/class/infiniband and have the nodes of its own devices alone. */
+static bool can_open(const struct node *node, const struct rdma_device *d)
 {
-	static const char *const words[] = { "kubelet", "containerd", "dockerd", "crio" };
+	const char *const folder = "/dev/infiniband/";
 
-	for_each(p, &node->limits.launchers)
-		for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-			if (str_is(p->name, words[i])) {
-				*name = p->name.value;
-				return FACT_KNOWN;
-			}
-	return was_read(node->limits.launchers) ? FACT_ABSENT : FACT_UNKNOWN;
+	if (is_absent(d->uverbs))
+		return false;
+	if (!is_known(d->uverbs) || !is_known(node->dev.nodes))
+		return true; /* not known */
+	for_each(n, &node->dev.nodes)
+		if (str_starts(n->path, folder) &&
+		    strcmp(n->path.value + strlen(folder), d->uverbs.value) == 0)
+			return true;
+	return false;
 }
 
-bool node_runs_containers(const struct node *node, const char **runtime)
+enum usable port_usable(const struct node *node, const struct rdma_device *d,
+			const struct rdma_port *p)
 {
-	return !is_known(node->os.container) && container_runtime(node, runtime) == FACT_KNOWN;
+	if (!can_open(node, d))
+		return USABLE_NO_NODE;
+	if (!is_known(p->state))
+		return USABLE_UNKNOWN;
+	return port_is_active(p) ? USABLE_YES : USABLE_DOWN;
 }

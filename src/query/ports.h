@@ -20,6 +20,16 @@ bool port_is_active(const struct rdma_port *port);
 bool port_is_ethernet(const struct rdma_port *port);
 bool port_is_infiniband(const struct rdma_port *port);
 
+enum usable {
+	USABLE_NO_NODE, /* the container has no device node of the device */
+	USABLE_DOWN,
+	USABLE_UNKNOWN,
+	USABLE_YES
+};
+/* Returns whether a job can use a port. */
+enum usable port_usable(const struct node *node, const struct rdma_device *d,
+			const struct rdma_port *p);
+
 /* An Elastic Fabric Adapter; and whether its driver reaches GPU memory, as it says in p2p or gdr itself.
  * Unknown: another device, or a driver that says nothing (Linux's own). */
 bool is_efa(const struct rdma_device *device);
@@ -83,10 +93,5 @@ bool is_same_slot(const char *bdf, const char *other);
 /* The user-space driver of a kernel driver, as files in libibverbs.d name it: mlx5 of mlx5_core. NULL for one that is
  * not in the list. */
 const char *verbs_provider_of(const char *driver);
-
-/* Something that starts containers runs here; unknown where the processes are not known. */
-enum fact_state container_runtime(const struct node *node, const char **name);
-/* A host on which jobs can run in containers, whose images have libraries of their own. */
-bool node_runs_containers(const struct node *node, const char **runtime);
 
 #endif

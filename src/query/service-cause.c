@@ -6,8 +6,8 @@
 #include <strings.h>
 
 #include "base/array.h"
-#include "parse/nvidia.h"
 #include "parse/service-words.h"
+#include "parse/version.h"
 #include "query/conf-fault.h"
 #include "query/gpus.h"
 #include "query/node-find.h"

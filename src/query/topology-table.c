@@ -2,8 +2,8 @@
 /* topology-table.c - the paths between GPUs and NICs, and what each NIC is for: see topology.h. */
 #include <string.h>
 
-#include "query/node-find.h"
 #include "query/pairing.h"
+#include "query/pci-device.h"
 #include "query/ports.h"
 #include "query/topology.h"
 

@@ -5,6 +5,7 @@
 
 #include "query/gpus.h"
 #include "query/node-find.h"
+#include "query/pci-device.h"
 
 #define CLASS_BRIDGE 0x06 /* PCI Code and ID Assignment Specification, 1.7 */
 

@@ -11,6 +11,7 @@
 #include "fleet/since.h"
 #include "query/names.h"
 #include "query/node-find.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 #include "render/render.h"
 

@@ -7,7 +7,8 @@
 #include "evaluate/preflight.h"
 #include "query/gpus.h"
 #include "query/names.h"
-#include "query/node-find.h"
+#include "query/pci-device.h"
+#include "query/ports.h"
 #include "query/topology.h"
 #include "render/text.h"
 

@@ -10,7 +10,7 @@
 #include "query/gpus.h"
 #include "query/kind.h"
 #include "query/names.h"
-#include "query/node-find.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 const char *const topo_kind_words[] = { "node", "numa-node", "host-bridge", "port",	   "switch",

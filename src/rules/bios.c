@@ -6,6 +6,7 @@
 #include "evaluate/skip.h"
 #include "query/gpus.h"
 #include "query/kind.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 /* ---- NUMA nodes per socket ---- */

@@ -4,6 +4,7 @@
 
 #include "evaluate/skip.h"
 #include "query/module-find.h"
+#include "query/pci-device.h"
 #include "query/signature.h"
 #include "query/topology.h"
 

@@ -6,7 +6,7 @@
 
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/kind.h"
 
 #define CONTAINERD_CONFIG "/etc/containerd/config.toml"

@@ -4,7 +4,7 @@
 
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/kind.h"
 
 /* ---- programs ---- */

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 
 #define DOCKER_CONFIG "/etc/docker/daemon.json"
 

@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/cuda.h"
 #include "query/driver-files.h"
 #include "query/gpus.h"
+#include "query/pci-device.h"
 
 static bool older(const char *a, const char *b)
 {

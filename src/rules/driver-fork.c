@@ -6,6 +6,7 @@
 #include "evaluate/skip.h"
 #include "query/driver-files.h"
 #include "query/gpus.h"
+#include "query/pci-device.h"
 #include "query/peer-support.h"
 #include "query/topology.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/distribution.h"
 #include "query/driver-files.h"
 #include "query/kind.h"

@@ -6,7 +6,9 @@
 #include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/gpus.h"
+#include "query/pci-device.h"
 
 static const struct driver_param *find_key(const struct node *node, const char *key,
 					   struct registry_entry *entry)

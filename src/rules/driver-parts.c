@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/driver-files.h"
 #include "query/driver-parts.h"
+#include "query/pci-device.h"
 
 static const char *fact_of(struct rule_context *ctx, const struct software_item *item)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/nvreg.h"
 #include "query/option-value.h"
 #include "query/setting.h"

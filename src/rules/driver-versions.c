@@ -7,6 +7,7 @@
 #include "evaluate/skip.h"
 #include "query/driver-files.h"
 #include "query/gpus.h"
+#include "query/pci-device.h"
 #include "query/setting.h"
 
 static const char *version_fact(struct rule_context *ctx, const struct software_item *item)

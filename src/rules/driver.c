@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/dkms.h"
 #include "query/driver-files.h"
 #include "query/gpus.h"
@@ -12,6 +12,7 @@
 #include "query/mmio-window.h"
 #include "query/module-block.h"
 #include "query/names.h"
+#include "query/pci-device.h"
 #include "query/peermem.h"
 #include "query/ports.h"
 #include "query/refusal.h"

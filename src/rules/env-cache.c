@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* env-cache.c - the folder where DeepEP 2 keeps the kernels that it compiles (rule env/deepep-cache). */
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/job-env.h"
 
 #define VARIABLE "EP_JIT_CACHE_DIR"

@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/job-env.h"
 #include "query/ports.h"
 

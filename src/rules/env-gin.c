@@ -3,7 +3,7 @@
  * networking (GIN), NVLink multicast and NVLink between nodes (rules env/...). */
 #include "base/array.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/job-env.h"
 
 /* NCCL: docs/userguide/source/usage/deviceapi.rst. */

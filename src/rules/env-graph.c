@@ -2,6 +2,7 @@
 /* env-graph.c - whether nccl.conf gives all jobs one graph (rule env/nccl-graph-for-all). */
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
+#include "query/pci-device.h"
 
 #define VARIABLE "NCCL_GRAPH_FILE"
 

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/command.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/job-env.h"
 #include "query/names.h"
 #include "query/ports.h"

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/job-env.h"

@@ -3,6 +3,7 @@
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 #include "parse/nccl-xml.h"
+#include "query/pci-device.h"
 
 struct counted {
 	size_t listed, here;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/job-env.h"
 #include "query/ports.h"
 #include "query/selection.h"

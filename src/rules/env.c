@@ -7,6 +7,7 @@
 #include "evaluate/rule.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/job-env.h"
 
 struct nvshmem_variable {

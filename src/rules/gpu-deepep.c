@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/gpus.h"
+#include "query/pci-device.h"
 #include "query/peer-support.h"
 #include "query/topology.h"
 

@@ -4,6 +4,7 @@
 
 #include "evaluate/skip.h"
 #include "query/gpus.h"
+#include "query/pci-device.h"
 
 static void note_model(struct rule_context *ctx, const struct pci_device *d, const char *fact)
 {

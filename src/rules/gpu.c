@@ -12,6 +12,7 @@
 #include "query/gpus.h"
 #include "query/kind.h"
 #include "query/log-age.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 #define NOT_ASKED "The driver was not asked. The kernel log"

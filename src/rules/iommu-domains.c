@@ -9,6 +9,7 @@
 #include "query/distribution.h"
 #include "query/kind.h"
 #include "query/names.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 static bool is_peer(const struct rule_context *ctx, const struct pci_device *d)

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "evaluate/skip.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 /* VFIO gives a group to a user if no function in it has a driver that uses it: bridges, pci-stub and functions

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/log-age.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 /* data/iommu-words.tsv; rows of one pattern follow each other and have one meaning. */

@@ -8,6 +8,7 @@
 #include "query/bootargs.h"
 #include "query/distribution.h"
 #include "query/kind.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 static bool translates(const struct iommu_device *i)

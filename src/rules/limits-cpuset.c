@@ -4,6 +4,7 @@
 
 #include "evaluate/skip.h"
 #include "parse/cpulist.h"
+#include "query/pci-device.h"
 
 /* Nodes of memory alone, as of a coherent GPU, do not count. */
 static size_t nodes_with_processors(const struct node *node)

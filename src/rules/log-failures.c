@@ -6,6 +6,7 @@
 #include "query/bootargs.h"
 #include "query/failure.h"
 #include "query/module-find.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 /* A failure that this rule is about, with its text and severity; false: another rule's, or no rule's. */

@@ -10,6 +10,7 @@
 #include "query/init-cause.h"
 #include "query/kind.h"
 #include "query/log-age.h"
+#include "query/pci-device.h"
 #include "query/refusal.h"
 #include "query/topology.h"
 

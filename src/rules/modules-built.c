@@ -10,6 +10,7 @@
 #include "query/gpus.h"
 #include "query/module-find.h"
 #include "query/module-load.h"
+#include "query/pci-device.h"
 #include "query/refusal.h"
 
 #define NEWEST_BRANCH "999" /* later than all */

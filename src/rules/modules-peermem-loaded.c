@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/command.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/distribution.h"
 #include "query/module-find.h"
 #include "query/option-value.h"

@@ -12,6 +12,7 @@
 #include "query/modprobe-also-loads.h"
 #include "query/module-find.h"
 #include "query/module-load.h"
+#include "query/pci-device.h"
 #include "query/peermem.h"
 #include "query/ports.h"
 

@@ -6,6 +6,7 @@
 #include "evaluate/skip.h"
 #include "query/gpus.h"
 #include "query/module-load.h"
+#include "query/pci-device.h"
 #include "query/ports.h"
 
 #define CLASS_INFINIBAND 0x0207 /* base class and sub-class of a PCI function */

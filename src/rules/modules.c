@@ -7,7 +7,7 @@
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "parse/kparam.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/distribution.h"
 #include "query/gpus.h"
 #include "query/guests.h"
@@ -15,6 +15,7 @@
 #include "query/module-block.h"
 #include "query/module-find.h"
 #include "query/module-load.h"
+#include "query/pci-device.h"
 #include "query/refusal.h"
 
 /* LINES for a file in modprobe.d, and the initramfs that takes it over: otherwise the driver in the image is

@@ -8,6 +8,7 @@
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
 #include "query/kind.h"
+#include "query/pci-device.h"
 #include "query/ports.h"
 
 #define PORTS_MAX 128

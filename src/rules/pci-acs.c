@@ -6,6 +6,7 @@
 #include "query/endpoints.h"
 #include "query/guests.h"
 #include "query/kind.h"
+#include "query/pci-device.h"
 #include "query/peer-support.h"
 
 #define PORTS_MAX 256

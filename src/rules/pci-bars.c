@@ -8,6 +8,7 @@
 #include "evaluate/skip.h"
 #include "query/gpus.h"
 #include "query/mmio-window.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)

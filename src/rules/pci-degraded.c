@@ -6,6 +6,7 @@
 
 #include "evaluate/skip.h"
 #include "query/gpus.h"
+#include "query/pci-device.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
 

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/command.h"
 #include "evaluate/skip.h"
+#include "query/pci-device.h"
 #include "query/ports.h"
 #include "query/wanted-driver.h"
 

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "evaluate/rule.h"
 #include "query/log-age.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 static bool is_watched(const struct node *node, const struct pci_device *d)

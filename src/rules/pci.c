@@ -7,11 +7,12 @@
 
 #include "base/array.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/mmio-window.h"
 #include "query/names.h"
+#include "query/pci-device.h"
 #include "query/ports.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)

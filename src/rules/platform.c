@@ -4,11 +4,12 @@
 
 #include "base/array.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/bootargs.h"
 #include "query/distribution.h"
 #include "query/gpus.h"
 #include "query/kind.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 /* ---- unsupported ---- */

@@ -2,7 +2,7 @@
 /* rdma-efa.c - GPU-initiated networking over EFA (rule rdma/efa-gda). */
 #include "base/array.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/job-env.h"
 #include "query/ports.h"
 

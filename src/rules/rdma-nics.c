@@ -5,8 +5,10 @@
 
 #include "base/command.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
+#include "query/container-runtime.h"
 #include "query/kind.h"
+#include "query/pci-device.h"
 #include "query/ports.h"
 #include "query/rdma-drivers.h"
 #include "query/topology.h"

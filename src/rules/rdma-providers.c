@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
+#include "query/container-runtime.h"
 #include "query/distribution.h"
 #include "query/ports.h"
 

@@ -5,10 +5,11 @@
 
 #include "base/command.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/job-env.h"
+#include "query/pci-device.h"
 #include "query/peermem.h"
 #include "query/ports.h"
 #include "query/rdma-drivers.h"

@@ -4,6 +4,7 @@
 
 #include "evaluate/skip.h"
 #include "query/kind.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 static const char config[] = "services.fabric_mode";

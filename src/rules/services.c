@@ -5,11 +5,12 @@
 
 #include "base/array.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/driver-files.h"
 #include "query/gpu-reset.h"
 #include "query/gpus.h"
 #include "query/guests.h"
+#include "query/pci-device.h"
 #include "query/service-cause.h"
 #include "query/topology.h"
 

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/gpus.h"
+#include "query/pci-device.h"
 
 /*
  * The releases that compile for an architecture, and whose libraries have kernels for it. Ada is not here: it runs what

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 
 /* Each half of release 2.0 and later refuses the other before 2.0 (gdrapi.h, MINIMUM_GDRDRV_VERSION; gdrdrv.h,
  * MINIMUM_GDR_API_VERSION). */

@@ -4,7 +4,8 @@
 
 #include "base/array.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
+#include "query/container-runtime.h"
 #include "query/job-env.h"
 #include "query/kind.h"
 #include "query/ports.h"

@@ -8,6 +8,7 @@
 #include "parse/nvidia.h"
 #include "query/cuda.h"
 #include "query/gpus.h"
+#include "query/pci-device.h"
 
 /* ---- software/package-unfinished ---- */
 

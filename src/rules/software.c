@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/distribution.h"
 
 #define NVSHMEM_FLOOR "3.3.9"	 /* DeepEP from 1.2 on, docs/nvshmem.md */

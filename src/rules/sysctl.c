@@ -4,7 +4,7 @@
 
 #include "base/span.h"
 #include "evaluate/skip.h"
-#include "parse/nvidia.h"
+#include "parse/version.h"
 #include "query/topology.h"
 
 /* Documentation/admin-guide/sysctl/kernel.rst, numa_balancing: bit 0 balances, bit 1 moves pages

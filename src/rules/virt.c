@@ -8,6 +8,7 @@
 #include "query/gpus.h"
 #include "query/job-env.h"
 #include "query/kind.h"
+#include "query/pci-device.h"
 #include "query/topology.h"
 
 static void check_hypervisor(struct rule_context *ctx)

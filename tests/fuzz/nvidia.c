@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "parse/nvidia.h"
+#include "parse/version.h"
 
 static void param(void *user, struct span name, struct span value, size_t line)
 {

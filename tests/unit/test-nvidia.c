@@ -6,6 +6,7 @@
 
 #include "cmocka-all.h"
 #include "parse/nvidia.h"
+#include "parse/version.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
