@@ -9,7 +9,7 @@ import pytest
 
 from lib.images import archive, compress, cpio, entry, folder
 from test_initramfs import pe_file
-from lib.trees import KERNEL, facts, link, new_tree, run, write
+from lib.rootfs import KERNEL, facts, link, new_tree, run, write
 
 OLD = "6.1.0-9-amd64"
 

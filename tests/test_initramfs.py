@@ -17,7 +17,7 @@ import pytest
 from lib.long import or_short
 from lib.images import (COMPRESSORS, TRAILER, archive, compress, cpio, decompress, entry, folder,
                     listing, module, pad, symlink)
-from lib.trees import HERE, KERNEL, PROGRAM, facts, link, new_tree, run, write
+from lib.rootfs import HERE, KERNEL, PROGRAM, facts, link, new_tree, run, write
 
 WANTED = re.compile(r"(nvidia|nouveau|nova|gdrdrv|nv.peer.mem|mlx|ib_|rdma|vfio)[^/]*\.ko(\.\w+)?$")
 

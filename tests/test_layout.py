@@ -156,6 +156,12 @@ def test_includes_are_in_one_order():
     assert not wrong
 
 
+def test_the_readme_of_tests_has_each_file():
+    tests = SRC.parent / "tests"
+    named = set(re.findall(r"`(test_\w+\.py)`", (tests / "README.md").read_text()))
+    assert named == {path.name for path in tests.glob("test_*.py")}
+
+
 # ---- names ----
 
 def named(name):

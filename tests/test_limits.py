@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from lib import program, waiting
-from lib.userland import BINARY, Link, by, document, gaps, make, observe, run
+from lib.rootfs_dict import BINARY, Link, by, document, gaps, make, observe, run
 
 LIMITS = """Limit                     Soft Limit           Hard Limit           Units
 Max cpu time              unlimited            unlimited            seconds

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from lib import node
-from lib.userland import BINARY, by, document, gaps, make, observe, run
+from lib.rootfs_dict import BINARY, by, document, gaps, make, observe, run
 
 BANNER = "[    0.000000] Linux version 6.8.0-test (gcc) #1 SMP\n"
 

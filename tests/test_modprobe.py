@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from lib import kmod
-from lib.trees import KERNEL, facts, link, new_tree, write
+from lib.rootfs import KERNEL, facts, link, new_tree, write
 
 @pytest.fixture(scope="session")
 def oracle(tmp_path_factory):

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from lib import plans, program, tree
-from lib.userland import make, observe
+from lib.rootfs_dict import make, observe
 
 KERNEL = "6.8.0-test"
 LIB = "/lib/modules/" + KERNEL

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from lib import modinfo
-from lib.userland import Link, by, gaps, make, observe, run
+from lib.rootfs_dict import Link, by, gaps, make, observe, run
 
 KERNEL = "6.8.0-test"
 LIB = "/lib/modules/" + KERNEL

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from lib.trees import PROGRAM, facts, link, new_tree, run, write
+from lib.rootfs import PROGRAM, facts, link, new_tree, run, write
 
 HEADING = ("Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT"
            + " " * 55 + "\n")

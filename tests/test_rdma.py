@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from lib.trees import HERE, PROGRAM, facts, link, new_tree, run, write
+from lib.rootfs import HERE, PROGRAM, facts, link, new_tree, run, write
 
 IB = "sys/class/infiniband"
 ZERO = ":".join(["0000"] * 8)

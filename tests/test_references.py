@@ -7,7 +7,7 @@ import random
 import pytest
 
 from lib import program
-from lib.userland import make, observe
+from lib.rootfs_dict import make, observe
 
 BASE = {"/etc/hostname": "node\n", "/usr/lib/x": "", "/proc/devices": "Character devices:\n195 nvidia\n511 nvidia-uvm\n"}
 

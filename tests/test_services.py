@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from lib.userland import BINARY, Link, by, gaps, make, observe
+from lib.rootfs_dict import BINARY, Link, by, gaps, make, observe
 
 SYSTEMD = "/lib/systemd/systemd"
 INSTALL = "[Unit]\nDescription=x\n[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n"

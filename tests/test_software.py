@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from lib.userland import Link, by, document, gaps, make, observe
+from lib.rootfs_dict import Link, by, document, gaps, make, observe
 
 GNU = "/usr/lib/x86_64-linux-gnu/"
 HEADER = """/* header */

@@ -5,7 +5,7 @@ import pathlib
 import shutil
 import subprocess
 
-from lib.trees import link, write
+from lib.rootfs import link, write
 
 COMPRESSORS = {
     "none": None,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A tree of files in memory, and its copy on disk for --root.
+"""The tree of a described node: its files in memory, and the copy on disk for --root.
 
 A case is a small edit over a node: the copy on disk is brought from one tree to the next by writing
 only what differs.

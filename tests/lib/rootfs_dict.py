@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small trees, and what the program observes in them."""
+"""A small root made of a dictionary of paths and contents, and its facts, which its capture must have too."""
 import json
 import os
 import subprocess

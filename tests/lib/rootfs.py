@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small trees for --root, and what the program makes of them."""
+"""A small root for --root that a test writes file by file. lib/tree.py has the trees of nodes, rootfs_dict.py makes a
+root of one dictionary."""
 
 import json
 import os
