@@ -38,15 +38,17 @@
 CC ?= cc
 PREFIX ?= /usr/local
 DESTDIR ?=
-BINDIR ?= $(PREFIX)/sbin
+SBINDIR ?= $(PREFIX)/sbin
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/nvnodecheck
 BASHDIR ?= $(DATADIR)/bash-completion/completions
 ZSHDIR ?= $(DATADIR)/zsh/site-functions
 FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
+# systemd.unit(5) names this folder for /usr and for /usr/local.
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 # Where nodes have the program, for what is installed of contrib/.
-INSTALLED ?= $(BINDIR)/nvnodecheck
+INSTALLED ?= $(SBINDIR)/nvnodecheck
 PKG_CONFIG ?= pkg-config
 V ?= 0
 
@@ -364,11 +366,14 @@ $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(B)/tests/all.a
 CONTRIB := $(sort $(patsubst ./%,%,$(shell find contrib -type f ! -path '*/__pycache__/*' ! -name '*~')))
 install_contrib = install -D -m $(if $(shell test -x $(1) && echo yes),755,644) $(1) $(DESTDIR)$(DOCDIR)/$(1) \
 	$(if $(filter contrib/kubernetes/%,$(1)),,&& sed -i 's|/usr/sbin/nvnodecheck|$(INSTALLED)|g' $(DESTDIR)$(DOCDIR)/$(1))
+SYSTEMD_UNITS := $(sort $(filter %.service %.timer,$(CONTRIB)))
+install_unit = install -m 644 $(1) $(DESTDIR)$(UNITDIR)/ \
+	&& sed -i 's|/usr/sbin/nvnodecheck|$(INSTALLED)|g' $(DESTDIR)$(UNITDIR)/$(notdir $(1))
 install: all
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
+	install -d $(DESTDIR)$(SBINDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
 		$(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) \
-		$(DESTDIR)$(FISHDIR) $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/nvnodecheck/nodes
-	install -m 755 $(B)/nvnodecheck $(DESTDIR)$(BINDIR)/nvnodecheck
+		$(DESTDIR)$(FISHDIR) $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/nvnodecheck/nodes $(DESTDIR)$(UNITDIR)
+	install -m 755 $(B)/nvnodecheck $(DESTDIR)$(SBINDIR)/nvnodecheck
 	install -m 644 man/nvnodecheck.8 $(DESTDIR)$(MANDIR)/man8/
 	install -m 644 $(B)/nvnodecheck-rules.7 $(DESTDIR)$(MANDIR)/man7/
 	install -m 644 man/nvnodecheck.conf.5 $(B)/nvnodecheck-facts.5 $(DESTDIR)$(MANDIR)/man5/
@@ -378,16 +383,18 @@ install: all
 	install -m 644 nvnodecheck.conf.example README.md NEWS SECURITY.md COPYING data/known-bad.tsv \
 		$(DESTDIR)$(DOCDIR)/
 	@$(foreach file,$(CONTRIB),$(call install_contrib,$(file)) &&) :
+	@$(foreach file,$(SYSTEMD_UNITS),$(call install_unit,$(file)) &&) :
 	install -m 644 nodes/*.capture $(DESTDIR)$(DATADIR)/nvnodecheck/nodes/
 
 # What install put there; configuration, and what was kept for undo, stay.
 uninstall:
-	rm -f $(DESTDIR)$(BINDIR)/nvnodecheck $(DESTDIR)$(MANDIR)/man8/nvnodecheck.8 \
+	rm -f $(DESTDIR)$(SBINDIR)/nvnodecheck $(DESTDIR)$(MANDIR)/man8/nvnodecheck.8 \
 		$(DESTDIR)$(MANDIR)/man7/nvnodecheck-rules.7 \
 		$(DESTDIR)$(MANDIR)/man5/nvnodecheck.conf.5 \
 		$(DESTDIR)$(MANDIR)/man5/nvnodecheck-facts.5 \
 		$(DESTDIR)$(BASHDIR)/nvnodecheck $(DESTDIR)$(ZSHDIR)/_nvnodecheck \
-		$(DESTDIR)$(FISHDIR)/nvnodecheck.fish
+		$(DESTDIR)$(FISHDIR)/nvnodecheck.fish \
+		$(addprefix $(DESTDIR)$(UNITDIR)/,$(notdir $(SYSTEMD_UNITS)))
 	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/nvnodecheck
 
 # The times in the archive are the commit's, and gzip -n adds none.

@@ -19,6 +19,8 @@ WANTED = {
     "share/doc/nvnodecheck/README.md", "share/doc/nvnodecheck/NEWS", "share/doc/nvnodecheck/COPYING",
     "share/doc/nvnodecheck/known-bad.tsv", "share/doc/nvnodecheck/SECURITY.md",
     "share/doc/nvnodecheck/nvnodecheck.conf.example",
+    "lib/systemd/system/nvnodecheck.service", "lib/systemd/system/nvnodecheck-textfile.service",
+    "lib/systemd/system/nvnodecheck-textfile.timer",
     "share/doc/nvnodecheck/contrib/prometheus/nvnodecheck-textfile.service",
     "share/doc/nvnodecheck/contrib/systemd/nvnodecheck.service",
 }
