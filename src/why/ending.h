@@ -2,6 +2,10 @@
 /*
  * ending.h - what a log tells at its end: whether the job ended badly, ended well, or went on with its work. The words
  * for it are in data/signs.tsv.
+ *
+ * Work after a message is evidence that the process that printed it went on. Work of other ranks and hosts is none, and a
+ * line without a rank is evidence only if the log has one rank. If the source of the message says that its program ends,
+ * or if the kernel or a service printed it, work after it is of another process.
  */
 #ifndef WHY_ENDING_H
 #define WHY_ENDING_H
