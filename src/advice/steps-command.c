@@ -64,7 +64,7 @@ void steps_add_commands(struct steps *steps, const struct steps_request *request
 /* ---- commands of a problem, of a step ---- */
 
 /* Rebuilds the images of the kernel that runs and of the one that boots next. */
-static const char *image_command(const struct steps *steps)
+static const char *initramfs_command(const struct steps *steps)
 {
 	const struct node *node = steps->report->node;
 	struct arena *arena = steps->report->arena;
@@ -145,9 +145,9 @@ const char *steps_command_of(const struct steps *steps, const struct problem *p)
 	if (steps_is_blind(steps, p) || steps_is_reset_by_boot(steps, p))
 		return NULL;
 	if (steps_kind(steps, p) == STEP_FIX || steps_is_done_already(steps, p) ||
-	    !(finding_then(p->first) & THEN_IMAGE & ~steps_done_later(steps, p)))
+	    !(finding_then(p->first) & THEN_INITRAMFS & ~steps_done_later(steps, p)))
 		return command;
-	image = image_command(steps);
+	image = initramfs_command(steps);
 	if (!command || !image || strstr(command, image))
 		return command ? command : image;
 	return command_join(steps->report->arena, command, image);

@@ -25,7 +25,7 @@ const struct problem *steps_stops_boot(const struct steps *steps)
 	return NULL;
 }
 
-bool steps_plan_makes_image(const struct steps *steps)
+bool steps_plan_makes_initramfs(const struct steps *steps)
 {
 	if (!steps->plan || steps->plan->refused)
 		return false;
@@ -42,24 +42,24 @@ static bool is_built_below(const struct steps *steps, const struct problem *prob
 
 	for_each(p, &steps->problems->items) {
 		if (below && steps_kind(steps, p) == STEP_HAND &&
-		    finding_then(p->first) & THEN_IMAGE)
+		    finding_then(p->first) & THEN_INITRAMFS)
 			return true;
 		below |= p == problem;
 	}
 	return false;
 }
 
-bool steps_makes_image(const struct steps *steps, const struct problem *p)
+bool steps_makes_initramfs(const struct steps *steps, const struct problem *p)
 {
 	if (steps_kind(steps, p) != STEP_HAND)
 		return false;
 	return steps_stops_boot(steps) || is_built_below(steps, p) ||
-	       (steps_is_hand_first(steps) && steps_plan_makes_image(steps));
+	       (steps_is_hand_first(steps) && steps_plan_makes_initramfs(steps));
 }
 
 unsigned int steps_done_later(const struct steps *steps, const struct problem *p)
 {
-	unsigned int then = steps_makes_image(steps, p) ? THEN_IMAGE : 0;
+	unsigned int then = steps_makes_initramfs(steps, p) ? THEN_INITRAMFS : 0;
 
 	/* These steps come after the restart of this node. */
 	if (steps_kind(steps, p) > STEP_FIRMWARE)

@@ -10,7 +10,7 @@ void steps_sort(struct steps *steps);
 /* Adds the commands, with the options that the user gave. */
 void steps_add_commands(struct steps *steps, const struct steps_request *request);
 /* Returns true if fix rebuilds an initramfs. */
-bool steps_plan_makes_image(const struct steps *steps);
+bool steps_plan_makes_initramfs(const struct steps *steps);
 bool steps_is_not_root(const struct steps *steps);
 /* The repair was made, and waits for the restart. */
 bool steps_is_done_already(const struct steps *steps, const struct problem *p);

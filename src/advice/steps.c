@@ -48,9 +48,10 @@ static bool has_no_repair(const struct problem *p)
 	return finding_action(p->first) == ACTION_NONE;
 }
 
-static bool is_of_image(const struct problem *p)
+static bool is_of_container_image(const struct problem *p)
 {
-	return p->first->rule->in_image && finding_activation(p->first) == ACTIVATION_NEW_JOBS;
+	return p->first->rule->in_container_image &&
+	       finding_activation(p->first) == ACTIVATION_NEW_JOBS;
 }
 
 static bool is_restart_needed(const struct steps *steps)
@@ -78,7 +79,8 @@ static enum step_kind kind_by_who_repairs(const struct steps *steps, const struc
 		return STEP_JOB;
 	/* A container's kernel, modules and devices are the host's. */
 	if (is_known(steps->report->node->os.container))
-		return finding_activation(p->first) == ACTIVATION_RECREATE || is_of_image(p)
+		return finding_activation(p->first) == ACTIVATION_RECREATE ||
+				       is_of_container_image(p)
 			       ? STEP_CONTAINER
 			       : STEP_HOST;
 	if (p->first->rule->stops_boot)
@@ -359,8 +361,8 @@ bool steps_is_hand_first(const struct steps *steps)
 		if (steps_kind(steps, p) != STEP_HAND || steps_is_blind(steps, p))
 			continue;
 		if (steps_refused(steps, p) ||
-		    (steps_plan_makes_image(steps) &&
-		     finding_then(p->first) & (THEN_IMAGE | THEN_REBOOT)))
+		    (steps_plan_makes_initramfs(steps) &&
+		     finding_then(p->first) & (THEN_INITRAMFS | THEN_REBOOT)))
 			return true;
 	}
 	return false;

@@ -185,7 +185,7 @@ static enum exit_status read_hardware(struct source *source, const struct option
 }
 
 /* Checks the options for images. The node must have been observed, because only the child reads a tree. */
-static enum exit_status check_image(const struct source *source, const char *kernel)
+static enum exit_status check_mounted_image(const struct source *source, const char *kernel)
 {
 	const struct os_facts *os = &source->node->os;
 
@@ -239,7 +239,7 @@ static enum exit_status observe(struct source *source, const struct observation 
 	rc = node_observe(source->host, source->arena, source->node, how);
 	fact_close_holes(&node_desc, source->node);
 	if (rc == 0)
-		return check_image(source, how->kernel);
+		return check_mounted_image(source, how->kernel);
 	complain("cannot start a process for the probes: %s", strerror(-rc));
 	return EXIT_CANNOT;
 }

@@ -8,7 +8,7 @@
 #include "evaluate/acknowledge.h"
 #include "evaluate/choose-profiles.h"
 #include "evaluate/gap-behind.h"
-#include "evaluate/image.h"
+#include "evaluate/mounted-image.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/log-source.h"
@@ -246,7 +246,7 @@ static void explain_unknown(const struct report *report, struct finding *f)
 		return;
 	if (!f->gap)
 		f->gap = gap_behind(report, f);
-	image_mark(report->node, f);
+	mounted_image_mark(report->node, f);
 }
 
 static void count_finding(struct report *report, const struct finding *f)

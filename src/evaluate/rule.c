@@ -193,7 +193,7 @@ unsigned int finding_then(const struct finding *f)
 	return f->answer.remedy ? f->answer.then : f->rule->then;
 }
 
-/* Findings whose check did not run have no text of their own; image_mark() can give them a remedy. */
+/* Findings whose check did not run have no text of their own; mounted_image_mark() can give them a remedy. */
 const char *finding_remedy(const struct finding *f)
 {
 	return f->remedy ? f->remedy : finding_change(f);
@@ -202,9 +202,9 @@ const char *finding_remedy(const struct finding *f)
 static const char *then_text(unsigned int then)
 {
 	switch (then) {
-	case THEN_IMAGE | THEN_REBOOT:
+	case THEN_INITRAMFS | THEN_REBOOT:
 		return "Rebuild the initramfs, then reboot.";
-	case THEN_IMAGE:
+	case THEN_INITRAMFS:
 		return "Rebuild the initramfs.";
 	case THEN_REBOOT:
 		return "Then reboot.";

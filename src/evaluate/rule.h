@@ -78,7 +78,7 @@ extern const char *const action_words[]; /* by enum action */
 
 /* How a remedy ends, or begins. One step can do this for several remedies, so their texts leave it out. */
 enum then {
-	THEN_IMAGE = 1 << 0,	   /* rebuild the initramfs */
+	THEN_INITRAMFS = 1 << 0,   /* rebuild the initramfs */
 	THEN_REBOOT = 1 << 1,	   /* reboot */
 	THEN_RELOAD = 1 << 2,	   /* load the driver again */
 	THEN_LOADER = 1 << 3,	   /* restart systemd-modules-load */
@@ -130,7 +130,7 @@ struct rule {
 	enum action action;
 	enum activation activation; /* of the fix or the remedy */
 	bool stops_boot;	    /* the next boot fails until it is repaired */
-	bool in_image;		    /* in a container the files are those of its image */
+	bool in_container_image;    /* in a container the files are those of the container image */
 	bool on_site;	    /* the remedy is at a cable, a switch or the fabric: no restart helps */
 	bool needs_running; /* the remedy needs the driver and the links: it comes after a restart */
 	const char *cost;   /* what the repair costs or risks; NULL: nothing to mention */
@@ -207,7 +207,7 @@ struct finding {
 	/* The configuration switched the rule off, or an administrator has seen it. */
 	bool off;
 	const struct acknowledgement *acknowledged; /* if an administrator has seen it; else NULL */
-	bool not_here;				    /* unknown of an image: see image.h */
+	bool not_here; /* unknown of a mounted image: see mounted-image.h */
 	/* The result of a trial on the hardware (proof.h), or NULL. If there is one it decides the verdict, and
 	 * CONFIGURED is the verdict of the facts alone. */
 	const char *proved;

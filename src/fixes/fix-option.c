@@ -121,7 +121,7 @@ static bool check_option(struct fixing *f, const char *module, const char *param
 	if (strpbrk(value, "\"\n\\"))
 		return fix_refuse(f, "the value of %s has a quote, backslash or line break in it",
 				  param);
-	return fix_image_allows(f, module);
+	return fix_initramfs_allows(f, module);
 }
 
 /* Arguments in an install line come after all options. */
@@ -377,7 +377,7 @@ bool fix_option_remove(struct fixing *f, const char *module, const char *param,
 {
 	const struct modprobe_facts *m = fix_modprobe(f);
 
-	if (!check_modprobe(f) || !fix_image_allows(f, module))
+	if (!check_modprobe(f) || !fix_initramfs_allows(f, module))
 		return false;
 	for_each(a, &m->assignments)
 		if (str_is(a->param, param) && same_module(f, a, module) &&
@@ -497,7 +497,7 @@ bool fix_registry(struct fixing *f, const char *key, const char *value)
 	if (*text || winner(f, fix_modprobe(f), "nvidia", REGISTRY))
 		return fix_option(f, "nvidia", REGISTRY, text);
 	fix_touch(f, "nvidia");
-	return fix_image_allows(f, "nvidia");
+	return fix_initramfs_allows(f, "nvidia");
 }
 
 /* ---- modules that are not to be loaded ---- */
@@ -536,7 +536,7 @@ bool fix_block_module(struct fixing *f, const char *module)
 	struct draft *draft;
 	const char *prefix;
 
-	if (!check_modprobe(f) || !fix_image_allows(f, module))
+	if (!check_modprobe(f) || !fix_initramfs_allows(f, module))
 		return false;
 	draft = draft_open(f, OWN_MODPROBE, WHY);
 	if (!draft)

@@ -44,10 +44,11 @@ struct fixing {
 	LIST(const char *) touched;
 	LIST(const char *) rebuild; /* images that must be, whatever changes */
 
-	const struct finding *finding; /* the one that is asked about; NULL in fix_images() */
-	const char *rule;	       /* its rule, for the comment above a new line */
-	bool named;		       /* the user named its rule */
-	bool reload;		       /* the user wants the driver loaded again */
+	const struct finding
+		*finding; /* the one that is asked about; NULL in fix_each_initramfs() */
+	const char *rule; /* its rule, for the comment above a new line */
+	bool named;	  /* the user named its rule */
+	bool reload;	  /* the user wants the driver loaded again */
 	struct plan_repair *repair;
 	bool waits; /* nothing is left to do for it but to wait */
 };
@@ -170,11 +171,11 @@ void fix_reload(struct fixing *f);
 /* Refuses the whole plan when its driver cannot be loaded again now. */
 void fix_check_reload(struct fixing *f);
 
-/* ---- images (fix-images.c) ---- */
+/* ---- images (fix-initramfs.c) ---- */
 
 /* False after refusing: an image that may have MODULE cannot be built again here. */
-bool fix_image_allows(struct fixing *f, const char *module);
+bool fix_initramfs_allows(struct fixing *f, const char *module);
 /* Steps for the images that need it, at the end. */
-void fix_images(struct fixing *f);
+void fix_each_initramfs(struct fixing *f);
 
 #endif

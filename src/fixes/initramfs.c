@@ -8,7 +8,7 @@
 
 static void build(struct fixing *f, const struct initramfs_image *image)
 {
-	if (!fix_image_allows(f, "nvidia"))
+	if (!fix_initramfs_allows(f, "nvidia"))
 		return;
 	*LIST_ADD(f->arena, &f->rebuild) = image->path.value;
 	f->repair->changes = f->repair->lasts = true;
@@ -26,7 +26,7 @@ static void plan_stale(struct fixing *f)
 /* Configured and not live: the image may lack it; else it is configured on disk. */
 static void plan_not_live(struct fixing *f)
 {
-	const struct initramfs_image *image = setting_next_image(f->node);
+	const struct initramfs_image *image = setting_next_initramfs(f->node);
 	const char *name = setting_param_name(fix_subject(f));
 	const struct gap *unread = fix_unread(f, "activate-option");
 	struct setting s;

@@ -162,7 +162,7 @@ static bool is_wanted(const struct plan_request *r, const struct finding *findin
 
 /* ---- the whole ---- */
 
-static bool builds_images(const struct plan *plan)
+static bool builds_initramfs(const struct plan *plan)
 {
 	for_each(step, &plan->steps)
 		if (step->kind == PLAN_INITRAMFS)
@@ -192,7 +192,7 @@ static void finish_repair(struct fixing *f, struct plan_repair *r)
 
 static void finish_repairs(struct fixing *f)
 {
-	for (uint32_t i = 0; i < f->plan->repairs.count && !builds_images(f->plan); i++) {
+	for (uint32_t i = 0; i < f->plan->repairs.count && !builds_initramfs(f->plan); i++) {
 		struct plan_repair *r = &f->plan->repairs.items[i];
 
 		if (!r->refused && !r->changes)
@@ -278,7 +278,7 @@ static const char *next_command_line(const struct node *node)
 }
 
 /* Images belong to the whole plan: a refusal there refuses the whole plan. */
-static void finish_images(struct fixing *f)
+static void finish_each_initramfs(struct fixing *f)
 {
 	struct plan_repair images = { 0 };
 
@@ -287,7 +287,7 @@ static void finish_images(struct fixing *f)
 	f->finding = NULL;
 	f->rule = "boot/initramfs-stale";
 	f->repair = &images;
-	fix_images(f);
+	fix_each_initramfs(f);
 	f->repair = NULL;
 	f->plan->refused = images.refused;
 }
@@ -313,7 +313,7 @@ struct plan *plan_make(const struct plan_request *r)
 	for_each(finding, &r->report->findings)
 		if (is_wanted(r, finding) && !plan->refused)
 			repair(&f, finding);
-	finish_images(&f);
+	finish_each_initramfs(&f);
 	fix_check_reload(&f);
 	finish_repairs(&f);
 	finish_files(&f);

@@ -360,7 +360,7 @@ static int try_read(struct host *host, const char *path)
 
 /* A capture has -ENODATA where the tree that it was made from had no such folder. The files are those that the probe
  * os reads too, and a capture has them. */
-bool host_is_image(struct host *host)
+bool host_is_mounted_image(struct host *host)
 {
 	return host->kind != HOST_LIVE &&
 	       try_read(host, "/proc/sys/kernel/osrelease") == -ENODATA &&

@@ -181,7 +181,7 @@ bool host_exists(struct host *host, const char *path);
 int host_open(struct host *host, const char *path);
 /* Returns true for files of a system that does not run: neither /proc nor /sys, and an os-release. Asks without
  * telling the gap function or a recorder: probes ask the same again. */
-bool host_is_image(struct host *host);
+bool host_is_mounted_image(struct host *host);
 /* Are these the files of the running kernel: a live host, or one that is mounted into this container? Known once
  * host_stand_for() was called. */
 bool host_is_running(const struct host *host);

@@ -75,7 +75,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_boot = {
 	.name = "boot",
 	.phase = 2,
-	.image_order = 4,
+	.mounted_image_order = 4,
 	PROBE_SECTION(boot),
 	.run = run,
 };

@@ -195,7 +195,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_cmdline = {
 	.name = "cmdline",
 	.phase = 1,
-	.image_order = 3,
+	.mounted_image_order = 3,
 	PROBE_SECTION(cmdline),
 	.run = run,
 	.brief = read_running,

@@ -10,7 +10,7 @@
 
 /* ---- paths ---- */
 
-static int link_in_image(void *user, const char *path, char target[PATH_MAX])
+static int link_in_initramfs(void *user, const char *path, char target[PATH_MAX])
 {
 	const struct contents_item *item = contents_find(user, path);
 
@@ -28,12 +28,12 @@ static bool resolve(struct contents *c, const char *path, char real[PATH_MAX], b
 	char folder[PATH_MAX];
 
 	if (last)
-		return links_resolve(path, real, link_in_image, c) == 0;
+		return links_resolve(path, real, link_in_initramfs, c) == 0;
 	if (name - path >= PATH_MAX)
 		return false;
 	memcpy(folder, path, (size_t)(name - path));
 	folder[name - path] = '\0';
-	if (links_resolve(folder, real, link_in_image, c))
+	if (links_resolve(folder, real, link_in_initramfs, c))
 		return false;
 	if (strlen(real) + strlen(name) + 2 > PATH_MAX)
 		return false;
@@ -171,7 +171,7 @@ static void read_folders(struct reading *r)
 	for (size_t i = 0; modprobe_folders[i]; i++) {
 		bool seen = false;
 
-		if (links_resolve(modprobe_folders[i], real, link_in_image, r->c))
+		if (links_resolve(modprobe_folders[i], real, link_in_initramfs, r->c))
 			continue;
 		for_each(folder, &r->folders)
 			seen |= strcmp(*folder, real) == 0;

@@ -148,7 +148,7 @@ static int read_decompressed(void *user, struct span *block)
 
 	if (rc == 1)
 		s->image->decompressed += block->n;
-	return s->image->decompressed > IMAGE_BYTES_MAX ? -EFBIG : rc;
+	return s->image->decompressed > INITRAMFS_BYTES_MAX ? -EFBIG : rc;
 }
 
 /* ---- archives ---- */
@@ -248,7 +248,7 @@ static void walk_segments(struct image *image)
 }
 
 /* A unified kernel image has the initramfs in a section. */
-static int find_image(struct image *image)
+static int find_initramfs(struct image *image)
 {
 	char head[PE_HEAD_SIZE];
 	struct pe_section section;
@@ -270,13 +270,13 @@ static int find_image(struct image *image)
 	return n < 0 ? (int)n : 0;
 }
 
-void image_read(int fd, struct initramfs_image *facts, struct arena *arena)
+void initramfs_read(int fd, struct initramfs_image *facts, struct arena *arena)
 {
-	image_read_each(fd, facts, arena, NULL, NULL);
+	initramfs_read_each(fd, facts, arena, NULL, NULL);
 }
 
-void image_read_each(int fd, struct initramfs_image *facts, struct arena *arena, image_entry *entry,
-		     void *user)
+void initramfs_read_each(int fd, struct initramfs_image *facts, struct arena *arena,
+			 initramfs_entry *entry, void *user)
 {
 	struct arena *scratch = arena_new_shared(SCRATCH_BYTES);
 	_cleanup_free_ struct image *image = calloc(1, sizeof(*image));
@@ -294,7 +294,7 @@ void image_read_each(int fd, struct initramfs_image *facts, struct arena *arena,
 	contents_begin(&image->contents, scratch);
 	image->contents.each = entry;
 	image->contents.each_user = user;
-	rc = find_image(image);
+	rc = find_initramfs(image);
 	if (rc)
 		fail(image, 0, why(rc));
 	else

@@ -6,16 +6,16 @@
 
 #include "facts/facts.h"
 
-#define IMAGE_BYTES_MAX (4ull << 30) /* most bytes that all segments may decompress to */
+#define INITRAMFS_BYTES_MAX (4ull << 30) /* most bytes that all segments may decompress to */
 
 /* Fills compressors, complete, problem, generator, modules and modprobe from the file FD, which may
  * also be a unified kernel image. Never fails: what cannot be read is in problem. */
-void image_read(int fd, struct initramfs_image *image, struct arena *arena);
+void initramfs_read(int fd, struct initramfs_image *image, struct arena *arena);
 
-/* Like image_read(), and calls ENTRY for every name in the image, unchanged but without a "/" at its
+/* Like initramfs_read(), and calls ENTRY for every name in the image, unchanged but without a "/" at its
  * beginning. */
-typedef void image_entry(void *user, const char *name);
-void image_read_each(int fd, struct initramfs_image *image, struct arena *arena, image_entry *entry,
-		     void *user);
+typedef void initramfs_entry(void *user, const char *name);
+void initramfs_read_each(int fd, struct initramfs_image *image, struct arena *arena,
+			 initramfs_entry *entry, void *user);
 
 #endif

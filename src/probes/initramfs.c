@@ -34,12 +34,12 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 
 	if (fd < 0)
 		return fd;
-	image_read(fd, facts, arena);
+	initramfs_read(fd, facts, arena);
 	return 0;
 }
 
-static struct initramfs_image *add_image(struct probe_context *ctx, const char *path,
-					 const struct host_stat *stat)
+static struct initramfs_image *add_initramfs(struct probe_context *ctx, const char *path,
+					     const struct host_stat *stat)
 {
 	struct initramfs_facts *facts = &ctx->node->initramfs;
 	struct initramfs_image *image;
@@ -72,7 +72,7 @@ static struct initramfs_image *try_path(struct looking *l, const char *path)
 
 	if (rc && rc != -ENOENT)
 		l->unknown = true;
-	return rc == 0 && S_ISREG(stat.mode) ? add_image(l->ctx, path, &stat) : NULL;
+	return rc == 0 && S_ISREG(stat.mode) ? add_initramfs(l->ctx, path, &stat) : NULL;
 }
 
 static struct initramfs_image *find_image(struct looking *l, const struct fact_str *kernel)

@@ -120,7 +120,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_next_boot = {
 	.name = "next-boot",
 	.phase = 1,
-	.image_order = 5,
-	.image_only = true,
+	.mounted_image_order = 5,
+	.mounted_image_only = true,
 	.run = run,
 };

@@ -84,10 +84,10 @@ static void take_defaults(struct probe_context *ctx, const struct module_file *f
 static void take_params(struct probe_context *ctx, const struct module_file *file)
 {
 	struct node *node = ctx->node;
-	const struct initramfs_image *image = setting_next_image(node);
+	const struct initramfs_image *image = setting_next_initramfs(node);
 	bool whole = take_options(ctx, &node->modprobe);
 
-	if (image && image_has_module(image, "nvidia"))
+	if (image && initramfs_has_module(image, "nvidia"))
 		whole &= take_options(ctx, &image->modprobe);
 	if (!whole || !was_read(file->parameters)) {
 		memset(&node->driver.params, 0, sizeof(node->driver.params));
@@ -111,6 +111,6 @@ static void run(struct probe_context *ctx)
 const struct probe probe_next_driver = {
 	.name = "next-driver",
 	.phase = 4,
-	.image_only = true,
+	.mounted_image_only = true,
 	.run = run,
 };

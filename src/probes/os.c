@@ -221,14 +221,14 @@ static void read_secure_boot(struct probe_context *ctx)
 
 /* Distributions whose root is an image: a file in /etc or /usr is gone, or comes back, with the
  * next one. By os-release ID. */
-static const char *const image_ids[] = {
+static const char *const image_based_ids[] = {
 	"nixos",     "talos",	"flatcar", "bottlerocket", "cos", "ubuntu-core", "opensuse-microos",
 	"sle-micro", "sl-micro"
 };
 
 /* Recognises an image-based system by its kernel arguments: ostree(1), bootc's composefs back end, live-boot(7),
  * casper(7), dracut.cmdline(7), overlayroot. */
-static const char *image_from_cmdline(struct span text)
+static const char *image_based_cmdline(struct span text)
 {
 	static const struct {
 		const char *prefix;
@@ -252,20 +252,20 @@ static const char *image_from_cmdline(struct span text)
 	return NULL;
 }
 
-static void find_image(struct probe_context *ctx)
+static void find_image_based(struct probe_context *ctx)
 {
 	struct os_facts *os = &ctx->node->os;
 	_cleanup_text_ struct text text = { 0 };
 	const char *word = NULL;
 	int rc = host_read(ctx->host, &text, HOST_FILE_MAX, "/proc/cmdline");
 
-	for (size_t i = 0; is_known(os->id) && i < ARRAY_SIZE(image_ids); i++)
-		if (str_is(os->id, image_ids[i]))
-			word = image_ids[i];
+	for (size_t i = 0; is_known(os->id) && i < ARRAY_SIZE(image_based_ids); i++)
+		if (str_is(os->id, image_based_ids[i]))
+			word = image_based_ids[i];
 	if (!word && host_exists(ctx->host, "/run/ostree-booted"))
 		word = "ostree";
 	if (!word && rc == 0)
-		word = image_from_cmdline(text_span(&text));
+		word = image_based_cmdline(text_span(&text));
 	if (word)
 		os->image_based = fact_str(ctx->arena, word);
 	else if (!is_unknown(os->id) && (rc == 0 || rc == -ENOENT))
@@ -304,7 +304,7 @@ static void run(struct probe_context *ctx)
 	count_cpus(ctx);
 	read_product(ctx);
 	read_secure_boot(ctx);
-	find_image(ctx);
+	find_image_based(ctx);
 	read_observer(ctx);
 }
 
@@ -329,7 +329,7 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_os = {
 	.name = "os",
 	.phase = 0,
-	.image_order = 1,
+	.mounted_image_order = 1,
 	PROBE_SECTION(os),
 	.run = run,
 	.brief = run_brief,

@@ -34,7 +34,7 @@ static const size_t probes_count = ARRAY_SIZE(probes);
 /* Memory that preflight's child writes on a node with 8 GPUs, and that its parent copies, with the findings. */
 #define WINDOW_BYTES (144 << 10)
 #define FOUND_BYTES (176 << 10)
-#define IMAGE_STEPS 5 /* the highest image_order */
+#define MOUNTED_IMAGE_ORDER_MAX 5 /* the highest mounted_image_order */
 _Static_assert(ARRAY_SIZE(probes) < PROBES_MAX, "more probes than steps");
 
 /* State that both processes see; it lies in the window. The child writes it, and the parent reads it only when a
@@ -43,7 +43,7 @@ struct watch {
 	char trace[PATH_MAX];
 	_Atomic size_t current;	     /* the step that runs; the number of steps: done */
 	_Atomic uint64_t started_us; /* that step */
-	bool image;		     /* host_is_image() */
+	bool is_mounted_image;	     /* host_is_mounted_image() */
 	const void *answer;	     /* of struct observation's FIRST */
 	struct node node;	     /* what is known of it, in the child */
 };
@@ -70,7 +70,7 @@ struct run {
 	struct watch *watch;
 	const char *probe;    /* that gaps are of */
 	char trace[PATH_MAX]; /* the last file of the child that ended */
-	bool image;
+	bool is_mounted_image;
 	struct probe_thread *threads[PROBES_MAX]; /* the child's, of these steps; NULL: none */
 	bool alone;  /* a child has crashed: the next ones make no thread */
 	size_t kept; /* of the arena, before what children found; 0: none has ended */
@@ -158,7 +158,7 @@ static void run_probe(struct run *run, size_t step)
 	if (probe == &configuration)
 		run->watch->answer = run->how->first(run->how->user, run->ctx.arena);
 	else if (probe == &kind_of_tree)
-		run->watch->image = host_is_image(run->ctx.host);
+		run->watch->is_mounted_image = host_is_mounted_image(run->ctx.host);
 	else if (run->ctx.brief)
 		run_briefly(run, step);
 	else
@@ -363,7 +363,7 @@ static void take_found(struct run *run, const struct probe *first)
 		take_section(run, first);
 		return;
 	}
-	run->image |= *(const volatile char *)&watch->image != 0;
+	run->is_mounted_image |= *(const volatile char *)&watch->is_mounted_image != 0;
 	if (run->kept)
 		arena_rewind(arena, run->kept);
 	if (first == &configuration && answer)
@@ -584,19 +584,19 @@ static int phase_of(const struct run *run, const struct probe *probe)
 }
 
 /* Puts first the steps of an image that determine the next boot. */
-static void choose_image_steps(struct run *run)
+static void choose_mounted_image_probes(struct run *run)
 {
-	for (unsigned int order = 1; order <= IMAGE_STEPS; order++)
+	for (unsigned int order = 1; order <= MOUNTED_IMAGE_ORDER_MAX; order++)
 		for (size_t i = 0; i < probes_count; i++)
-			if (probes[i]->image_order == order)
+			if (probes[i]->mounted_image_order == order)
 				run->steps[run->count++] = probes[i];
 }
 
 static bool is_left_out(const struct run *run, const struct probe *probe)
 {
-	if (!run->image)
-		return probe->image_only;
-	return probe->image_order || probe->is_hardware || probe->is_running;
+	if (!run->is_mounted_image)
+		return probe->mounted_image_only;
+	return probe->mounted_image_order || probe->is_hardware || probe->is_running;
 }
 
 static void choose_steps(struct run *run)
@@ -606,8 +606,8 @@ static void choose_steps(struct run *run)
 	probe_table(&count);
 	if (run->how->first)
 		run->steps[run->count++] = &configuration;
-	if (run->image)
-		choose_image_steps(run);
+	if (run->is_mounted_image)
+		choose_mounted_image_probes(run);
 	for (int phase = 0; phase <= PHASE_LAST; phase++)
 		for (size_t i = 0; i < count; i++)
 			if (phase_of(run, probes[i]) == phase && !is_left_out(run, probes[i]))
@@ -619,7 +619,7 @@ static int find_kind(struct run *run)
 	int rc = 0;
 
 	if (host_kind(run->ctx.host) == HOST_CAPTURE)
-		run->image = host_is_image(run->ctx.host);
+		run->is_mounted_image = host_is_mounted_image(run->ctx.host);
 	if (host_kind(run->ctx.host) != HOST_TREE)
 		return 0;
 	run->steps[run->count++] = &kind_of_tree;

@@ -47,10 +47,10 @@ struct probe {
 	/* A probe that waits for a device and needs no other probe's facts. On a running host it begins before the
 	 * others and has its own child, which they do not wait for. It must be the last probe and have is_wanted. */
 	bool beside;
-	/* On an image (host_is_image()) probes with a number run first and in its order: they determine the next
+	/* On an image (host_is_mounted_image()) probes with a number run first and in its order: they determine the next
 	 * boot, and the other probes read that kernel's files. */
-	unsigned int image_order;
-	bool image_only; /* runs on images only */
+	unsigned int mounted_image_order;
+	bool mounted_image_only; /* runs on images only */
 	/* The probe reads the machine or its processes instead of files: it does not run on an image. Its section
 	 * then comes from the hardware of struct observation. */
 	bool is_hardware;

@@ -295,7 +295,7 @@ static void run(struct probe_context *ctx)
 const struct probe probe_virt = {
 	.name = "virt",
 	.phase = 0,
-	.image_order = 2,
+	.mounted_image_order = 2,
 	.run = run,
 	.brief = run,
 };

@@ -53,9 +53,9 @@ static struct fact_bool ask(struct question *q, enum kind kind)
 
 /* ---- the system ---- */
 
-/* Returns true for an image: every running kernel has these files. For a copy without /proc the probes report
+/* Answers whether the node is a mounted image: every running kernel has these files. For a copy without /proc the probes report
  * -ENODATA (host.h). */
-static void is_image(struct question *q)
+static void is_mounted_image(struct question *q)
 {
 	const struct node *node = q->node;
 	bool missing = false;
@@ -540,7 +540,7 @@ static const struct {
 	const char *word, *title;
 	void (*ask)(struct question *q);
 } kinds[KINDS] = {
-	[KIND_MOUNTED_IMAGE] = { "mounted-image", "mounted image", is_image },
+	[KIND_MOUNTED_IMAGE] = { "mounted-image", "mounted image", is_mounted_image },
 	[KIND_BARE_METAL] = { "bare-metal", "bare metal", is_bare_metal },
 	[KIND_VIRTUAL_MACHINE] = { "virtual-machine", "virtual machine", is_virtual },
 	[KIND_CONTAINER] = { "container", "container", is_container },

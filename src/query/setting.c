@@ -109,7 +109,7 @@ const struct modprobe_assignment *setting_nvidia_assignment(const struct node *n
 
 /* ---- images ---- */
 
-const struct initramfs_image *setting_next_image(const struct node *node)
+const struct initramfs_image *setting_next_initramfs(const struct node *node)
 {
 	const struct initramfs_image *running = NULL;
 
@@ -122,7 +122,7 @@ const struct initramfs_image *setting_next_image(const struct node *node)
 	return running;
 }
 
-bool image_has_module(const struct initramfs_image *image, const char *name)
+bool initramfs_has_module(const struct initramfs_image *image, const char *name)
 {
 	for_each(m, &image->modules)
 		if (str_is(m->name, name))
@@ -131,13 +131,13 @@ bool image_has_module(const struct initramfs_image *image, const char *name)
 }
 
 /* Is the NVIDIA driver in it, under whatever name? */
-static bool image_has_nvidia(const struct node *node, const struct initramfs_image *image)
+static bool initramfs_has_nvidia(const struct node *node, const struct initramfs_image *image)
 {
 	const char *names[NVIDIA_NAMES_MAX + 1];
 
 	setting_nvidia_names(node, names);
 	for (size_t i = 0; names[i]; i++)
-		if (image_has_module(image, names[i]))
+		if (initramfs_has_module(image, names[i]))
 			return true;
 	return false;
 }
@@ -272,13 +272,13 @@ static void see_running(struct setting *s, const struct node *node, const char *
 static void see_early(struct setting *s, const struct node *node, struct setting_value given,
 		      struct arena *arena)
 {
-	const struct initramfs_image *image = setting_next_image(node);
+	const struct initramfs_image *image = setting_next_initramfs(node);
 
 	if (!image) {
 		s->early_unknown = is_unknown(node->initramfs.images);
 		return;
 	}
-	s->early_counts = image_has_nvidia(node, image);
+	s->early_counts = initramfs_has_nvidia(node, image);
 	s->early_unknown = !s->early_counts && !known_is(image->complete, true);
 	if (!s->early_counts)
 		return;

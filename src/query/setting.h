@@ -71,8 +71,8 @@ const struct modprobe_assignment *setting_nvidia_assignment(const struct node *n
 							    const struct modprobe_facts *modprobe,
 							    const char *param);
 /* The image that boots next, or that of the running kernel when that is all that is known. */
-const struct initramfs_image *setting_next_image(const struct node *node);
-bool image_has_module(const struct initramfs_image *image, const char *name);
+const struct initramfs_image *setting_next_initramfs(const struct node *node);
+bool initramfs_has_module(const struct initramfs_image *image, const char *name);
 
 /* "NVreg_RestrictProfilingToAdminUsers" for "RmProfilingAdminOnly", else "NVreg_" before NAME. */
 const char *setting_option_name(const char *name, struct arena *arena);

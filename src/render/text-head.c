@@ -249,7 +249,7 @@ const char *render_nics(const struct report *r)
 			    active, ports, ports == 1 ? "" : "s", down_text(r, ports - active));
 }
 
-static const char *kernel_of_image(const struct fact_str *from)
+static const char *kernel_of_mounted_image(const struct fact_str *from)
 {
 	return str_is(*from, "option")	      ? "chosen with --kernel"
 	       : str_is(*from, "boot-loader") ? "chosen by its boot loader"
@@ -257,10 +257,10 @@ static const char *kernel_of_image(const struct fact_str *from)
 					      : NULL;
 }
 
-static const char *image_text(const struct report *r)
+static const char *mounted_image_text(const struct report *r)
 {
 	const struct os_facts *os = &r->node->os;
-	const char *from = kernel_of_image(&os->next_boot);
+	const char *from = kernel_of_mounted_image(&os->next_boot);
 
 	if (!from)
 		return arena_printf(r->arena, "an image, %s, without a kernel",
@@ -291,7 +291,7 @@ const char *render_system(const struct report *r)
 					or_unknown(os->machine));
 
 	if (is_known(os->next_boot))
-		text = image_text(r);
+		text = mounted_image_text(r);
 	if (is_known(os->hypervisor))
 		text = arena_printf(r->arena, "%s, virtual machine (%s)", text,
 				    os->hypervisor.value);

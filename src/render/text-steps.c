@@ -304,7 +304,7 @@ static const char *advice_text(const struct view *v, const struct step *step,
 				    after_colon(v, text));
 	if (effect)
 		text = arena_printf(v->report->arena, "%s Takes effect %s.", text, effect);
-	if (step->kind == STEP_CONTAINER && p->first->rule->in_image)
+	if (step->kind == STEP_CONTAINER && p->first->rule->in_container_image)
 		text = arena_printf(v->report->arena, "In the container's image: %s",
 				    after_colon(v, text));
 	/* Files that only root can read decide what to do. */

@@ -119,7 +119,7 @@ static void check_next_kernel(struct rule_context *ctx)
 
 /* ---- its initramfs ---- */
 
-static bool has_image(const struct node *node, const char *path)
+static bool has_initramfs(const struct node *node, const char *path)
 {
 	for_each(image, &node->initramfs.images)
 		if (str_is(image->path, path))
@@ -128,7 +128,7 @@ static bool has_image(const struct node *node, const char *path)
 }
 
 /* An entry that has one, as the next one has none: then this system boots by an initramfs. */
-static const struct boot_entry *entry_with_image(const struct node *node)
+static const struct boot_entry *entry_with_initramfs(const struct node *node)
 {
 	for_each(e, &node->boot.entries)
 		if (is_known(e->initrd))
@@ -136,7 +136,7 @@ static const struct boot_entry *entry_with_image(const struct node *node)
 	return NULL;
 }
 
-static const char *image_remedy(struct rule_context *ctx, const char *release)
+static const char *initramfs_remedy(struct rule_context *ctx, const char *release)
 {
 	return release ? text_printf(
 				 ctx,
@@ -149,11 +149,11 @@ static const char *image_remedy(struct rule_context *ctx, const char *release)
 		       : NULL;
 }
 
-static void check_next_image(struct rule_context *ctx)
+static void check_next_initramfs(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	const struct fact_str *next = &node->boot.next_initrd;
-	const struct boot_entry *other = entry_with_image(node);
+	const struct boot_entry *other = entry_with_initramfs(node);
 	const char *release = is_known(node->boot.next_kernel) ? node->boot.next_kernel.value
 							       : NULL;
 
@@ -171,11 +171,11 @@ static void check_next_image(struct rule_context *ctx)
 			     ctx, "the entry that boots next has no initramfs; %s has one",
 			     other->title.value),
 		     .expected = "an initramfs for the kernel that boots next",
-		     .remedy = image_remedy(ctx, release),
+		     .remedy = initramfs_remedy(ctx, release),
 		     .command = release ? command_rebuild_initramfs(ctx->arena, node, release)
 					: NULL,
 		     .evidence = { "boot.next_initrd", "boot.next_entry" });
-	else if (has_image(node, next->value))
+	else if (has_initramfs(node, next->value))
 		PASS(ctx, .observed = next->value, .evidence = { "boot.next_initrd" });
 	else if (!is_known(node->initramfs.images))
 		UNKNOWN(ctx, .evidence = { "initramfs.images", "boot.next_initrd" });
@@ -191,7 +191,7 @@ static void check_next_image(struct rule_context *ctx)
 		     .observed = text_printf(
 			     ctx, "%s does not exist; the entry that boots next names it",
 			     next->value),
-		     .expected = next->value, .remedy = image_remedy(ctx, release),
+		     .expected = next->value, .remedy = initramfs_remedy(ctx, release),
 		     .command = release ? command_rebuild_initramfs(ctx->arena, node, release)
 					: NULL,
 		     .evidence = { "boot.next_initrd", "initramfs.images" });
@@ -204,7 +204,7 @@ static const struct rule boot_next_kernel_rules[] = {
 		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
-		.evaluate = check_next_image,
+		.evaluate = check_next_initramfs,
 		.impact =
 			"The kernel stops with \"VFS: Unable to mount root fs\", and the node does not come back.",
 		.remedy =

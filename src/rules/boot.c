@@ -11,8 +11,8 @@
 
 /* ---- the initramfs ---- */
 
-static const char *image_fact(struct rule_context *ctx, const struct initramfs_image *image,
-			      const char *field)
+static const char *initramfs_fact(struct rule_context *ctx, const struct initramfs_image *image,
+				  const char *field)
 {
 	return fact_path(ctx->arena, "initramfs.images", image->path.value, field);
 }
@@ -27,7 +27,7 @@ static bool is_about_gpus(const char *module)
 	return false;
 }
 
-static bool counts_in_image(const struct modprobe_assignment *a)
+static bool counts_in_initramfs(const struct modprobe_assignment *a)
 {
 	return known_is(a->effective, true) && is_about_gpus(a->module.value) &&
 	       !str_is(a->file, "/proc/cmdline");
@@ -41,7 +41,7 @@ static const char *lacking_text(struct rule_context *ctx, const struct modprobe_
 	size_t more = 0;
 
 	for_each(a, &disk->assignments)
-		more += a != first && counts_in_image(a) &&
+		more += a != first && counts_in_initramfs(a) &&
 			!setting_assignment(image, a->module.value, a->param.value);
 	return text_printf(ctx,
 			   more ? "the image lacks %s=\"%s\" and %zu more option%s"
@@ -58,7 +58,7 @@ static const char *differing_option(struct rule_context *ctx, const struct modpr
 	for_each(a, &disk->assignments) {
 		const struct modprobe_assignment *b;
 
-		if (!counts_in_image(a))
+		if (!counts_in_initramfs(a))
 			continue;
 		b = setting_assignment(image, a->module.value, a->param.value);
 		if (!b)
@@ -74,7 +74,7 @@ static const char *differing_option(struct rule_context *ctx, const struct modpr
 	if (!known_is(disk->complete, true))
 		return NULL;
 	for_each(b, &image->assignments)
-		if (counts_in_image(b) &&
+		if (counts_in_initramfs(b) &&
 		    !setting_assignment(disk, b->module.value, b->param.value))
 			return text_printf(
 				ctx, "the image has %s=\"%s\", which is no longer on disk",
@@ -177,8 +177,8 @@ static void check_image(struct rule_context *ctx, const struct initramfs_image *
 	if (stale)
 		FAIL(ctx, .subject = subject, .observed = stale, .expected = "the same as on disk",
 		     .command = rebuild, .follows = cause_of(ctx, is_registry),
-		     .evidence = { image_fact(ctx, image, "modules"),
-				   image_fact(ctx, image, "modprobe.assignments"),
+		     .evidence = { initramfs_fact(ctx, image, "modules"),
+				   initramfs_fact(ctx, image, "modprobe.assignments"),
 				   "modprobe.assignments" });
 	else if (!complete && newer)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = subject,
@@ -187,12 +187,12 @@ static void check_image(struct rule_context *ctx, const struct initramfs_image *
 				newer),
 			.expected = "an image that was built after the last change",
 			.command = rebuild,
-			.evidence = { image_fact(ctx, image, "problem"),
-				      image_fact(ctx, image, "mtime_s") });
+			.evidence = { initramfs_fact(ctx, image, "problem"),
+				      initramfs_fact(ctx, image, "mtime_s") });
 	else if (!complete)
 		UNKNOWN(ctx, .subject = subject,
 			.observed = is_known(image->problem) ? image->problem.value : NULL,
-			.evidence = { image_fact(ctx, image, "complete") });
+			.evidence = { initramfs_fact(ctx, image, "complete") });
 	else if (has_gpu_module(image) && !known_is(node->modprobe.complete, true))
 		UNKNOWN(ctx, .subject = subject, .evidence = { "modprobe.complete" });
 	else
@@ -200,7 +200,7 @@ static void check_image(struct rule_context *ctx, const struct initramfs_image *
 		     .observed = has_gpu_module(image)
 					 ? "the image has the modprobe.d and modules of the disk"
 					 : "the image has no GPU module",
-		     .evidence = { image_fact(ctx, image, "modules") });
+		     .evidence = { initramfs_fact(ctx, image, "modules") });
 }
 
 static void check_stale(struct rule_context *ctx)

@@ -197,7 +197,7 @@ static const struct rule driver_loader_rules[] = {
 			"Remove the compat folder from LD_LIBRARY_PATH and from /etc/ld.so.conf.d, then run "
 			"ldconfig. Or remove the package cuda-compat.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.reads =
 			"LD_LIBRARY_PATH of the process, /etc/ld.so.cache (or /etc/ld.so.conf), the loader's "
 			"own folders, and the targets of the links libcuda.so.1.",

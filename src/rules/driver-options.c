@@ -456,7 +456,7 @@ static const struct rule driver_options_rules[] = {
 		.impact =
 			"GPUs share wired interrupts with other devices, or do not start: \"Can't find an "
 			"IRQ\".",
-		.then = THEN_IMAGE | THEN_REBOOT,
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
@@ -477,7 +477,7 @@ static const struct rule driver_options_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_register,
 		.impact = "The module loads, but no GPU is available: \"No devices were found\".",
-		.then = THEN_IMAGE | THEN_REBOOT,
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
@@ -496,7 +496,7 @@ static const struct rule driver_options_rules[] = {
 		.evaluate = check_firmware_off,
 		.impact =
 			"None with the open kernel modules. With the proprietary ones the driver runs on the processor alone.",
-		.then = THEN_IMAGE | THEN_REBOOT,
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
@@ -518,7 +518,7 @@ static const struct rule driver_options_rules[] = {
 		.evaluate = check_excluded,
 		.impact =
 			"CUDA sees fewer GPUs than the node has. The indices of the others shift.",
-		.then = THEN_IMAGE | THEN_REBOOT,
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy = "If the GPU works or was replaced, remove the option from modprobe.d.",
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
@@ -541,7 +541,7 @@ static const struct rule driver_options_rules[] = {
 		.evaluate = check_nvlink_disabled,
 		.impact =
 			"GPUs copy over PCIe or through host memory. NVLS and DeepEP's kernels within a node need NVLink.",
-		.then = THEN_IMAGE | THEN_REBOOT,
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy = OPTION_REMEDY " Keep the other keys of RegistryDwords.",
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
@@ -594,7 +594,7 @@ static const struct rule driver_options_rules[] = {
 		.impact =
 			"With a translating IOMMU, transfers between GPUs or between GPU and NIC fault or "
 			"deliver zeros.",
-		.then = THEN_IMAGE | THEN_REBOOT,
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
@@ -617,7 +617,7 @@ static const struct rule driver_options_rules[] = {
 		.impact =
 			"Registering GPU memory with the NIC fails: \"dma-buf attach failed: PCI topology not "
 			"supported\".",
-		.then = THEN_IMAGE | THEN_REBOOT,
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,

@@ -171,7 +171,7 @@ struct next_load {
 /* The module that the next boot loads: from its initramfs if nvidia.ko is inside, else from /lib/modules. */
 static bool find_next(struct rule_context *ctx, const char *kernel, struct next_load *next)
 {
-	const struct initramfs_image *image = setting_next_image(ctx->node);
+	const struct initramfs_image *image = setting_next_initramfs(ctx->node);
 	const struct module_file *file = driver_file(ctx->node, kernel);
 
 	for (uint32_t i = 0; image && i < image->modules.count; i++)

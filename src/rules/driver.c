@@ -475,7 +475,7 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 	     .command = stays ? command_dkms_install(ctx->arena, node, "driver-source",
 						     library->version.value, node->os.kernel.value)
 			      : NULL,
-	     .then = stays ? THEN_IMAGE | THEN_REBOOT : 0,
+	     .then = stays ? THEN_INITRAMFS | THEN_REBOOT : 0,
 	     .action = stays ? ACTION_CONFIGURE : ACTION_DERIVED,
 	     .evidence = { library_fact(ctx, library), "driver.version" });
 }

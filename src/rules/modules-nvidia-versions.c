@@ -67,7 +67,7 @@ static void fail_file(struct rule_context *ctx, const struct module_file *nvidia
 				     file->version.value, file->kernel.value,
 				     nvidia->version.value),
 	     .expected = "all of one version", .remedy = file_remedy(ctx),
-	     .command = file_command(ctx, file->kernel.value), .then = THEN_IMAGE | THEN_REBOOT,
+	     .command = file_command(ctx, file->kernel.value), .then = THEN_INITRAMFS | THEN_REBOOT,
 	     .evidence = { fact_path(ctx->arena, "modules.files", file->path.value, "version"),
 			   fact_path(ctx->arena, "modules.files", nvidia->path.value, "version") });
 }
@@ -148,7 +148,7 @@ static const struct rule modules_nvidia_versions_rules[] = {
 		.impact =
 			"nvidia_modeset and nvidia_drm refuse to load: the log says \"Version mismatch: nvidia.ko(...) "
 			"nvidia-modeset.ko(...)\". nvidia_uvm compares no versions: it can load and misread the driver.",
-		.then = THEN_IMAGE | THEN_REBOOT,
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy = "Build and install all NVIDIA modules of one driver version again.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =

@@ -533,8 +533,8 @@ static void fail_not_persistent(struct rule_context *ctx, const char *name)
 	     .evidence = { "modules.at_boot", "services.units" });
 }
 
-/* In an image nothing is loaded: what its files load at boot passes, and what was not read is not "not needed". */
-static bool answer_for_image(struct rule_context *ctx, const char *name)
+/* In a mounted image nothing is loaded: what its files load at boot passes, and what was not read is not "not needed". */
+static bool answer_for_mounted_image(struct rule_context *ctx, const char *name)
 {
 	const char *why;
 
@@ -555,7 +555,7 @@ static void check_not_persistent(struct rule_context *ctx)
 	const char *name = right_module(node), *why;
 
 	if (skip_in_container(ctx) || skip_without_peermem(ctx) || skip_unless_modules_count(ctx) ||
-	    answer_for_image(ctx, name) || skip_for_efa(ctx))
+	    answer_for_mounted_image(ctx, name) || skip_for_efa(ctx))
 		return;
 	if (!node_module(node, "nvidia_peermem") && !waits_to_be_loaded(ctx))
 		NOT_APPLICABLE(

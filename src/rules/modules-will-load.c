@@ -31,8 +31,8 @@ static bool is_at_boot(const struct node *node, const char *name)
 	return false;
 }
 
-/* Which devices an image will meet is not known: those that its modules are for. */
-static bool is_for_image(const struct node *node, const char *name)
+/* The devices of the machines that a mounted image is for are not known: its modules tell which they can be. */
+static bool is_for_mounted_image(const struct node *node, const char *name)
 {
 	return is_known(node->os.next_boot) && !was_read(node->pci.devices) &&
 	       module_file_running(node, name);
@@ -44,7 +44,8 @@ static bool is_grave(const struct rule_context *ctx, const char *name)
 	bool for_gpus = strcmp(name, "nvidia") == 0 || strcmp(name, "nvidia_uvm") == 0;
 
 	return module_is_needed(ctx->node, name) ||
-	       (is_for_image(ctx->node, name) && (for_gpus || is_asked_for(ctx, PROFILE_RDMA_ANY)));
+	       (is_for_mounted_image(ctx->node, name) &&
+		(for_gpus || is_asked_for(ctx, PROFILE_RDMA_ANY)));
 }
 
 static const char *lost_at_boot(struct rule_context *ctx, const char *name, bool loaded)
@@ -104,8 +105,9 @@ static void check_one(struct rule_context *ctx, const char *name, const char **u
 /* Loaded, named for the boot, or needed by the devices that are there. */
 static bool counts(const struct node *node, const char *name)
 {
-	return module_is_ours(name) && (is_loaded(node, name) || is_at_boot(node, name) ||
-					module_is_needed(node, name) || is_for_image(node, name));
+	return module_is_ours(name) &&
+	       (is_loaded(node, name) || is_at_boot(node, name) || module_is_needed(node, name) ||
+		is_for_mounted_image(node, name));
 }
 
 static const char *const needed[] = { "nvidia",	 "nvidia_uvm", "mlx5_core",

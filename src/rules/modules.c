@@ -78,7 +78,7 @@ static void check_nouveau(struct rule_context *ctx)
 			continue;
 		FAIL(ctx, .subject = d->bdf.value, .observed = "bound to nouveau",
 		     .expected = "bound to nvidia", .remedy = remedy, .command = command,
-		     .then = THEN_IMAGE | THEN_REBOOT,
+		     .then = THEN_INITRAMFS | THEN_REBOOT,
 		     .evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value, "driver"),
 				   "modules.loaded[nouveau].state" });
 	}
@@ -98,7 +98,7 @@ static void check_nouveau(struct rule_context *ctx)
 	else
 		FAIL(ctx, .observed = "nouveau is loaded, and the NVIDIA driver is not",
 		     .expected = "nouveau not loaded", .remedy = remedy, .command = command,
-		     .then = THEN_IMAGE | THEN_REBOOT,
+		     .then = THEN_INITRAMFS | THEN_REBOOT,
 		     .evidence = { "modules.loaded[nouveau].state" });
 }
 
@@ -130,7 +130,7 @@ static void fail_other_driver(struct rule_context *ctx, const struct pci_device 
 
 	FAIL(ctx, .subject = d->bdf.value,
 	     .observed = text_printf(ctx, "bound to %s", d->driver.value),
-	     .expected = "bound to nvidia", .then = THEN_IMAGE | THEN_REBOOT,
+	     .expected = "bound to nvidia", .then = THEN_INITRAMFS | THEN_REBOOT,
 	     .remedy = text_printf(ctx, "Blacklist %s%s.", module, nova ? " and nova_drm" : ""),
 	     .command = lines ? command_block(ctx, "blacklist-gpu.conf", lines) : NULL,
 	     .evidence = { fact });
@@ -266,7 +266,7 @@ static void fail_twins(struct rule_context *ctx, const struct pci_device *d, con
 		.remedy =
 			"If the host is to have one of these GPUs, remove ids= of their model and bind the "
 			"others by address (driverctl, or driver_override).",
-		.then = THEN_IMAGE | THEN_REBOOT,
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.evidence = { fact, "modprobe.assignments", "modules.files" });
 }
 
@@ -524,7 +524,7 @@ static const struct rule modules_rules[] = {
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_nouveau,
 		.impact = "CUDA cannot use a GPU while nouveau drives it.",
-		.then = THEN_IMAGE | THEN_REBOOT,
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy = "Blacklist nouveau.",
 		.fix = { "block-nouveau" },
 		.activation = ACTIVATION_REBOOT,
@@ -544,7 +544,7 @@ static const struct rule modules_rules[] = {
 		.needs_driver = true,
 		.evaluate = check_wrong_driver,
 		.impact = "CUDA programs on this host cannot use this GPU.",
-		.then = THEN_IMAGE | THEN_REBOOT,
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy = "Blacklist the other driver.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
@@ -568,7 +568,7 @@ static const struct rule modules_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_vfio,
 		.impact = "CUDA programs on this host cannot use this GPU.",
-		.then = THEN_IMAGE | THEN_REBOOT,
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy =
 			"If no virtual machine is to have the GPU, remove the setting that binds it "
 			"(vfio-pci.ids= on the kernel command line, options vfio-pci in "
@@ -596,7 +596,7 @@ static const struct rule modules_rules[] = {
 		.impact =
 			"Modules that map GPU memory themselves, such as third-party GPU-direct storage, do not load: "
 			"operation not permitted.",
-		.then = THEN_IMAGE | THEN_REBOOT,
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy = "Blacklist nvidia-drm.",
 		.fix = { "block-nvidia-drm" },
 		.activation = ACTIVATION_REBOOT,

@@ -33,7 +33,7 @@ static bool comes_after(const struct node *node, const char *driver, const char 
 	return false;
 }
 
-static bool image_has(const struct initramfs_image *image, const char *module)
+static bool initramfs_has(const struct initramfs_image *image, const char *module)
 {
 	for_each(m, &image->modules)
 		if (str_is(m->name, module))
@@ -42,12 +42,12 @@ static bool image_has(const struct initramfs_image *image, const char *module)
 }
 
 /* The image of the kernel that runs loads DRIVER and lacks WANTED. */
-static const struct initramfs_image *image_without(const struct node *node, const char *driver,
-						   const char *wanted)
+static const struct initramfs_image *initramfs_without(const struct node *node, const char *driver,
+						       const char *wanted)
 {
 	for_each(image, &node->initramfs.images)
 		if (known_is(image->running, true) && known_is(image->complete, true) &&
-		    image_has(image, driver) && !image_has(image, wanted))
+		    initramfs_has(image, driver) && !initramfs_has(image, wanted))
 			return image;
 	return NULL;
 }
@@ -65,7 +65,7 @@ static const char *remedy_of(struct rule_context *ctx, const struct pci_device *
 			ctx,
 			"Load %s at boot: name it in /etc/modules-load.d and in the initramfs.",
 			module);
-	image = image_without(node, bound, module);
+	image = initramfs_without(node, bound, module);
 	if (image)
 		return text_printf(
 			ctx,
@@ -129,7 +129,7 @@ static void check_wanted(struct rule_context *ctx, const struct pci_device *d,
 		     .evidence = { fact, wanted->fact });
 	else
 		FAIL(ctx, .subject = d->bdf.value, .observed = text, .expected = expected,
-		     .remedy = remedy_of(ctx, d, wanted), .then = THEN_IMAGE | THEN_REBOOT,
+		     .remedy = remedy_of(ctx, d, wanted), .then = THEN_INITRAMFS | THEN_REBOOT,
 		     .command = command_printf(ctx->arena, "sudo driverctl set-override %s %s",
 					       d->bdf.value, wanted->driver),
 		     .evidence = { fact, wanted->fact });

@@ -302,7 +302,7 @@ static const struct rule rdma_providers_rules[] = {
 			"Install libibverbs and its providers from one release of rdma-core or of OFED. Remove the "
 			"other copy of libibverbs from the library path, then run ldconfig.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.reads =
 			"The libibverbs.so.1 that programs get, its symbol version IBVERBS_PRIVATE_<number>, and the names "
 			"lib<provider>-rdmav<number>.so in the folder libibverbs beside it.",
@@ -326,7 +326,7 @@ static const struct rule rdma_providers_rules[] = {
 		.remedy =
 			"Install the user-space RDMA drivers where the job runs: on the host, or in its container.",
 		.activation = ACTIVATION_NOW,
-		.in_image = true,
+		.in_container_image = true,
 		.follows = { "rdma/provider-other-release" },
 		.reads =
 			"/etc/libibverbs.d and the libraries that it names; on a live host the devices that "
@@ -353,7 +353,7 @@ static const struct rule rdma_providers_rules[] = {
 			"GPU-initiated networking (GIN) does not start with rdma-core before 44.",
 		.remedy = "Upgrade rdma-core where the job runs: on the host, or in its container.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.reads = "The version of libibverbs; NCCL on disk; the loaded modules.",
 		.why = "rdma-core 34 has ibv_reg_dmabuf_mr. With nvidia_peermem loaded, programs do not need it, and the "
 		       "proprietary kernel modules export no DMA-BUF. NCCL " NCCL_GIN

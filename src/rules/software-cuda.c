@@ -162,7 +162,7 @@ static const struct rule software_cuda_rules[] = {
 			"Install a CUDA release that supports the GPU: 12.8 or later for Blackwell, 11.8 or later for Hopper, 12.9 or "
 			"earlier for Maxwell, Pascal and Volta. For PyTorch install the wheels of such a release (cu128).",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.reads =
 			"The releases of CUDA toolkits and of libcudart, wheels of the system's Python included; the GPUs' models.",
 		.why = "Compiled code runs only on GPUs of the same major compute capability, and not on those with "

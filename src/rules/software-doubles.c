@@ -114,7 +114,7 @@ static const struct rule software_doubles_rules[] = {
 			"Uninstall both, then install the one for the CUDA release of PyTorch. To uninstall one alone "
 			"removes the file of the other.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.reads =
 			"The names of nvidia_nccl_cu*.dist-info and nvidia_nvshmem_cu*.dist-info in the folders of "
 			"Python packages: the system's, those of the process's virtual environment, and its user's.",

@@ -100,7 +100,7 @@ static const struct rule software_gdrcopy_rules[] = {
 			"gdr_open() fails. NVSHMEM loses its CPU-assisted mode, and UCX is slower for small messages.",
 		.remedy = "Install gdrdrv and libgdrapi of one release.",
 		.activation = ACTIVATION_RELOAD,
-		.in_image = true,
+		.in_container_image = true,
 		.reads = "/sys/module/gdrdrv/version, and the name of libgdrapi.so.",
 		.why = "Each half checks the version of the other. From 2.0 on all releases up to 2.6 work together: an older "
 		       "gdrdrv only lacks the newer functions. Outside the profile deepep this is a warning.",

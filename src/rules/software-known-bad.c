@@ -146,7 +146,7 @@ static const struct rule software_known_bad_rules[] = {
 			"Jobs that meet the defect fail, hang, compute wrong results or are slow.",
 		.remedy = "Upgrade the component to the first version without the defect.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.reads =
 			"The versions of driver, modules, libraries, container tools and kernel. GPUs, NICs, "
 			"the kernel's configuration and the process's environment decide which defects apply.",

@@ -359,7 +359,7 @@ static const struct rule software_libraries_rules[] = {
 			"The program that opens it fails, or continues without it on a slower path.",
 		.remedy = "Install what the library needs.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.follows = { "rdma/provider-other-release" },
 		.reads =
 			"libibverbs and its providers, libmlx5, libefa, libfabric, libgdrapi, NCCL and its network and "
@@ -389,7 +389,7 @@ static const struct rule software_libraries_rules[] = {
 			"Remove the older copy. Or put the folder of the newer one first: in LD_LIBRARY_PATH if the "
 			"older one comes from there, else in /etc/ld.so.conf.d. Then run ldconfig.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.follows = { "software/multiple-libnccl" },
 		.reads =
 			"LD_LIBRARY_PATH, /etc/ld.so.cache (or ld.so.conf) and the loader's own folders for libibverbs, "

@@ -426,7 +426,7 @@ static const struct rule software_rules[] = {
 		.impact = "DeepEP 1.2 and later do not build or run with it.",
 		.remedy = "Install NVSHMEM " NVSHMEM_FLOOR " or later.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.reads =
 			"NVSHMEM's header, library name or package metadata in the usual places and in those "
 			"of the environment. The newest one counts. DeepEP's version, if it is installed as a"
@@ -453,7 +453,7 @@ static const struct rule software_rules[] = {
 			"and runtime versions must be the same\".",
 		.remedy = "Install NCCL " DEEPEP_NCCL " or later in DeepEP's environment.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.reads =
 			"libnccl's file names and the metadata of wheels. The newest one counts. DeepEP's "
 			"version, if it is installed as a package.",
@@ -478,7 +478,7 @@ static const struct rule software_rules[] = {
 			"Keep one version: remove the other folder from LD_LIBRARY_PATH, LD_PRELOAD and "
 			"ld.so.conf.d, or remove its package.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.reads =
 			"With --pid, the files that the process has mapped. Otherwise libnccl in the loader's"
 			" folders, the wheels of Python environments, LD_LIBRARY_PATH and LD_PRELOAD.",
@@ -500,7 +500,7 @@ static const struct rule software_rules[] = {
 			"NVSHMEM_IBGDA_NIC_HANDLER=cpu fails. Without that setting NVSHMEM runs, and does not use GDRCopy.",
 		.remedy = "Install libgdrapi and gdrdrv of one release.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.reads = "libgdrapi.so.2 in the loader's folders, gdrdrv among the modules, and "
 			 "NVSHMEM_IBGDA_NIC_HANDLER.",
 		.why = "NVSHMEM opens the library by this name at run time and continues without it. Only "
@@ -521,7 +521,7 @@ static const struct rule software_rules[] = {
 			"Install the CUDA toolkit, 12.3 or later, where DeepEP runs: in the container image too. Or name "
 			"the compiler in EP_JIT_NVCC_COMPILER.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.reads =
 			"nvcc in PATH, in the CUDA toolkits of /usr/local and in the usual folders. DeepEP's version, if it "
 			"is installed as a package.",
@@ -544,7 +544,7 @@ static const struct rule software_rules[] = {
 			"that gives no num_sms then stops with ZeroDivisionError. It also takes no NIC for one with fast atomic operations.",
 		.remedy = "Install infiniband-diags, in the container image too.",
 		.activation = ACTIVATION_NEW_JOBS,
-		.in_image = true,
+		.in_container_image = true,
 		.reads = "ibstat in PATH of the process and in the usual folders.",
 		.why = "DeepEP 2 runs the program and reads its output. Without it the rate is 0, by which it divides.",
 		.check = "which ibstat",

@@ -16,7 +16,7 @@
 #include "host/host.h"
 
 /* A generic dracut image takes a minute on two slow cores, on a large server several. */
-#define RUN_IMAGE_TIMEOUT_S 1800
+#define RUN_INITRAMFS_TIMEOUT_S 1800
 #define RUN_TIMEOUT_S 300
 #define RUN_OUTPUT_MAX 8192 /* the end of it is kept */
 

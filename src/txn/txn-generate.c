@@ -147,7 +147,7 @@ static int build(struct txn *t, struct txn_step *step, struct kept *kept,
 	int rc;
 
 	write_sweep(&t->w, kept->path);
-	rc = step_program(t, argv, RUN_IMAGE_TIMEOUT_S, &t->output);
+	rc = step_program(t, argv, RUN_INITRAMFS_TIMEOUT_S, &t->output);
 	if (rc == 0) {
 		TEST_POINT("after a generator");
 		fd = write_open(&t->w, side, 0);

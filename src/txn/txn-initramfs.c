@@ -58,8 +58,8 @@ static const char *const *command(struct arena *arena, size_t generator, const c
 	return memcpy(arena_alloc(arena, size), forms[generator], size);
 }
 
-const char *const *txn_image_command(struct arena *arena, const char *tool, const char *kernel,
-				     const char *image)
+const char *const *txn_initramfs_command(struct arena *arena, const char *tool, const char *kernel,
+					 const char *image)
 {
 	size_t g = find_generator(tool);
 
@@ -97,12 +97,12 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void read_image(struct txn *t, int fd, struct initramfs_image *image,
-		       struct module_names *modules)
+static void read_initramfs(struct txn *t, int fd, struct initramfs_image *image,
+			   struct module_names *modules)
 {
 	*image = (struct initramfs_image){ 0 };
 	*modules = (struct module_names){ .arena = t->arena };
-	image_read_each(fd, image, t->arena, note_module, modules);
+	initramfs_read_each(fd, image, t->arena, note_module, modules);
 	fact_list_sort(&modules->names, sizeof(*modules->names.items), compare);
 }
 
@@ -203,13 +203,13 @@ static bool holds(const struct initramfs_image *image, const char *wanted)
 	return false;
 }
 
-static int check_image(struct txn *t, struct txn_step *step, int side)
+static int check_initramfs(struct txn *t, struct txn_step *step, int side)
 {
 	_cleanup_close_ int old_fd = write_open(&t->w, step->path, 0);
 	struct initramfs_image image, old;
 	struct module_names modules, before;
 
-	read_image(t, side, &image, &modules);
+	read_initramfs(t, side, &image, &modules);
 	if (!known_is(image.complete, true))
 		return txn_fail(t, -EBADMSG, "the new image cannot be read back: %s",
 				is_known(image.problem) ? image.problem.value
@@ -222,20 +222,20 @@ static int check_image(struct txn *t, struct txn_step *step, int side)
 			return txn_fail(t, -ENODATA, "the new image does not hold \"%s\"", *want);
 	if (old_fd < 0)
 		return 0;
-	read_image(t, old_fd, &old, &before);
+	read_initramfs(t, old_fd, &old, &before);
 	return check_lost(t, step, &before, &modules);
 }
 
 /* ---- the step ---- */
 
-static int check_old_image(struct txn *t, const struct txn_step *step)
+static int check_old_initramfs(struct txn *t, const struct txn_step *step)
 {
 	_cleanup_close_ int fd = write_open(&t->w, step->path, 0);
 	struct initramfs_image image = { 0 };
 
 	if (fd < 0)
 		return txn_fail(t, fd, NULL);
-	image_read(fd, &image, t->arena);
+	initramfs_read(fd, &image, t->arena);
 	if (!known_is(image.complete, true))
 		return txn_fail(
 			t, -EBADMSG,
@@ -249,7 +249,7 @@ static int check_old_image(struct txn *t, const struct txn_step *step)
 	return 0;
 }
 
-static int check_image_room(struct txn *t, const struct txn_step *step, uint64_t size)
+static int check_initramfs_room(struct txn *t, const struct txn_step *step, uint64_t size)
 {
 	uint64_t need = size + size / 2, room;
 
@@ -305,7 +305,8 @@ static const char *const *find_command(struct txn *t, const struct txn_step *ste
 		       : NULL;
 }
 
-static int check_image_now(struct txn *t, const struct txn_step *step, const struct file_seen *seen)
+static int check_initramfs_now(struct txn *t, const struct txn_step *step,
+			       const struct file_seen *seen)
 {
 	int rc;
 
@@ -313,14 +314,14 @@ static int check_image_now(struct txn *t, const struct txn_step *step, const str
 		return txn_fail(t, -ENOENT, "%s: there is no such image", step->path);
 	rc = check_kernel(t, step);
 	if (rc == 0)
-		rc = check_image_room(t, step, seen->size);
-	return rc ? rc : check_old_image(t, step);
+		rc = check_initramfs_room(t, step, seen->size);
+	return rc ? rc : check_old_initramfs(t, step);
 }
 
 static int prepare(struct txn *t, struct txn_step *step)
 {
 	const char *const *argv = find_command(t, step);
-	int rc = argv ? generate_prepare(t, step, argv[0], check_image_now) : -ENOENT;
+	int rc = argv ? generate_prepare(t, step, argv[0], check_initramfs_now) : -ENOENT;
 
 	if (argv && strcmp(step->tool, "initramfs-tools") == 0)
 		note_policy(t);
@@ -362,7 +363,7 @@ static int run_hooks(struct txn *t, const struct txn_step *step)
 static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	const char *const *argv = find_command(t, step);
-	int rc = argv ? generate(t, step, &step->kept.items[0], argv, check_image) : -ENOENT;
+	int rc = argv ? generate(t, step, &step->kept.items[0], argv, check_initramfs) : -ENOENT;
 
 	(void)item;
 	return rc ? rc : run_hooks(t, step);
@@ -379,7 +380,7 @@ static void undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	step->must_hold = NULL;
-	generate_redo(t, step, item, find_command(t, step), check_image);
+	generate_redo(t, step, item, find_command(t, step), check_initramfs);
 	if (item->state == TXN_REBUILT && run_hooks(t, step))
 		txn_note(t, "%s: %s", HOOKS, t->why);
 }

@@ -121,8 +121,8 @@ void txn_recover(const struct txn_options *options, struct arena *arena,
  * transaction then reads back and renames: for plan_step.argv, so that the plan shows what will
  * run. NULL: no such tool. The transaction itself uses the step's tool, subject and path.
  */
-const char *const *txn_image_command(struct arena *arena, const char *tool, const char *kernel,
-				     const char *image);
+const char *const *txn_initramfs_command(struct arena *arena, const char *tool, const char *kernel,
+					 const char *image);
 
 /* ---- what was done here ---- */
 

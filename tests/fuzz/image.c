@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = memfd_create("image", 0);
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
 		abort();
-	image_read(fd, &image, arena);
+	initramfs_read(fd, &image, arena);
 	assert(image.complete.value ? is_absent(image.problem) : is_known(image.problem));
 	/* Options of an image that was not read whole say themselves that some may be missing. */
 	assert(image.complete.value || is_unknown(image.modprobe.options) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "evaluate/image.h"
+#include "evaluate/mounted-image.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ static bool is_of_machine(const char *fact, const struct gap *gap)
 	return false;
 }
 
-void image_mark(const struct node *node, struct finding *f)
+void mounted_image_mark(const struct node *node, struct finding *f)
 {
 	const char *fact = f->answer.evidence[0];
 

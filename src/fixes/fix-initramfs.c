@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fix-images.c - the initramfs images that a plan makes it necessary to build again: those that
+/* fix-initramfs.c - the initramfs images that a plan makes it necessary to build again: those that
  * hold a module whose options change, of the kernel that runs and of the one that boots next. The
  * images of other kernels stay as they are: one known-good entry. */
 #include <string.h>
@@ -9,16 +9,16 @@
 #include "query/setting.h"
 #include "txn/txn.h"
 
-static bool image_has(const struct fixing *f, const struct initramfs_image *image,
-		      const char *module)
+static bool initramfs_has(const struct fixing *f, const struct initramfs_image *image,
+			  const char *module)
 {
 	const char *names[NVIDIA_NAMES_MAX + 1];
 
 	if (strcmp(module, "nvidia") != 0)
-		return image_has_module(image, module);
+		return initramfs_has_module(image, module);
 	setting_nvidia_names(f->node, names);
 	for (size_t i = 0; names[i]; i++)
-		if (image_has_module(image, names[i]))
+		if (initramfs_has_module(image, names[i]))
 			return true;
 	return false;
 }
@@ -32,7 +32,7 @@ static bool was_not_opened(const struct initramfs_image *image)
 static bool may_have(const struct fixing *f, const struct initramfs_image *image,
 		     const char *module)
 {
-	return image_has(f, image, module) || !known_is(image->complete, true);
+	return initramfs_has(f, image, module) || !known_is(image->complete, true);
 }
 
 static const char *tool_of(const struct fixing *f, const struct initramfs_image *image)
@@ -44,7 +44,7 @@ static const char *tool_of(const struct fixing *f, const struct initramfs_image 
 	return usual ? usual : "dracut";
 }
 
-bool fix_image_allows(struct fixing *f, const char *module)
+bool fix_initramfs_allows(struct fixing *f, const char *module)
 {
 	for_each(image, &f->node->initramfs.images) {
 		if (!may_have(f, image, module))
@@ -71,7 +71,7 @@ bool fix_image_allows(struct fixing *f, const char *module)
 
 bool fix_has_dracut(const struct fixing *f)
 {
-	const struct initramfs_image *image = setting_next_image(f->node);
+	const struct initramfs_image *image = setting_next_initramfs(f->node);
 
 	return image && strcmp(tool_of(f, image), "dracut") == 0;
 }
@@ -103,10 +103,10 @@ static const char *files_with_options(struct fixing *f, const struct initramfs_i
 
 		for_each(o, &m->options)
 			counts |= str_is(o->file, file->path.value) &&
-				  image_has(f, image, o->module.value);
+				  initramfs_has(f, image, o->module.value);
 		for_each(b, &m->blacklist)
 			counts |= str_is(b->file, file->path.value) &&
-				  image_has(f, image, b->module.value);
+				  initramfs_has(f, image, b->module.value);
 		if (counts && is_etc(file->path.value))
 			list = arena_printf(f->arena, "%s %s", list, file->path.value);
 	}
@@ -130,7 +130,7 @@ static void name_files_to_dracut(struct fixing *f, const struct initramfs_image 
 /* ---- steps ---- */
 
 /* Files of /run and /usr/local never reach an image. */
-static bool reaches_image(const char *file)
+static bool reaches_initramfs(const char *file)
 {
 	return is_etc(file) || strncmp(file, "/usr/lib/", 9) == 0 || strncmp(file, "/lib/", 5) == 0;
 }
@@ -143,8 +143,8 @@ static bool is_in(const struct fixing *f, const struct initramfs_image *image, c
 	setting_nvidia_names(f->node, names);
 	for (size_t i = 0; names[i]; i++)
 		if (strcmp(names[i], module) == 0)
-			return image_has(f, image, "nvidia");
-	return image_has_module(image, module);
+			return initramfs_has(f, image, "nvidia");
+	return initramfs_has_module(image, module);
 }
 
 static const char *const *must_hold(struct fixing *f, const struct initramfs_image *image)
@@ -154,12 +154,12 @@ static const char *const *must_hold(struct fixing *f, const struct initramfs_ima
 	const char **list = arena_alloc(f->arena, most * sizeof(*list));
 
 	for_each(a, &m->assignments)
-		if (known_is(a->effective, true) && reaches_image(a->file.value) &&
+		if (known_is(a->effective, true) && reaches_initramfs(a->file.value) &&
 		    is_in(f, image, a->module.value) && is_known(a->value))
 			list[n++] = arena_printf(f->arena, "%s %s=%s", a->module.value,
 						 a->param.value, a->value.value);
 	for_each(b, &m->blacklist)
-		if (!is_known(b->text) && reaches_image(b->file.value) &&
+		if (!is_known(b->text) && reaches_initramfs(b->file.value) &&
 		    is_in(f, image, b->module.value))
 			list[n++] = arena_printf(f->arena, "blacklist %s", b->module.value);
 	return n ? list : NULL;
@@ -184,12 +184,12 @@ static bool says_more(const struct fixing *f, const struct initramfs_image *imag
 		      const struct modprobe_facts *a, const struct modprobe_facts *b)
 {
 	for_each(x, &a->assignments)
-		if (known_is(x->effective, true) && reaches_image(x->file.value) &&
+		if (known_is(x->effective, true) && reaches_initramfs(x->file.value) &&
 		    is_in(f, image, x->module.value) &&
 		    !same_value(x, setting_assignment(b, x->module.value, x->param.value)))
 			return true;
 	for_each(x, &a->blacklist)
-		if (!is_known(x->text) && reaches_image(x->file.value) &&
+		if (!is_known(x->text) && reaches_initramfs(x->file.value) &&
 		    is_in(f, image, x->module.value) && !blocks(b, x->module.value))
 			return true;
 	return false;
@@ -210,7 +210,7 @@ static bool needs_build(struct fixing *f, const struct initramfs_image *image)
 	return false;
 }
 
-void fix_images(struct fixing *f)
+void fix_each_initramfs(struct fixing *f)
 {
 	for_each(image, &f->node->initramfs.images) {
 		struct plan_step *step;
@@ -228,7 +228,7 @@ void fix_images(struct fixing *f)
 		step = fix_step(f, PLAN_INITRAMFS, image->kernel.value, NULL);
 		step->path = image->path.value;
 		step->tool = tool_of(f, image);
-		step->argv = txn_image_command(f->arena, step->tool, step->subject, step->path);
+		step->argv = txn_initramfs_command(f->arena, step->tool, step->subject, step->path);
 		step->must_hold = must_hold(f, image);
 	}
 }
