@@ -327,11 +327,11 @@ struct setting_outcome setting_compare(const struct setting *s, setting_is_good 
 	o.boot_unknown = boot->state == FACT_UNKNOWN || s->early_unknown;
 	o.boot_right = boot->state != FACT_UNKNOWN && wanted(boot->value, user);
 	if (!configured)
-		o.step = NEXT_CONFIGURE;
+		o.missing = MISSING_CONFIGURATION;
 	else if (!o.boot_right)
-		o.step = NEXT_REBUILD;
+		o.missing = MISSING_REBUILD;
 	else if (!o.running_right)
-		o.step = NEXT_RESTART;
+		o.missing = MISSING_RESTART;
 	/* A value that only a stale initramfs has is lost when the image is rebuilt. */
 	o.pending = !o.running_right && (configured || o.configured_unknown) && o.boot_right &&
 		    !o.boot_unknown && s->changed_since_boot;

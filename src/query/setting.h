@@ -2,7 +2,7 @@
 /*
  * setting.h - every setting has three states: the running value, what is configured on the root
  * file system, and what the initramfs gives if it is the one that loads the module at boot. One
- * comparison says whether they agree and which step is missing.
+ * comparison says whether they agree, and what is missing.
  *
  * Pure: facts in, answer out.
  */
@@ -30,11 +30,11 @@ struct setting {
 	bool changed_since_boot;
 };
 
-enum setting_step {
-	NEXT_NONE,	/* right now and at the next boot */
-	NEXT_CONFIGURE, /* neither modprobe.d nor the next command line gives it */
-	NEXT_REBUILD,	/* the files are right, the initramfs is not */
-	NEXT_RESTART,	/* configured on disk: reload the module or reboot */
+enum setting_missing {
+	MISSING_NOTHING,       /* right now and at the next boot */
+	MISSING_CONFIGURATION, /* neither modprobe.d nor the next command line gives it */
+	MISSING_REBUILD,       /* the files are right, the initramfs is not */
+	MISSING_RESTART,       /* configured on disk: reload the module or reboot */
 };
 
 /* Returns true if VALUE (NULL: the default) is a good one. */
@@ -47,7 +47,7 @@ struct setting_outcome {
 	bool boot_right; /* the next boot gives it */
 	bool boot_unknown;
 	bool pending; /* not live yet, only because the node has not rebooted since */
-	enum setting_step step;
+	enum setting_missing missing;
 };
 
 /* A parameter of the NVIDIA driver by its name in params: "RegistryDwords". */

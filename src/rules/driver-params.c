@@ -40,23 +40,23 @@ static bool has_override_per_device(const struct node *node)
 	return param && has_override(param->value.value, NULL);
 }
 
-static const char *step_found(const struct node *node, const struct setting_outcome *o)
+static const char *missing_found(const struct node *node, const struct setting_outcome *o)
 {
 	/* The driver's options are in the host's files. */
 	if (is_known(node->os.container))
 		return "";
-	switch (o->step) {
-	case NEXT_CONFIGURE:
+	switch (o->missing) {
+	case MISSING_CONFIGURATION:
 		return o->configured_unknown ? ""
 		       : o->boot_right
 			       ? " Only the present initramfs has it, and /etc/modprobe.d does not: "
 				 "the next rebuild loses it."
 			       : " No file of modprobe.d sets it.";
-	case NEXT_REBUILD:
+	case MISSING_REBUILD:
 		return " It is configured, but the initramfs that loads the driver lacks it.";
-	case NEXT_RESTART:
+	case MISSING_RESTART:
 		return " It is configured, but the running driver was loaded without it.";
-	case NEXT_NONE:
+	case MISSING_NOTHING:
 		break;
 	}
 	return "";
@@ -142,7 +142,7 @@ static const char *command_set_peer_mapping(struct rule_context *ctx, const char
 			    rebuild);
 }
 
-/* Answers for each step that is missing. */
+/* Answers with what is missing. */
 static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 			      const struct setting_outcome *o)
 {
@@ -151,9 +151,9 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 				      ? command_rebuild_initramfs(ctx->arena, node,
 								  node->os.kernel.value)
 				      : NULL;
-	const char *wrong = o->step == NEXT_CONFIGURE ? place_of_wrong_entry(ctx) : NULL;
+	const char *wrong = o->missing == MISSING_CONFIGURATION ? place_of_wrong_entry(ctx) : NULL;
 	const char *found = wrong ? text_printf(ctx, " %s has an entry with a wrong syntax.", wrong)
-				  : step_found(node, o);
+				  : missing_found(node, o);
 	struct answer answer = {
 		.verdict = VERDICT_FAIL,
 		.observed =
@@ -167,14 +167,14 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 		.evidence = { "driver.params[RegistryDwords].value", s->next.fact, s->early.fact },
 	};
 
-	if (o->step == NEXT_REBUILD) {
+	if (o->missing == MISSING_REBUILD) {
 		answer.then = THEN_REBOOT;
 		answer.remedy = "Rebuild the initramfs.";
 		answer.command = rebuild;
-	} else if (o->step == NEXT_RESTART) {
+	} else if (o->missing == MISSING_RESTART) {
 		answer.remedy = "Reboot.";
 	}
-	if (o->step == NEXT_REBUILD || o->step == NEXT_RESTART) {
+	if (o->missing == MISSING_REBUILD || o->missing == MISSING_RESTART) {
 		answer.follows = "driver/params-configured-not-live";
 		answer.follows_subject = "NVreg_RegistryDwords";
 	} else {
@@ -384,7 +384,7 @@ static void check_one_configured(struct rule_context *ctx, const struct driver_p
 		     .observed = text_printf(
 			     ctx, "configured as \"%s\", but the running driver has %s%s", next,
 			     setting_quoted(ctx->arena, param->value.value),
-			     o.step == NEXT_REBUILD
+			     o.missing == MISSING_REBUILD
 				     ? ". The initramfs that loads the driver lacks it."
 				     : ""),
 		     .follows = masked_by(ctx, &s).rule,

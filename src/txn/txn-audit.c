@@ -74,7 +74,7 @@ static void add_files(struct fields *f, const struct txn *t)
 				 file->kept.before.there ? file->kept.before.sha256 : "-",
 				 file->kept.after.there ? file->kept.after.sha256 : "-"));
 	for_each(step, &t->steps)
-		add(f, "NVNODECHECK_STEP", step_title(t->arena, step));
+		add(f, "NVNODECHECK_STEP", txn_step_title(t->arena, step));
 }
 
 void txn_audit(struct txn *t, const char *event, const char *result)

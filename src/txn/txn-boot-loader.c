@@ -43,7 +43,7 @@ static void note_written(struct txn *t, struct txn_step *step, const char *path)
 
 	/* A link is written through, to a file that is in the list itself. */
 	if (write_see(&t->w, path, &seen) == 0 && seen.there)
-		step_writes(t, step, path);
+		txn_step_writes(t, step, path);
 }
 
 static void note_entries(struct txn *t, struct txn_step *step)
@@ -163,7 +163,7 @@ static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 	generate_redo(t, step, item, find_command(t, step), check_menu);
 }
 
-const struct step_kind step_boot_loader = {
+const struct txn_step_ops txn_step_boot_loader = {
 	.title = "the boot loader's menu",
 	.program = true,
 	.prepare = prepare,

@@ -231,7 +231,7 @@ static bool has_tool(const struct form *form, const char *tool)
 	return false;
 }
 
-const char *step_problem(struct arena *arena, const struct txn_step *step)
+const char *txn_step_problem(struct arena *arena, const struct txn_step *step)
 {
 	const struct form *form = &forms[step->kind];
 
@@ -271,13 +271,13 @@ static const char *form_of_files(const struct form *form, const struct txn_step 
 const char *record_problem(struct arena *arena, const struct txn_step *step)
 {
 	const struct form *form = &forms[step->kind];
-	const char *wrong = step_problem(arena, step);
+	const char *wrong = txn_step_problem(arena, step);
 
 	if (wrong)
 		return wrong;
 	if (!step->left && !fits_was(arena, form->was, step))
 		return "the recorded earlier state does not fit this kind of step";
-	if ((step->boot != NULL) != (step_is_live(step) && !step->left))
+	if ((step->boot != NULL) != (txn_step_is_live(step) && !step->left))
 		return "it does not say which boot it belongs to";
 	return form_of_files(form, step);
 }

@@ -98,7 +98,7 @@ int generate_prepare(struct txn *t, struct txn_step *step, const char *program,
 		rc = generate_check_place(t, step->path);
 	if (rc == 0)
 		rc = txn_check_program(t, program);
-	step_writes(t, step, step->path);
+	txn_step_writes(t, step, step->path);
 	return rc;
 }
 
@@ -147,7 +147,7 @@ static int build(struct txn *t, struct txn_step *step, struct kept *kept,
 	int rc;
 
 	write_sweep(&t->w, kept->path);
-	rc = step_program(t, argv, RUN_INITRAMFS_TIMEOUT_S, &t->output);
+	rc = txn_step_program(t, argv, RUN_INITRAMFS_TIMEOUT_S, &t->output);
 	if (rc == 0) {
 		TEST_POINT("after a generator");
 		fd = write_open(&t->w, side, 0);
@@ -187,7 +187,7 @@ static int remake(struct txn *t, struct txn_step *step, const struct file_seen *
 	int rc;
 
 	txn_print_progress(t, "%s: rebuilt, because it had changed since the repair",
-			   step_title(t->arena, step));
+			   txn_step_title(t->arena, step));
 	rc = state_keep_found(t, kept);
 	return rc ? rc : build(t, step, kept, now, argv, check);
 }

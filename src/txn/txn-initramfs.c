@@ -357,7 +357,8 @@ static int run_hooks(struct txn *t, const struct txn_step *step)
 		return 0;
 	/* Opening it so verifies that only root can write to the hook and its path. */
 	folder = write_open_folder(&t->w, HOOKS "/hook", name);
-	return folder < 0 ? txn_fail(t, folder, NULL) : step_program(t, argv, RUN_TIMEOUT_S, NULL);
+	return folder < 0 ? txn_fail(t, folder, NULL)
+			  : txn_step_program(t, argv, RUN_TIMEOUT_S, NULL);
 }
 
 static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
@@ -385,7 +386,7 @@ static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 		txn_note(t, "%s: %s", HOOKS, t->why);
 }
 
-const struct step_kind step_initramfs = {
+const struct txn_step_ops txn_step_initramfs = {
 	.title = "initramfs of %s",
 	.program = true,
 	.prepare = prepare,

@@ -319,28 +319,28 @@ static void undo_node(struct txn *t, struct txn_step *step, struct txn_item *ite
 		txn_set_reverted(t, item, rc);
 }
 
-const struct step_kind step_load_module = {
+const struct txn_step_ops txn_step_load_module = {
 	.title = "module %s loaded",
 	.live = true,
 	.prepare = prepare_module,
 	.run = run_load,
 	.undo = undo_load,
 };
-const struct step_kind step_unload_module = {
+const struct txn_step_ops txn_step_unload_module = {
 	.title = "module %s unloaded",
 	.live = true,
 	.prepare = prepare_module,
 	.run = run_unload,
 	.undo = undo_unload,
 };
-const struct step_kind step_sysctl = {
+const struct txn_step_ops txn_step_sysctl = {
 	.title = "%s",
 	.live = true,
 	.prepare = prepare_sysctl,
 	.run = run_sysctl,
 	.undo = undo_sysctl,
 };
-const struct step_kind step_device_node = {
+const struct txn_step_ops txn_step_device_node = {
 	.title = "device node %s",
 	.live = true,
 	.prepare = prepare_node,

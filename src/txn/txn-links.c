@@ -152,7 +152,7 @@ static int add_link(struct txn *t, struct txn_step *step, const char *folder, co
 		return 0;
 	if (now.there)
 		return by_hand(t, step, arena_printf(t->arena, "%s leads to %s", path, now.link));
-	kept = step_writes(t, step, path);
+	kept = txn_step_writes(t, step, path);
 	kept->is_link = kept->after_known = true;
 	kept->after.there = true;
 	kept->after.link = target;
@@ -230,7 +230,7 @@ static int drop_link(struct txn *t, struct txn_step *step, const char *path)
 		return txn_fail(t, rc, NULL);
 	if (!now.there)
 		return 0;
-	kept = step_writes(t, step, path);
+	kept = txn_step_writes(t, step, path);
 	kept->is_link = kept->after_known = true;
 	return 0;
 }

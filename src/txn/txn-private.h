@@ -160,8 +160,8 @@ const char *path_problem(const char *path);
 /* UTF-8 without control characters. */
 bool form_is_text(const char *s);
 bool form_is_unit(const char *name);
-const char *step_problem(struct arena *arena, const struct txn_step *step);
-/* Like step_problem(), for a step of a record, with what was found out and kept for it. */
+const char *txn_step_problem(struct arena *arena, const struct txn_step *step);
+/* Like txn_step_problem(), for a step of a record, with what was found out and kept for it. */
 const char *record_problem(struct arena *arena, const struct txn_step *step);
 /* PATH c MAJOR:MINOR MODE */
 struct dev_node {
@@ -174,19 +174,19 @@ bool form_split_sysctl(struct arena *arena, const char *subject, const char **pa
 		       const char **value);
 
 /* txn-steps.c */
-const char *step_title(struct arena *arena, const struct txn_step *step);
+const char *txn_step_title(struct arena *arena, const struct txn_step *step);
 /* Finds out what the step would change; nothing is changed. Sets step->left. */
-int step_prepare(struct txn *t, struct txn_step *step);
-bool step_is_live(const struct txn_step *step);
+int txn_step_prepare(struct txn *t, struct txn_step *step);
+bool txn_step_is_live(const struct txn_step *step);
 /* Keeps the files that it writes. */
-int step_keep(struct txn *t, struct txn_step *step);
-int step_run(struct txn *t, struct txn_step *step, struct txn_item *item);
-void step_undo(struct txn *t, struct txn_step *step, struct txn_item *item);
+int txn_step_keep(struct txn *t, struct txn_step *step);
+int txn_step_run(struct txn *t, struct txn_step *step, struct txn_item *item);
+void txn_step_undo(struct txn *t, struct txn_step *step, struct txn_item *item);
 /* Once the files are as before. */
-void step_redo(struct txn *t, struct txn_step *step, struct txn_item *item);
+void txn_step_redo(struct txn *t, struct txn_step *step, struct txn_item *item);
 
-/* The functions of one kind of step. NULL: nothing to do in that phase. */
-struct step_kind {
+/* What a kind of step of a plan (enum plan_step_kind) does. NULL: nothing to do in that phase. */
+struct txn_step_ops {
 	const char *title; /* %s is the subject */
 	bool live;	   /* only a running host has it, and only until it boots again */
 	bool program;	   /* a program is run for it */
@@ -195,12 +195,12 @@ struct step_kind {
 	void (*undo)(struct txn *t, struct txn_step *step, struct txn_item *item);
 	void (*redo)(struct txn *t, struct txn_step *step, struct txn_item *item);
 };
-extern const struct step_kind step_initramfs, step_boot_loader; /* one file each */
-extern const struct step_kind step_daemon_reload, step_unit_enable, step_unit_disable,
-	step_unit_start, step_unit_stop; /* txn-units.c */
-extern const struct step_kind step_load_module, step_unload_module, step_sysctl,
-	step_device_node;			  /* txn-kernel.c */
-extern const struct step_kind step_reload_driver; /* txn-reload.c */
+extern const struct txn_step_ops txn_step_initramfs, txn_step_boot_loader; /* one file each */
+extern const struct txn_step_ops txn_step_daemon_reload, txn_step_unit_enable,
+	txn_step_unit_disable, txn_step_unit_start, txn_step_unit_stop; /* txn-units.c */
+extern const struct txn_step_ops txn_step_load_module, txn_step_unload_module, txn_step_sysctl,
+	txn_step_device_node;				 /* txn-kernel.c */
+extern const struct txn_step_ops txn_step_reload_driver; /* txn-reload.c */
 
 /* txn-kernel.c: 0, or a failure in t->why. */
 int txn_load_module(struct txn *t, const char *name);
@@ -210,11 +210,11 @@ int txn_check_module(struct txn *t, const char *name);
 
 /* The only door to programs. Runs ARGV in the transaction's root; fails as txn_fail(); -ECANCELED
  * when the user wants none run. OUTPUT may be NULL. */
-int step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
-		 const char **output);
-const char *step_command(struct arena *arena, const char *const *argv);
+int txn_step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
+		     const char **output);
+const char *txn_step_command(struct arena *arena, const char *const *argv);
 /* Marks PATH as a file that the step writes. */
-struct kept *step_writes(struct txn *t, struct txn_step *step, const char *path);
+struct kept *txn_step_writes(struct txn *t, struct txn_step *step, const char *path);
 
 /* txn-links.c: finds the links that enable or disable the unit, and makes or removes them. */
 int links_enable(struct txn *t, struct txn_step *step);

@@ -78,7 +78,7 @@ static struct json_object *kept_to_json(const struct kept *kept)
 	return json;
 }
 
-static struct json_object *step_to_json(const struct txn_step *step)
+static struct json_object *txn_step_to_json(const struct txn_step *step)
 {
 	struct json_object *json = json_object_new_object();
 	struct json_object *kept = json_object_new_array();
@@ -124,7 +124,7 @@ struct json_object *record_to_json(const struct txn *t)
 	for_each(file, &t->files)
 		json_object_array_add(files, kept_to_json(&file->kept));
 	for_each(step, &t->steps)
-		json_object_array_add(steps, step_to_json(step));
+		json_object_array_add(steps, txn_step_to_json(step));
 	json_put(json, "repairs", repairs);
 	json_put(json, "files", files);
 	json_put(json, "steps", steps);
@@ -278,7 +278,7 @@ static int kind_of_step(const char *word)
 	return -1;
 }
 
-static int step_from_json(struct txn *t, struct json_object *json)
+static int txn_step_from_json(struct txn *t, struct json_object *json)
 {
 	struct txn_step *step = LIST_ADD(t->arena, &t->steps);
 	struct json_object *kept = json_member(json, "files");
@@ -345,7 +345,7 @@ static int parts_from_json(struct txn *t, struct json_object *json)
 	rc = each(t, json_member(json, "repairs"), repair_from_json);
 	if (rc == 0)
 		rc = each(t, json_member(json, "files"), file_from_json);
-	return rc ? rc : each(t, json_member(json, "steps"), step_from_json);
+	return rc ? rc : each(t, json_member(json, "steps"), txn_step_from_json);
 }
 
 /* Reads a record. If it is invalid, everything that was taken from it is dropped. */

@@ -194,7 +194,7 @@ static void take_back_steps(struct txn *t)
 		struct txn_item *item = txn_item_of_step(t, step);
 
 		if (step->begun && !step->left)
-			step_undo(t, step, item);
+			txn_step_undo(t, step, item);
 		else if (item->state == TXN_FAILED)
 			txn_set(item, TXN_NOT_REACHED, NULL);
 	}
@@ -241,16 +241,17 @@ enum txn_result txn_revert(struct txn *t)
 	take_back_files(t);
 	for_each_mut(step, &t->steps)
 		if (step->begun && !step->left)
-			step_redo(t, step, txn_item_of_step(t, step));
+			txn_step_redo(t, step, txn_item_of_step(t, step));
 	return finish(t);
 }
 
 /* STEP was left out when the files were changed, and now they are back. */
 static const char *why_still_left(const struct txn_step *step)
 {
-	return step_is_live(step) ? "it was not done here; a host that has booted with the changed "
-				    "files keeps it until its next boot"
-				  : step->left;
+	return txn_step_is_live(step)
+		       ? "it was not done here; a host that has booted with the changed "
+			 "files keeps it until its next boot"
+		       : step->left;
 }
 
 static void make_items(struct txn *t)
@@ -261,7 +262,7 @@ static void make_items(struct txn *t)
 		struct txn_item *item = LIST_ADD(t->arena, &t->outcome->items);
 
 		item->step = true;
-		item->subject = step_title(t->arena, step);
+		item->subject = txn_step_title(t->arena, step);
 		if (step->left)
 			txn_set(item, TXN_LEFT, why_still_left(step));
 	}
@@ -299,7 +300,7 @@ static const char *where_it_stopped(const struct txn *t)
 			where = arena_printf(t->arena, "at %s", file->kept.path);
 	for_each(step, &t->steps)
 		if (step->begun)
-			where = arena_printf(t->arena, "at: %s", step_title(t->arena, step));
+			where = arena_printf(t->arena, "at: %s", txn_step_title(t->arena, step));
 	return where;
 }
 

@@ -136,7 +136,7 @@ static void redo_reload(struct txn *t, struct txn_step *step, struct txn_item *i
 		txn_set(item, stays ? TXN_STAYS : TXN_RESTORED, stays);
 }
 
-const struct step_kind step_reload_driver = {
+const struct txn_step_ops txn_step_reload_driver = {
 	.title = "NVIDIA driver loaded again",
 	.live = true,
 	.prepare = prepare_reload,

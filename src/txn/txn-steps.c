@@ -10,7 +10,7 @@ static int prepare_depmod(struct txn *t, struct txn_step *step);
 static int run_depmod(struct txn *t, struct txn_step *step, struct txn_item *item);
 static void redo_depmod(struct txn *t, struct txn_step *step, struct txn_item *item);
 
-static const struct step_kind step_depmod = {
+static const struct txn_step_ops txn_step_depmod = {
 	.title = "module index of %s",
 	.program = true,
 	.prepare = prepare_depmod,
@@ -18,19 +18,19 @@ static const struct step_kind step_depmod = {
 	.redo = redo_depmod,
 };
 
-static const struct step_kind *const kinds[] = {
-	[PLAN_INITRAMFS] = &step_initramfs,	    [PLAN_BOOT_LOADER] = &step_boot_loader,
-	[PLAN_DAEMON_RELOAD] = &step_daemon_reload, [PLAN_LOAD_MODULE] = &step_load_module,
-	[PLAN_UNLOAD_MODULE] = &step_unload_module, [PLAN_UNIT_ENABLE] = &step_unit_enable,
-	[PLAN_UNIT_DISABLE] = &step_unit_disable,   [PLAN_UNIT_START] = &step_unit_start,
-	[PLAN_UNIT_STOP] = &step_unit_stop,	    [PLAN_SYSCTL] = &step_sysctl,
-	[PLAN_DEVICE_NODE] = &step_device_node,	    [PLAN_DEPMOD] = &step_depmod,
-	[PLAN_RELOAD_DRIVER] = &step_reload_driver,
+static const struct txn_step_ops *const ops_by_kind[] = {
+	[PLAN_INITRAMFS] = &txn_step_initramfs,		[PLAN_BOOT_LOADER] = &txn_step_boot_loader,
+	[PLAN_DAEMON_RELOAD] = &txn_step_daemon_reload, [PLAN_LOAD_MODULE] = &txn_step_load_module,
+	[PLAN_UNLOAD_MODULE] = &txn_step_unload_module, [PLAN_UNIT_ENABLE] = &txn_step_unit_enable,
+	[PLAN_UNIT_DISABLE] = &txn_step_unit_disable,	[PLAN_UNIT_START] = &txn_step_unit_start,
+	[PLAN_UNIT_STOP] = &txn_step_unit_stop,		[PLAN_SYSCTL] = &txn_step_sysctl,
+	[PLAN_DEVICE_NODE] = &txn_step_device_node,	[PLAN_DEPMOD] = &txn_step_depmod,
+	[PLAN_RELOAD_DRIVER] = &txn_step_reload_driver,
 };
 
-const char *step_title(struct arena *arena, const struct txn_step *step)
+const char *txn_step_title(struct arena *arena, const struct txn_step *step)
 {
-	const char *title = kinds[step->kind]->title, *hole = strstr(title, "%s");
+	const char *title = ops_by_kind[step->kind]->title, *hole = strstr(title, "%s");
 
 	if (!hole)
 		return title;
@@ -38,7 +38,7 @@ const char *step_title(struct arena *arena, const struct txn_step *step)
 			    step->subject ? step->subject : "", hole + 2);
 }
 
-const char *step_command(struct arena *arena, const char *const *argv)
+const char *txn_step_command(struct arena *arena, const char *const *argv)
 {
 	const char *text = "";
 
@@ -47,8 +47,8 @@ const char *step_command(struct arena *arena, const char *const *argv)
 	return text;
 }
 
-int step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
-		 const char **output)
+int txn_step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
+		     const char **output)
 {
 	struct run run = { .argv = argv,
 			   .root = t->options->root ? t->options->root->fd : -1,
@@ -61,7 +61,7 @@ int step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
 	if (t->options->no_regenerate)
 		return txn_fail(t, -ECANCELED,
 				"not run because of --no-regenerate; run by hand: %s",
-				step_command(t->arena, argv));
+				txn_step_command(t->arena, argv));
 	rc = txn_check_program(t, argv[0]);
 	if (rc)
 		return rc;
@@ -107,48 +107,48 @@ static const char *by_hand(struct txn *t, const struct txn_step *step)
 {
 	const char *command = command_of(t, step);
 
-	return command ? command : step_title(t->arena, step);
+	return command ? command : txn_step_title(t->arena, step);
 }
 
 /* Why a step is not done although nothing is wrong with it. */
 static const char *why_left(struct txn *t, const struct txn_step *step)
 {
-	const struct step_kind *kind = kinds[step->kind];
+	const struct txn_step_ops *ops = ops_by_kind[step->kind];
 
-	if (kind->live && t->options->root)
+	if (ops->live && t->options->root)
 		return "possible only on the running host; it happens at its next boot";
-	if (kind->live && !t->boot_id)
+	if (ops->live && !t->boot_id)
 		return "the boot ID is not known (/proc is not mounted), so this step could not "
 		       "be undone";
-	if (kind->program && t->options->no_regenerate)
+	if (ops->program && t->options->no_regenerate)
 		return arena_printf(t->arena, "not run because of --no-regenerate; run by hand: %s",
 				    by_hand(t, step));
 	return NULL;
 }
 
-bool step_is_live(const struct txn_step *step)
+bool txn_step_is_live(const struct txn_step *step)
 {
-	return kinds[step->kind]->live;
+	return ops_by_kind[step->kind]->live;
 }
 
-int step_prepare(struct txn *t, struct txn_step *step)
+int txn_step_prepare(struct txn *t, struct txn_step *step)
 {
-	const struct step_kind *kind = kinds[step->kind];
-	const char *wrong = step_problem(t->arena, step);
+	const struct txn_step_ops *ops = ops_by_kind[step->kind];
+	const char *wrong = txn_step_problem(t->arena, step);
 	int rc;
 
 	if (wrong)
-		return txn_fail(t, -EINVAL, "%s: %s", step_title(t->arena, step), wrong);
+		return txn_fail(t, -EINVAL, "%s: %s", txn_step_title(t->arena, step), wrong);
 	step->left = why_left(t, step);
 	if (step->left)
 		return 0;
-	rc = kind->prepare ? kind->prepare(t, step) : 0;
-	if (rc == 0 && kind->live && !step->left)
+	rc = ops->prepare ? ops->prepare(t, step) : 0;
+	if (rc == 0 && ops->live && !step->left)
 		step->boot = t->boot_id;
 	return rc;
 }
 
-struct kept *step_writes(struct txn *t, struct txn_step *step, const char *path)
+struct kept *txn_step_writes(struct txn *t, struct txn_step *step, const char *path)
 {
 	struct kept *kept = LIST_ADD(t->arena, &step->kept);
 
@@ -156,7 +156,7 @@ struct kept *step_writes(struct txn *t, struct txn_step *step, const char *path)
 	return kept;
 }
 
-int step_keep(struct txn *t, struct txn_step *step)
+int txn_step_keep(struct txn *t, struct txn_step *step)
 {
 	for_each_mut(kept, &step->kept) {
 		int rc = state_keep(t, kept, kept->path);
@@ -167,10 +167,10 @@ int step_keep(struct txn *t, struct txn_step *step)
 	return 0;
 }
 
-int step_run(struct txn *t, struct txn_step *step, struct txn_item *item)
+int txn_step_run(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	txn_print_progress(t, "%s", step_title(t->arena, step));
-	return kinds[step->kind]->run(t, step, item);
+	txn_print_progress(t, "%s", txn_step_title(t->arena, step));
+	return ops_by_kind[step->kind]->run(t, step, item);
 }
 
 /* A step is undone only on the machine that it was done on, in the boot that it was done in, or not
@@ -179,7 +179,7 @@ static bool is_here(struct txn *t, const struct txn_step *step, struct txn_item 
 {
 	const char *now = txn_boot_id(t);
 
-	if (!step_is_live(step) || (now && step->boot && strcmp(now, step->boot) == 0))
+	if (!txn_step_is_live(step) || (now && step->boot && strcmp(now, step->boot) == 0))
 		return true;
 	if (now)
 		txn_set(item, TXN_RESTORED, "not needed: the host has booted since");
@@ -190,24 +190,24 @@ static bool is_here(struct txn *t, const struct txn_step *step, struct txn_item 
 	return false;
 }
 
-void step_undo(struct txn *t, struct txn_step *step, struct txn_item *item)
+void txn_step_undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	const struct step_kind *kind = kinds[step->kind];
+	const struct txn_step_ops *ops = ops_by_kind[step->kind];
 
 	if (!is_here(t, step, item))
 		return;
-	if (kind->undo)
-		kind->undo(t, step, item);
+	if (ops->undo)
+		ops->undo(t, step, item);
 	else
-		txn_set(item, TXN_RESTORED, NULL); /* or it is done again by step_redo() */
+		txn_set(item, TXN_RESTORED, NULL); /* or it is done again by txn_step_redo() */
 }
 
-void step_redo(struct txn *t, struct txn_step *step, struct txn_item *item)
+void txn_step_redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	const struct step_kind *kind = kinds[step->kind];
+	const struct txn_step_ops *ops = ops_by_kind[step->kind];
 
-	if (kind->redo && is_here(t, step, item))
-		kind->redo(t, step, item);
+	if (ops->redo && is_here(t, step, item))
+		ops->redo(t, step, item);
 }
 
 /* ---- depmod: what it writes follows from the files alone ---- */
@@ -227,7 +227,7 @@ static int run_depmod(struct txn *t, struct txn_step *step, struct txn_item *ite
 	(void)item;
 	if (!argv[0])
 		return txn_fail(t, -ENOENT, "depmod is not installed");
-	return step_program(t, argv, RUN_TIMEOUT_S, NULL);
+	return txn_step_program(t, argv, RUN_TIMEOUT_S, NULL);
 }
 
 static void redo_depmod(struct txn *t, struct txn_step *step, struct txn_item *item)

@@ -17,7 +17,7 @@ static int systemctl(struct txn *t, const char *verb, const char *unit, const ch
 
 	if (!argv[0])
 		return txn_fail(t, -ENOENT, "systemctl is not installed");
-	return step_program(t, argv, RUN_TIMEOUT_S, output);
+	return txn_step_program(t, argv, RUN_TIMEOUT_S, output);
 }
 
 /* The one word that is-active prints; it ends with other statuses than 0 as well. */
@@ -153,7 +153,7 @@ static void undo_stop(struct txn *t, struct txn_step *step, struct txn_item *ite
 			 was_active(step) ? systemctl(t, "start", step->subject, NULL) : 0);
 }
 
-const struct step_kind step_daemon_reload = {
+const struct txn_step_ops txn_step_daemon_reload = {
 	.title = "systemd unit files reloaded",
 	.live = true,
 	.program = true,
@@ -161,19 +161,19 @@ const struct step_kind step_daemon_reload = {
 	.run = run_reload,
 	.redo = redo_reload,
 };
-const struct step_kind step_unit_enable = {
+const struct txn_step_ops txn_step_unit_enable = {
 	.title = "%s enabled",
 	.prepare = links_enable,
 	.run = run_links,
 	.undo = undo_links,
 };
-const struct step_kind step_unit_disable = {
+const struct txn_step_ops txn_step_unit_disable = {
 	.title = "%s disabled",
 	.prepare = links_disable,
 	.run = run_links,
 	.undo = undo_links,
 };
-const struct step_kind step_unit_start = {
+const struct txn_step_ops txn_step_unit_start = {
 	.title = "%s started",
 	.live = true,
 	.program = true,
@@ -181,7 +181,7 @@ const struct step_kind step_unit_start = {
 	.run = run_start,
 	.undo = undo_start,
 };
-const struct step_kind step_unit_stop = {
+const struct txn_step_ops txn_step_unit_stop = {
 	.title = "%s stopped",
 	.live = true,
 	.program = true,

@@ -102,8 +102,8 @@ static int take_steps(struct txn *t, const struct plan *plan)
 					   .tool = from->tool,
 					   .must_hold = from->must_hold };
 		item->step = true;
-		item->subject = step_title(t->arena, step);
-		rc = step_prepare(t, step);
+		item->subject = txn_step_title(t->arena, step);
+		rc = txn_step_prepare(t, step);
 		if (rc)
 			return rc;
 		if (step->left)
@@ -182,7 +182,7 @@ static int keep_files(struct txn *t, const struct plan *plan)
 					file->kept.path);
 	}
 	for_each_mut(step, &t->steps) {
-		int rc = step->left ? 0 : step_keep(t, step);
+		int rc = step->left ? 0 : txn_step_keep(t, step);
 
 		if (rc)
 			return rc;
@@ -268,7 +268,7 @@ static int run_step(struct txn *t, struct txn_step *step, struct txn_item *item)
 		return rc;
 	step->begun = true;
 	TEST_POINT("running a step");
-	rc = step_run(t, step, item);
+	rc = txn_step_run(t, step, item);
 	if (rc == 0)
 		rc = txn_journal_write(t, "RAN %u", n);
 	if (rc == 0)
