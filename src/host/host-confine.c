@@ -86,18 +86,13 @@ void host_keep(const struct host *host, unsigned int needs)
 	confine_keep(needs_of(host, needs));
 }
 
-void host_confine(struct host *host, enum host_reach reach, unsigned int needs)
+void host_confine(struct host *host, enum confine_asks asks, bool threads, unsigned int needs)
 {
-	static const enum confine_asks asks[] = {
-		[HOST_READS] = ASKS_NOBODY,	    [HOST_READS_IN_BRIEF] = ASKS_NOBODY,
-		[HOST_ASKS_SYSTEMD] = ASKS_SYSTEMD, [HOST_ASKS_RDMA] = ASKS_RDMA,
-		[HOST_ASKS_GPUS] = ASKS_GPUS,
-	};
 	const struct confine how = {
 		.tree = host->is_running ? -1 : host->root,
 		.needs = needs_of(host, needs),
-		.threads = reach == HOST_READS_IN_BRIEF,
-		.asks = host->kind == HOST_LIVE ? asks[reach] : ASKS_NOBODY,
+		.threads = threads,
+		.asks = host->kind == HOST_LIVE ? asks : ASKS_NOBODY,
 	};
 
 	host->no_openat2 |= !confine(&how);

@@ -27,6 +27,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/confine.h"
 #include "base/span.h"
 
 /* Most bytes of one file, unless the caller knows better. */
@@ -85,16 +86,10 @@ void host_distrust_names(struct host *host, bool distrust);
  * host_set_process() is called before the child is made: from then on /proc/self/status and limits are those of the
  * caller. host_confine() is called in the child.
  */
-enum host_reach {
-	HOST_READS,
-	HOST_READS_IN_BRIEF, /* opens no library, and may have threads */
-	HOST_ASKS_SYSTEMD,
-	HOST_ASKS_RDMA, /* it asks RDMA devices */
-	HOST_ASKS_GPUS, /* it asks NVIDIA's driver */
-};
 void host_set_process(struct host *host);
-/* NEEDS: enum confine_needs of all its probes. */
-void host_confine(struct host *host, enum host_reach reach, unsigned int needs);
+/* ASKS counts on a live host only; with THREADS the child may have threads; NEEDS (enum confine_needs) are those of all
+ * its probes. */
+void host_confine(struct host *host, enum confine_asks asks, bool threads, unsigned int needs);
 /* Drops all capabilities but NEEDS (enum confine_needs) for the rest of the process. */
 void host_keep(const struct host *host, unsigned int needs);
 

@@ -211,7 +211,7 @@ const struct probe probe_nvml = {
 	.phase = 5,
 	.beside = true,
 	.deadline_ms = DEADLINE_MS,
-	.reach = HOST_ASKS_GPUS,
+	.asks = ASKS_GPUS,
 	.is_wanted = is_wanted,
 	PROBE_SECTION(nvml),
 	.run = run,

@@ -165,13 +165,14 @@ static void run_probe(struct run *run, size_t step)
 		probe->run(&run->ctx);
 }
 
-static enum host_reach reach_of(const struct run *run, size_t step)
+/* A preflight asks nobody but the driver. */
+static enum confine_asks asks_of(const struct run *run, size_t step)
 {
 	const struct probe *probe = run->steps[step];
 
-	if (run->ctx.brief && probe->reach != HOST_ASKS_GPUS)
-		return HOST_READS_IN_BRIEF;
-	return host_kind(run->ctx.host) == HOST_LIVE ? probe->reach : HOST_READS;
+	if (run->ctx.brief && probe->asks != ASKS_GPUS)
+		return ASKS_NOBODY;
+	return host_kind(run->ctx.host) == HOST_LIVE ? probe->asks : ASKS_NOBODY;
 }
 
 static bool is_wanted(const struct run *run, size_t step)
@@ -187,7 +188,7 @@ static size_t end_of_steps(const struct run *run, size_t first)
 	size_t i = first + 1;
 
 	while (i < run->count && !run->steps[i]->is_wanted &&
-	       reach_of(run, i) == reach_of(run, first))
+	       asks_of(run, i) == asks_of(run, first))
 		i++;
 	return i;
 }
@@ -221,7 +222,8 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 	run->ctx.node = &watch->node;
 	run->ctx.arena = run->window.arena;
 	host_begin_child(run->ctx.host, watch->trace);
-	host_confine(run->ctx.host, reach_of(run, first), needs);
+	host_confine(run->ctx.host, asks_of(run, first),
+		     run->ctx.brief && run->steps[first]->asks != ASKS_GPUS, needs);
 	for (size_t i = first; i < run->last; i++) {
 		uint64_t start = clock_us();
 

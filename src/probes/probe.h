@@ -42,7 +42,7 @@ struct probe {
 	 * driver. */
 	int phase;
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
-	enum host_reach reach;	  /* whom RUN asks, besides files: see host_confine() */
+	enum confine_asks asks;	  /* whom RUN asks, besides files */
 	unsigned int needs;	  /* enum confine_needs: what it reads takes these capabilities */
 	/* A probe that waits for a device and needs no other probe's facts. On a running host it begins before the
 	 * others and has its own child, which they do not wait for. It must be the last probe and have is_wanted. */

@@ -327,7 +327,7 @@ const struct probe probe_services = {
 	.name = "services",
 	.phase = 1,
 	.needs = NEEDS_PROCESSES,
-	.reach = HOST_ASKS_SYSTEMD,
+	.asks = ASKS_SYSTEMD,
 	PROBE_SECTION(services),
 	.run = run,
 	.brief = run_brief,

@@ -327,6 +327,6 @@ const struct probe probe_verbs = {
 	.name = "verbs",
 	.phase = 2,
 	.is_hardware = true,
-	.reach = HOST_ASKS_RDMA,
+	.asks = ASKS_RDMA,
 	.run = run,
 };
