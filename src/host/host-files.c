@@ -524,7 +524,7 @@ struct host *host_open_tree(const struct root *root, char error[256])
 	}
 	host->kind = HOST_TREE;
 	host->ops = &host_files_ops;
-	host->directory = root->name;
+	host->root_name = root->name;
 	host->device = root->device;
 	host->inode = root->inode;
 	host->root = fcntl(root->fd, F_DUPFD_CLOEXEC, 3);
@@ -542,7 +542,7 @@ static void native_path(struct host *host, const char *path, char native[PATH_MA
 	if (own_descriptors(host) >= 0)
 		snprintf(native, PATH_MAX, "/proc/self/fd/%d%s", host->root, path);
 	else
-		snprintf(native, PATH_MAX, "%s%s", host->directory, path);
+		snprintf(native, PATH_MAX, "%s%s", host->root_name, path);
 }
 
 /* The file inside the root and the file that a library opens by its native path must be the same

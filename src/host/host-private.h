@@ -35,7 +35,7 @@ struct host {
 	enum host_kind kind;
 	const struct host_ops *ops;
 	int root;		/* tree: the folder; live: -1 */
-	const char *directory;	/* tree: its name, borrowed */
+	const char *root_name;	/* tree: the name of that folder, borrowed */
 	uint64_t device, inode; /* tree: of that folder */
 	int own; /* /proc/self/fd of this process, once KNOWS_OWN; -1: there is none */
 	struct area areas[AREAS_MAX]; /* tree: those asked about so far */

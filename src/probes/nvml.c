@@ -59,7 +59,7 @@ static const char *find_elsewhere(struct host *host)
 }
 
 /* Finds the library by the dynamic loader's cache, which only root can write. LD_LIBRARY_PATH and the working
- * directory are not trusted. */
+ * folder are not trusted. */
 static const char *find_library(struct host *host, struct arena *arena)
 {
 	_cleanup_dynamic_loader_ struct dynamic_loader loader;

@@ -165,7 +165,7 @@ static void run_probe(struct run *run, size_t step)
 		probe->run(&run->ctx);
 }
 
-/* A preflight asks nobody but the driver. */
+/* A preflight asks only the driver. */
 static enum confine_asks asks_of(const struct run *run, size_t step)
 {
 	const struct probe *probe = run->steps[step];

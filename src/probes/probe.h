@@ -112,33 +112,39 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 
 /* ---- readers that turn a file into one fact: known, absent (not there) or unknown ---- */
 
-/* The content without blanks at its ends. */
+/* Reads the content without blanks at its ends. */
 HOST_PATH(3)
 void probe_str(struct probe_context *ctx, struct fact_str *fact, const char *format, ...);
-/* A number as C writes it; anything else is unknown, with a gap. */
+/* Reads a number as C writes it; anything else is unknown, with a gap. */
 HOST_PATH(3)
 void probe_u64(struct probe_context *ctx, struct fact_u64 *fact, const char *format, ...);
-/* The last part of a link's target. */
+/* Reads the last part of a link's target. */
 HOST_PATH(3)
 void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *format, ...);
-/* Returns true for a container with files of its own. It has its host's kernel and none of what that kernel was
- * configured with, which PATH is then said to be missing from. After phase 0. */
+/* Returns true for a container with files of its own, and notes a gap for PATH: the host's kernel was configured with
+ * files that are not there. Only after phase 0. */
 bool probe_hides_host(struct probe_context *ctx, const char *path);
 
+/* Returns what the user wants to be asked of the driver. */
 enum probe_nvml probe_asks_nvml(const struct probe_context *ctx);
 
-/* The command line that the kernel has, or that an image's next boot has; 0 or negative errno, -ENODATA: not known. */
+/* ---- what one probe does for others: each is in the file of that probe ---- */
+
+/* In cmdline.c: reads the command line of the kernel, or of a mounted image's next boot. Returns 0 or negative errno,
+ * -ENODATA if it is not known. */
 int probe_read_cmdline(struct probe_context *ctx, struct text *text);
-/* cmdline.running and its words. */
+/* Fills cmdline.running and its words. */
 void probe_set_cmdline(struct probe_context *ctx, struct span text);
 
-/* driver.gsp_firmware, once driver.version is known. */
+/* In driver.c: fills driver.gsp_firmware. driver.version must be known. */
 void probe_find_gsp_firmware(struct probe_context *ctx);
 
-/* The parameters of a module that is in modules.loaded. */
+/* In modules.c: fills the parameters of a module that is in modules.loaded. */
 void probe_read_params(struct probe_context *ctx, const char *name);
-/* Returns true if libkmod answers for the node: a running host, or a capture of one. */
+/* In libkmod.c. Returns true if libkmod answers for the node: a running host, or a capture of one. */
 bool probe_has_libkmod(struct probe_context *ctx);
+
+/* ---- for all probes ---- */
 
 /* Returns true if FACT is read. A preflight reads only the facts that its rules need. */
 bool probe_is_wanted(const struct probe_context *ctx, const char *fact);
