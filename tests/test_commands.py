@@ -253,7 +253,7 @@ def test_a_folder_of_the_caller(stages, sandbox, place):
 
 def test_commands_are_made_in_one_place():
     """base/command.c: no other text that has a command takes a word by %s. What is between quotes there is looked at by
-    command_can_quote(), and a whole command may be put behind another."""
+    shell_can_quote(), and a whole command may be put behind another."""
     known = {("driver-params.c", "NVreg_RegistryDwords"), ("gpu-reset.c", "sudo systemctl stop%s"),
              ("modules.c", "printf '%s'"),
              ("modules-peermem-loaded.c", "systemctl disable --now nv_peer_mem"),
@@ -268,7 +268,7 @@ def test_commands_are_made_in_one_place():
                 text = re.sub(r'"\s*\n\s*"', "", file.read())
             for call in re.finditer(r'\b(text_printf|arena_printf)\(\s*[\w>-]+(?:->\w+)*,\s*"((?:[^"\\]|\\.)*)"', text):
                 if re.search(r"(sudo|\| *tee|devlink dev|journalctl -\w|systemctl (en|dis|un|st|re)\w+) .*%s", call[2]) \
-                        and "command_name(" not in text[call.end():call.end() + 200] \
+                        and "shell_name(" not in text[call.end():call.end() + 200] \
                         and not [1 for f, part in known if f == name and part in call[2]]:
                     wrong.append("%s: %s" % (name, call[2][:100]))
     assert not wrong, "\n".join(wrong)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "advice/steps-private.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "query/distribution.h"
 #include "query/kind.h"
 
@@ -45,7 +45,7 @@ void steps_add_commands(struct steps *steps, const struct steps_request *request
 		words = arena_printf(arena, " --profile %s",
 				     steps_profile_words(request->profiles, arena));
 	if (request->root)
-		root = arena_printf(arena, " --root %s", command_quote(arena, request->root));
+		root = arena_printf(arena, " --root %s", shell_quote(arena, request->root));
 	/* A user's container rarely has sudo. */
 	steps->check_command = arena_printf(
 		arena, "%snvnodecheck doctor%s%s",
@@ -72,11 +72,11 @@ static const char *initramfs_command(const struct steps *steps)
 	const char *command = NULL, *other;
 
 	if (is_known(node->os.kernel))
-		command = command_rebuild_initramfs(arena, node, node->os.kernel.value);
+		command = shell_rebuild_initramfs(arena, node, node->os.kernel.value);
 	if (!is_known(*next) || str_is(*next, node->os.kernel.value))
 		return command;
-	other = command_rebuild_initramfs(arena, node, next->value);
-	return same_text(command, other) ? command : command_join(arena, command, other);
+	other = shell_rebuild_initramfs(arena, node, next->value);
+	return same_text(command, other) ? command : shell_join(arena, command, other);
 }
 
 #define COMMANDS_MAX 8 /* different commands for one problem */
@@ -88,7 +88,7 @@ static const char *command_of(const struct steps *steps, const struct finding *f
 	const char *text = finding_command(f), *bdf = f->answer.subject, *at;
 
 	while (text && (at = strstr(text, "BDF"))) {
-		if (!bdf || !strchr(bdf, ':') || !command_is_plain(bdf))
+		if (!bdf || !strchr(bdf, ':') || !shell_is_plain(bdf))
 			return NULL;
 		text = arena_printf(steps->report->arena, "%.*s%s%s", (int)(at - text), text, bdf,
 				    at + strlen("BDF"));
@@ -113,7 +113,7 @@ static const char *append(struct arena *arena, const char *all, const char *one)
 
 	if (tail && own && strcmp(tail, own) == 0)
 		all = arena_strndup(arena, all, (size_t)(tail - all));
-	return all ? command_join(arena, all, one) : one;
+	return all ? shell_join(arena, all, one) : one;
 }
 
 /* Returns the commands for all members, each once. */
@@ -133,8 +133,8 @@ static const char *for_members(const struct steps *steps, const struct problem *
 		else
 			all = append(arena, all, one);
 	}
-	return left ? command_join(arena, all,
-				   arena_printf(arena, "# the same for %" PRIu32 " more", left))
+	return left ? shell_join(arena, all,
+				 arena_printf(arena, "# the same for %" PRIu32 " more", left))
 		    : all;
 }
 
@@ -150,7 +150,7 @@ const char *steps_command_of(const struct steps *steps, const struct problem *p)
 	image = initramfs_command(steps);
 	if (!command || !image || strstr(command, image))
 		return command ? command : image;
-	return command_join(steps->report->arena, command, image);
+	return shell_join(steps->report->arena, command, image);
 }
 
 static const char *restart_command(const struct steps *steps)
@@ -176,11 +176,11 @@ static const char *drain_command(const struct steps *steps, bool resume)
 	if (!is_known(node->os.hostname) || !node_is(node, KIND_SLURM) || steps->elsewhere)
 		return NULL;
 	name = arena_strndup(arena, name, strcspn(name, "."));
-	return resume ? command_printf(arena, "sudo scontrol update nodename=%s state=resume", name)
-		      : command_printf(arena,
-				       "sudo scontrol update nodename=%s state=drain "
-				       "reason=nvnodecheck",
-				       name);
+	return resume ? shell_printf(arena, "sudo scontrol update nodename=%s state=resume", name)
+		      : shell_printf(arena,
+				     "sudo scontrol update nodename=%s state=drain "
+				     "reason=nvnodecheck",
+				     name);
 }
 
 const char *steps_resume_command(const struct steps *steps)

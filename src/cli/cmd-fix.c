@@ -3,7 +3,7 @@
 #include <fnmatch.h>
 
 #include "advice/steps.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "cli/apply-plan.h"
 #include "cli/cmd.h"
 #include "cli/source.h"
@@ -57,9 +57,9 @@ static const char *apply_command(struct arena *arena, const struct options *opti
 	if (options->profiles)
 		arena_add(&text, " --profile %s", steps_profile_words(options->profiles, arena));
 	if (options->root)
-		arena_add(&text, " --root %s", command_quote(arena, options->root));
+		arena_add(&text, " --root %s", shell_quote(arena, options->root));
 	for (size_t i = 0; i < options->args_count; i++)
-		arena_add(&text, " %s", command_quote(arena, options->args[i]));
+		arena_add(&text, " %s", shell_quote(arena, options->args[i]));
 	return arena_added(&text);
 }
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "base/span.h"
 #include "fixes/cmdline-edit.h"
 #include "fixes/fix.h"
@@ -248,7 +248,7 @@ static bool edit_entry(struct fixing *f, const struct boot_entry *entry, struct 
 			"the arguments of %s are in GRUB's environment block; add them with: "
 			"grubby --update-kernel=ALL %s=%s",
 			draft->path, e.new ? "--args" : "--remove-args",
-			command_name(e.new ? e.new : e.old, "ARGUMENT"));
+			shell_name(e.new ? e.new : e.old, "ARGUMENT"));
 	edit_line(f, draft, number, e, CMDLINE_ENTRY, done);
 	return true;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "fixes/fix.h"
 #include "parse/kparam.h"
 #include "query/modprobe-dry-run.h"
@@ -98,7 +98,7 @@ static bool check_install(struct fixing *f, const char *name)
 				"%s:%llu loads %s with an install command, which this program "
 				"does not run; run modprobe %s",
 				c->file.value, (unsigned long long)c->line.value, name,
-				command_name(written(f, name), "NAME"));
+				shell_name(written(f, name), "NAME"));
 	return true;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "base/span.h"
 #include "fixes/fix.h"
 #include "probes/limit-launchers.h"
@@ -92,7 +92,7 @@ static bool drop_in(struct fixing *f, const struct limit *limit, const char *uni
 	if (draft_differs(draft))
 		fix_step(f, PLAN_DAEMON_RELOAD, NULL, NULL);
 	fix_does(f, ACTIVATION_RESTART, "set %s=%s for %s", limit->key, limit->unit_value, unit);
-	fix_then_run(f, "systemctl restart %s", command_name(unit, "UNIT"));
+	fix_then_run(f, "systemctl restart %s", shell_name(unit, "UNIT"));
 	fix_costs(f, starts_logins(unit)
 			     ? "Log in again: open sessions stay and keep the old limit."
 			     : "Jobs that run keep the old limit.");

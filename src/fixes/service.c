@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "fixes/fix.h"
 #include "query/gpus.h"
 #include "query/node-find.h"
@@ -78,14 +78,14 @@ static void start(struct fixing *f, const char *unit)
 	if (str_is(service->load, "masked") || str_is(service->enabled, "masked")) {
 		fix_refuse(f,
 			   "%s is masked; unmask it by hand if it should run: systemctl unmask %s",
-			   unit, command_name(unit, "UNIT"));
+			   unit, shell_name(unit, "UNIT"));
 		return;
 	}
 	if (manager && !load_way_to_switches(f, &loads))
 		return;
 	if (str_is(service->active, "failed") && !loads) {
 		fix_refuse(f, "%s was started and failed; for the reason, run journalctl -u %s",
-			   unit, command_name(unit, "UNIT"));
+			   unit, shell_name(unit, "UNIT"));
 		return;
 	}
 	if (manager && !check_fabric_manager(f))

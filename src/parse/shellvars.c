@@ -23,7 +23,7 @@ struct pending {
 };
 
 struct shell {
-	struct shell_variables *vars;
+	struct shellvars *vars;
 	struct span text;
 	size_t at;
 	uint64_t line;
@@ -67,7 +67,7 @@ static size_t name_length(struct span s)
 	return n;
 }
 
-static struct shell_variable *find_variable(struct shell_variables *vars, struct span name)
+static struct shellvar *find_variable(struct shellvars *vars, struct span name)
 {
 	for_each_mut(v, &vars->known)
 		if (v->name.n == name.n && memcmp(v->name.p, name.p, name.n) == 0)
@@ -75,16 +75,16 @@ static struct shell_variable *find_variable(struct shell_variables *vars, struct
 	return NULL;
 }
 
-static const char *get_variable(struct shell_variables *vars, struct span name)
+static const char *get_variable(struct shellvars *vars, struct span name)
 {
-	const struct shell_variable *v = find_variable(vars, name);
+	const struct shellvar *v = find_variable(vars, name);
 
 	return v ? v->value : "";
 }
 
-void shell_set(struct shell_variables *vars, struct span name, const char *value)
+void shellvars_set(struct shellvars *vars, struct span name, const char *value)
 {
-	struct shell_variable *v = find_variable(vars, name);
+	struct shellvar *v = find_variable(vars, name);
 	size_t n = strlen(value) + 1;
 
 	if (!v && vars->known.count == SHELL_VARIABLES_MAX)
@@ -397,13 +397,14 @@ static enum command_kind look_ahead(struct shell *s)
 	return kind;
 }
 
-static void assign(struct shell *s, const struct pending *p, shell_assigned *assigned, void *user)
+static void assign(struct shell *s, const struct pending *p, shellvars_assigned *assigned,
+		   void *user)
 {
-	shell_set(s->vars, p->name, p->value);
+	shellvars_set(s->vars, p->name, p->value);
 	assigned(user, p->name, p->value, p->line);
 }
 
-static void read_command(struct shell *s, shell_assigned *assigned, void *user)
+static void read_command(struct shell *s, shellvars_assigned *assigned, void *user)
 {
 	enum command_kind kind = look_ahead(s);
 	bool is_past = kind == COMMAND_OTHER;
@@ -425,8 +426,8 @@ static void read_command(struct shell *s, shell_assigned *assigned, void *user)
 		assign(s, &s->pending[i], assigned, user);
 }
 
-void shell_read(struct shell_variables *vars, struct span text, shell_assigned *assigned,
-		void *user)
+void shellvars_read(struct shellvars *vars, struct span text, shellvars_assigned *assigned,
+		    void *user)
 {
 	struct shell s = { .vars = vars, .text = text, .line = 1 };
 

@@ -17,25 +17,25 @@
 			      */
 #define SHELL_VARIABLES_MAX 256
 
-struct shell_variable {
+struct shellvar {
 	struct span name;
 	char *value;
 	size_t room;
 };
 
-struct shell_variables {
+struct shellvars {
 	struct arena *arena;
-	LIST(struct shell_variable) known;
+	LIST(struct shellvar) known;
 };
 
 /* VALUE is the variable's whole value from here on, what it had before included. */
-typedef void shell_assigned(void *user, struct span name, const char *value, uint64_t line);
+typedef void shellvars_assigned(void *user, struct span name, const char *value, uint64_t line);
 
 /* What the shell that sources the files assigns itself. NAME must stay. */
-void shell_set(struct shell_variables *vars, struct span name, const char *value);
+void shellvars_set(struct shellvars *vars, struct span name, const char *value);
 
 /* Reads one file; VARS holds what earlier ones assigned. TEXT must stay. */
-void shell_read(struct shell_variables *vars, struct span text, shell_assigned *assigned,
-		void *user);
+void shellvars_read(struct shellvars *vars, struct span text, shellvars_assigned *assigned,
+		    void *user);
 
 #endif

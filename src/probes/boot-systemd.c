@@ -112,7 +112,7 @@ static void ignore_assignment(void *user, struct span name, const char *value, u
 	(void)user, (void)name, (void)value, (void)line;
 }
 
-static const char *variable(const struct shell_variables *vars, const char *const *names)
+static const char *variable(const struct shellvars *vars, const char *const *names)
 {
 	for (; *names; names++)
 		for_each(v, &vars->known)
@@ -124,9 +124,9 @@ static const char *variable(const struct shell_variables *vars, const char *cons
 /* Takes the fields of os-release that systemd-boot shows and sorts by: bootspec_pick_name_version_sort_key() */
 static void take_osrel(struct bls_entry *e, struct arena *arena, const char *osrel)
 {
-	struct shell_variables vars = { .arena = arena };
+	struct shellvars vars = { .arena = arena };
 
-	shell_read(&vars, span_of(osrel), ignore_assignment, NULL);
+	shellvars_read(&vars, span_of(osrel), ignore_assignment, NULL);
 	e->title = variable(&vars,
 			    (const char *const[]){ "PRETTY_NAME", "IMAGE_ID", "NAME", "ID", NULL });
 	e->version = variable(&vars, (const char *const[]){ "IMAGE_VERSION", "VERSION",

@@ -13,7 +13,7 @@
 
 struct sources {
 	struct probe_context *ctx;
-	struct shell_variables vars;
+	struct shellvars vars;
 	struct fact_str file; /* being read */
 	size_t bytes;
 	bool unknown; /* a file could not be read */
@@ -114,9 +114,10 @@ static void read_shell(struct sources *s, const char *path)
 		return;
 	s->bytes += text.size;
 	/* The variables point into the text. */
-	shell_read(&s->vars,
-		   (struct span){ arena_strndup(s->ctx->arena, text.data, text.size), text.size },
-		   note_assignment, s);
+	shellvars_read(
+		&s->vars,
+		(struct span){ arena_strndup(s->ctx->arena, text.data, text.size), text.size },
+		note_assignment, s);
 }
 
 /* grub-mkconfig reads these; the folder is a patch of Debian's, in the order of names, and the loop's variable is x. */
@@ -135,7 +136,7 @@ static void read_grub(struct sources *s)
 		if (name.p[0] == '.' || !span_ends(name, ".cfg"))
 			continue;
 		snprintf(path, sizeof(path), "/etc/default/grub.d/%s", name.p);
-		shell_set(&s->vars, span_of("x"), path);
+		shellvars_set(&s->vars, span_of("x"), path);
 		read_shell(s, path);
 	}
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "base/span.h"
 
 static const struct {
@@ -87,8 +87,8 @@ static const char *run(struct arena *arena, const char *command, const char *pac
 	return package ? arena_printf(arena, "sudo %s %s", command, package) : NULL;
 }
 
-const char *command_install(struct arena *arena, const struct node *node,
-			    const struct package_names *names)
+const char *shell_install(struct arena *arena, const struct node *node,
+			  const struct package_names *names)
 {
 	if (is_image_based(node))
 		return is_ostree(node) ? run(arena, "rpm-ostree install", names->rhel) : NULL;
@@ -108,8 +108,8 @@ const char *command_install(struct arena *arena, const struct node *node,
 	return NULL;
 }
 
-const char *command_remove(struct arena *arena, const struct node *node,
-			   const struct package_names *names)
+const char *shell_remove(struct arena *arena, const struct node *node,
+			 const struct package_names *names)
 {
 	if (is_image_based(node))
 		return NULL;
@@ -129,17 +129,16 @@ const char *command_remove(struct arena *arena, const struct node *node,
 	return NULL;
 }
 
-const char *command_install_headers(struct arena *arena, const struct node *node,
-				    const char *release)
+const char *shell_install_headers(struct arena *arena, const struct node *node, const char *release)
 {
 	const struct package_names names = {
-		.debian = command_printf(arena, "linux-headers-%s", release),
-		.rhel = command_printf(arena, "kernel-devel-%s", release),
+		.debian = shell_printf(arena, "linux-headers-%s", release),
+		.rhel = shell_printf(arena, "kernel-devel-%s", release),
 		.suse = "kernel-default-devel",
 		.arch = "linux-headers",
 	};
 
-	return command_install(arena, node, &names);
+	return shell_install(arena, node, &names);
 }
 
 /* Debian and Arch have packages of dracut too. */
@@ -168,17 +167,17 @@ static const char *generator_of(const struct node *node, const char *release)
 	return distribution_generator(node);
 }
 
-const char *command_rebuild_initramfs(struct arena *arena, const struct node *node,
-				      const char *release)
+const char *shell_rebuild_initramfs(struct arena *arena, const struct node *node,
+				    const char *release)
 {
 	const char *generator = generator_of(node, release);
 
 	if (is_image_based(node))
 		return is_ostree(node) ? "sudo rpm-ostree initramfs --enable" : NULL;
 	if (same_text(generator, "initramfs-tools"))
-		return command_printf(arena, "sudo update-initramfs -u -k %s", release);
+		return shell_printf(arena, "sudo update-initramfs -u -k %s", release);
 	if (same_text(generator, "dracut"))
-		return command_printf(arena, "sudo dracut --force --kver %s", release);
+		return shell_printf(arena, "sudo dracut --force --kver %s", release);
 	if (same_text(generator, "mkinitcpio"))
 		return "sudo mkinitcpio -P";
 	return NULL;
@@ -192,7 +191,7 @@ static const char *add_quoted_argument(struct arena *arena, const struct node *n
 	struct span rest = span_of(argument), word;
 
 	while (span_cut(&rest, ';', &word))
-		if (!command_is_plain(arena_strndup(arena, word.p, word.n)))
+		if (!shell_is_plain(arena_strndup(arena, word.p, word.n)))
 			return NULL;
 	if (!known_is(node->boot.loader, BOOT_GRUB) ||
 	    distribution_of(node) != DISTRIBUTION_DEBIAN || is_image_based(node))
@@ -206,7 +205,7 @@ static const char *add_quoted_argument(struct arena *arena, const struct node *n
 
 /* A plain word only: it is put into a file that grub-mkconfig runs as a script of the shell, and then in grub.cfg, a script
  * of GRUB. Debian's and Ubuntu's grub-mkconfig reads the .cfg files of /etc/default/grub.d after /etc/default/grub. */
-const char *command_add_argument(struct arena *arena, const struct node *node, const char *argument)
+const char *shell_add_argument(struct arena *arena, const struct node *node, const char *argument)
 {
 	bool grub = known_is(node->boot.loader, BOOT_GRUB);
 
@@ -214,23 +213,21 @@ const char *command_add_argument(struct arena *arena, const struct node *node, c
 		return add_quoted_argument(arena, node, argument);
 	if (is_image_based(node))
 		return is_ostree(node)
-			       ? command_printf(arena,
-						"sudo rpm-ostree kargs --append-if-missing=%s",
-						argument)
+			       ? shell_printf(arena, "sudo rpm-ostree kargs --append-if-missing=%s",
+					      argument)
 			       : NULL;
 	if (distribution_of(node) == DISTRIBUTION_RHEL &&
 	    (grub || known_is(node->boot.loader, BOOT_GRUB_BLS)))
-		return command_printf(arena, "sudo grubby --update-kernel=ALL --args='%s'",
-				      argument);
+		return shell_printf(arena, "sudo grubby --update-kernel=ALL --args='%s'", argument);
 	if (!grub || distribution_of(node) != DISTRIBUTION_DEBIAN)
 		return NULL;
-	return command_printf(arena,
-			      "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX %s\"' | sudo tee -a "
-			      "/etc/default/grub.d/zz-gpu.cfg\nsudo update-grub",
-			      argument);
+	return shell_printf(arena,
+			    "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX %s\"' | sudo tee -a "
+			    "/etc/default/grub.d/zz-gpu.cfg\nsudo update-grub",
+			    argument);
 }
 
-const char *command_write_entries(const struct node *node)
+const char *shell_write_entries(const struct node *node)
 {
 	if (!known_is(node->boot.loader, BOOT_GRUB) || is_image_based(node))
 		return NULL;
@@ -248,16 +245,16 @@ const char *command_write_entries(const struct node *node)
 	return NULL;
 }
 
-const char *command_owner(struct arena *arena, const struct node *node, const char *path)
+const char *shell_owner(struct arena *arena, const struct node *node, const char *path)
 {
 	switch (distribution_of(node)) {
 	case DISTRIBUTION_DEBIAN:
-		return command_printf(arena, "dpkg -S %s", path);
+		return shell_printf(arena, "dpkg -S %s", path);
 	case DISTRIBUTION_RHEL:
 	case DISTRIBUTION_SUSE:
-		return command_printf(arena, "rpm -qf %s", path);
+		return shell_printf(arena, "rpm -qf %s", path);
 	case DISTRIBUTION_ARCH:
-		return command_printf(arena, "pacman -Qo %s", path);
+		return shell_printf(arena, "pacman -Qo %s", path);
 	case DISTRIBUTION_UNKNOWN:
 		break;
 	}

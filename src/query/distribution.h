@@ -2,7 +2,7 @@
 /*
  * distribution.h - the commands of this node's distribution: one command, ready to paste, instead of a list of the
  * commands of all distributions. Each function returns NULL if the distribution or its command is not known, or if a
- * word of the node must not be put into a command (base/command.h).
+ * word of the node must not be put into a command (base/shell.h).
  */
 #ifndef DISTRIBUTION_H
 #define DISTRIBUTION_H
@@ -27,23 +27,22 @@ const char *distribution_generator(const struct node *node);
 struct package_names {
 	const char *debian, *rhel, *suse, *arch;
 };
-const char *command_install(struct arena *arena, const struct node *node,
-			    const struct package_names *names);
+const char *shell_install(struct arena *arena, const struct node *node,
+			  const struct package_names *names);
 /* Removes them: each name can be several packages. */
-const char *command_remove(struct arena *arena, const struct node *node,
-			   const struct package_names *names);
+const char *shell_remove(struct arena *arena, const struct node *node,
+			 const struct package_names *names);
 /* The headers that modules of kernel RELEASE are built with. */
-const char *command_install_headers(struct arena *arena, const struct node *node,
-				    const char *release);
+const char *shell_install_headers(struct arena *arena, const struct node *node,
+				  const char *release);
 /* Rebuilds the initramfs of kernel RELEASE, by the generator that made the present one. */
-const char *command_rebuild_initramfs(struct arena *arena, const struct node *node,
-				      const char *release);
+const char *shell_rebuild_initramfs(struct arena *arena, const struct node *node,
+				    const char *release);
 /* Adds ARGUMENT, which can be a list with semicolons, to the kernel command line of every later boot. */
-const char *command_add_argument(struct arena *arena, const struct node *node,
-				 const char *argument);
+const char *shell_add_argument(struct arena *arena, const struct node *node, const char *argument);
 /* Makes the boot loader's entries again from its configuration. */
-const char *command_write_entries(const struct node *node);
+const char *shell_write_entries(const struct node *node);
 /* Says which package a file belongs to. */
-const char *command_owner(struct arena *arena, const struct node *node, const char *path);
+const char *shell_owner(struct arena *arena, const struct node *node, const char *path);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "parse/version.h"
 #include "query/distribution.h"
 #include "query/node-find.h"
@@ -24,7 +24,7 @@ static const struct software_item *find_only(const struct node *node, const char
 }
 
 /* DKMS has its sources in /usr/src/MODULE-VERSION and names them MODULE/VERSION (dkms(8)). */
-const char *command_dkms_rebuild(struct arena *arena, const struct node *node, const char *sources)
+const char *shell_dkms_rebuild(struct arena *arena, const struct node *node, const char *sources)
 {
 	const struct software_item *item = find_only(node, sources);
 	const char *folder = item ? strrchr(item->path.value, '/') : NULL, *dash, *name;
@@ -35,9 +35,9 @@ const char *command_dkms_rebuild(struct arena *arena, const struct node *node, c
 	if (!dash)
 		return NULL;
 	name = arena_printf(arena, "%.*s/%s", (int)(dash - folder - 1), folder + 1, dash + 1);
-	return command_printf(
-		arena, "sudo dkms build --force %s -k %s\nsudo dkms install --force %s -k %s", name,
-		node->os.kernel.value, name, node->os.kernel.value);
+	return shell_printf(arena,
+			    "sudo dkms build --force %s -k %s\nsudo dkms install --force %s -k %s",
+			    name, node->os.kernel.value, name, node->os.kernel.value);
 }
 
 /* ---- what was not built ---- */
@@ -144,20 +144,20 @@ static bool is_cured_by_build(const struct dkms_package *package)
 	       package->cause.value != BUILD_LICENSE && package->cause.value != BUILD_SOURCE;
 }
 
-static const char *command_build_for(struct arena *arena, const struct dkms_package *package,
-				     const char *release)
+static const char *shell_build_for(struct arena *arena, const struct dkms_package *package,
+				   const char *release)
 {
-	return command_printf(arena, "sudo dkms install %s/%s -k %s", package->name.value,
-			      package->version.value, release);
+	return shell_printf(arena, "sudo dkms install %s/%s -k %s", package->name.value,
+			    package->version.value, release);
 }
 
-const char *command_dkms_install(struct arena *arena, const struct node *node, const char *sources,
-				 const char *version, const char *release)
+const char *shell_dkms_install(struct arena *arena, const struct node *node, const char *sources,
+			       const char *version, const char *release)
 {
 	for_each(package, &node->dkms.packages)
 		if (same_text(dkms_sources(package), sources) && str_is(package->version, version))
-			return command_printf(arena, "sudo dkms install --force %s/%s -k %s",
-					      package->name.value, version, release);
+			return shell_printf(arena, "sudo dkms install --force %s/%s -k %s",
+					    package->name.value, version, release);
 	return NULL;
 }
 
@@ -170,17 +170,17 @@ static bool is_wanted_now(const struct node *node, const struct dkms_package *pa
 	       !is_known(node->os.next_boot);
 }
 
-static const char *command_with_headers(struct arena *arena, const struct node *node,
-					const struct dkms_package *package, const char *release)
+static const char *shell_with_headers(struct arena *arena, const struct node *node,
+				      const struct dkms_package *package, const char *release)
 {
-	const char *headers = command_install_headers(arena, node, release);
+	const char *headers = shell_install_headers(arena, node, release);
 
-	const char *build = headers ? command_join(arena, headers,
-						   command_build_for(arena, package, release))
+	const char *build = headers ? shell_join(arena, headers,
+						 shell_build_for(arena, package, release))
 				    : NULL;
 
 	return build && is_wanted_now(node, package, release)
-		       ? command_join(arena, build, "sudo modprobe nvidia")
+		       ? shell_join(arena, build, "sudo modprobe nvidia")
 		       : build;
 }
 
@@ -197,9 +197,9 @@ static void fill_failure(struct arena *arena, const struct node *node,
 							     : "no known cause is in its log");
 	reason->remedy = remedy_of_failure(arena, package, release);
 	if (headers)
-		reason->command = command_with_headers(arena, node, package, release);
+		reason->command = shell_with_headers(arena, node, package, release);
 	else if (is_cured_by_build(package))
-		reason->command = command_build_for(arena, package, release);
+		reason->command = shell_build_for(arena, package, release);
 	reason->fact = fact_path(arena, "dkms.packages", package->path.value,
 				 is_known(package->error) ? "error" : "failed_kernel");
 }
@@ -227,7 +227,7 @@ bool dkms_reason_of(struct arena *arena, const struct node *node,
 		arena,
 		"Install the headers of kernel %s, then build the module with DKMS and load it.",
 		release);
-	reason->command = command_with_headers(arena, node, package, release);
+	reason->command = shell_with_headers(arena, node, package, release);
 	reason->fact = "dkms.headers";
 	return true;
 }

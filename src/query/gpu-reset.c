@@ -2,7 +2,7 @@
 #include "query/gpu-reset.h"
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "query/node-find.h"
 
 /* In the order in which they are started: GPUs join the fabric that fabric manager has made. */
@@ -12,7 +12,7 @@ static const char *const holders[] = {
 	"nvidia-dcgm",
 };
 
-const char *command_reset_gpus(struct arena *arena, const struct node *node)
+const char *shell_reset_gpus(struct arena *arena, const struct node *node)
 {
 	const char *list = "";
 

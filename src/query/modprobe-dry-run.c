@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "parse/module.h"
 #include "query/module-find.h"
 #include "query/signature.h"
@@ -223,7 +223,7 @@ static struct load_verdict check_file(const struct search *s, const struct load_
 			  arena_printf(s->arena, "modules.dep names %s, and there is no such file",
 				       m->path.value),
 			  arena_printf(s->arena, "Run depmod -a %s.",
-				       command_name(s->node->loads.kernel.value, "RELEASE")));
+				       shell_name(s->node->loads.kernel.value, "RELEASE")));
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
 		struct load_verdict verdict = checks[i](s, m);
 
@@ -350,7 +350,7 @@ static struct load_verdict run_commands(struct search *s, const struct modprobe_
 					s->arena,
 					"Remove the %s. If the initramfs has it too, rebuild the "
 					"initramfs. Then run modprobe %s.",
-					lines_of(s, line), command_name(name, "MODULE")),
+					lines_of(s, line), shell_name(name, "MODULE")),
 			};
 	}
 	return verdict;
@@ -428,7 +428,7 @@ static const char *cure_of_absence(const struct search *s, const char *name)
 
 	if (file && known_is(file->indexed, false))
 		return arena_printf(s->arena, "Run depmod -a %s: modules.dep does not list %s.",
-				    command_name(release, "RELEASE"), file->path.value);
+				    shell_name(release, "RELEASE"), file->path.value);
 	if (strncmp(name, "nvidia", strlen("nvidia")) == 0)
 		return arena_printf(
 			s->arena,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "query/distribution.h"
 #include "query/dkms.h"
 #include "query/module-block.h"
@@ -45,12 +45,12 @@ static size_t find_watched(const char *name)
 }
 
 /* Headers first: without them DKMS builds nothing. */
-static const char *command_build(struct arena *arena, const struct node *node, const char *sources)
+static const char *shell_build(struct arena *arena, const struct node *node, const char *sources)
 {
-	const char *build = sources ? command_dkms_rebuild(arena, node, sources) : NULL;
-	const char *headers = command_install_headers(arena, node, node->os.kernel.value);
+	const char *build = sources ? shell_dkms_rebuild(arena, node, sources) : NULL;
+	const char *headers = shell_install_headers(arena, node, node->os.kernel.value);
 
-	return build && headers ? command_join(arena, headers, build) : build;
+	return build && headers ? shell_join(arena, headers, build) : build;
 }
 
 /* DKMS installs below this folder on Debian, Ubuntu and SUSE: the module of another kernel there is of DKMS. */
@@ -62,13 +62,13 @@ static bool is_built_by_dkms(const struct node *node, const char *name)
 	return false;
 }
 
-static const char *command_dkms_autoinstall(struct arena *arena, const struct node *node,
-					    const char *kernel)
+static const char *shell_dkms_autoinstall(struct arena *arena, const struct node *node,
+					  const char *kernel)
 {
-	const char *headers = command_install_headers(arena, node, kernel);
-	const char *build = command_printf(arena, "sudo dkms autoinstall -k %s", kernel);
+	const char *headers = shell_install_headers(arena, node, kernel);
+	const char *build = shell_printf(arena, "sudo dkms autoinstall -k %s", kernel);
 
-	return headers && build ? command_join(arena, headers, build) : build;
+	return headers && build ? shell_join(arena, headers, build) : build;
 }
 
 static void answer_no_file(struct module_load *load, const struct node *node, const char *name,
@@ -96,9 +96,9 @@ static void answer_no_file(struct module_load *load, const struct node *node, co
 			kernel);
 		return;
 	}
-	load->command = command_build(arena, node, sources);
+	load->command = shell_build(arena, node, sources);
 	if (!load->command && is_built_by_dkms(node, name))
-		load->command = command_dkms_autoinstall(arena, node, kernel);
+		load->command = shell_dkms_autoinstall(arena, node, kernel);
 	if (load->command)
 		load->remedy = arena_printf(arena, "Build %s for kernel %s, then load it.", written,
 					    kernel);
@@ -129,9 +129,9 @@ struct module_load module_load_of(const struct node *node, const char *name, str
 	load.remedy = load.why_not ? arena_printf(arena, "Remove \"%s\", then load %s.",
 						  load.why_not, written)
 				   : arena_printf(arena, "Load %s, now and at boot.", written);
-	load.command = command_printf(arena,
-				      "sudo modprobe %s\n"
-				      "echo %s | sudo tee /etc/modules-load.d/%s.conf",
-				      written, written, written);
+	load.command = shell_printf(arena,
+				    "sudo modprobe %s\n"
+				    "echo %s | sudo tee /etc/modules-load.d/%s.conf",
+				    written, written, written);
 	return load;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/command.h"
+#include "base/shell.h"
 #include "render/render.h"
 #include "txn/repair-outcome.h"
 
@@ -144,7 +144,7 @@ enum exit_status render_outcome_text(const struct repair_outcome *o,
 	if (o->txn->result == TXN_APPLIED)
 		page_printf(&page, "To undo it, run: nvnodecheck undo %s%s%s\n", o->txn->id,
 			    options->root ? " --root " : "",
-			    options->root ? command_quote(o->arena, options->root) : "");
+			    options->root ? shell_quote(o->arena, options->root) : "");
 	return page_end(&page, status);
 }
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/command.h"
 #include "base/escape.h"
+#include "base/shell.h"
 #include "fixes/plan-make.h"
 #include "fixes/unified.h"
 #include "query/kind.h"
@@ -265,21 +265,21 @@ static const char *by_hand(struct arena *arena, const struct plan_step *s)
 	case PLAN_DAEMON_RELOAD:
 		return "systemctl daemon-reload";
 	case PLAN_LOAD_MODULE:
-		return command_printf(arena, "modprobe %s", s->subject);
+		return shell_printf(arena, "modprobe %s", s->subject);
 	case PLAN_UNLOAD_MODULE:
-		return command_printf(arena, "modprobe -r %s", s->subject);
+		return shell_printf(arena, "modprobe -r %s", s->subject);
 	case PLAN_UNIT_ENABLE:
-		return command_printf(arena, "systemctl enable %s", s->subject);
+		return shell_printf(arena, "systemctl enable %s", s->subject);
 	case PLAN_UNIT_DISABLE:
-		return command_printf(arena, "systemctl disable %s", s->subject);
+		return shell_printf(arena, "systemctl disable %s", s->subject);
 	case PLAN_UNIT_START:
-		return command_printf(arena, "systemctl start %s", s->subject);
+		return shell_printf(arena, "systemctl start %s", s->subject);
 	case PLAN_UNIT_STOP:
-		return command_printf(arena, "systemctl stop %s", s->subject);
+		return shell_printf(arena, "systemctl stop %s", s->subject);
 	case PLAN_SYSCTL:
-		return command_printf(arena, "sysctl -w %s", s->subject);
+		return shell_printf(arena, "sysctl -w %s", s->subject);
 	case PLAN_DEPMOD:
-		return command_printf(arena, "depmod -a %s", s->subject);
+		return shell_printf(arena, "depmod -a %s", s->subject);
 	default:
 		return command(arena, s->argv);
 	}

@@ -6,7 +6,7 @@
 #include <locale.h>
 #include <string.h>
 
-#include "base/command.h"
+#include "base/shell.h"
 #include "render/step-words.h"
 #include "render/topo.h"
 
@@ -347,7 +347,7 @@ static void print_settings(struct drawing *d)
 		    page_style(d->page, STYLE_BOLD), page_style(d->page, STYLE_PLAIN));
 	for_each(s, &settings) {
 		page_printf(d->page, "export %s=%s\n", s->name,
-			    command_quote(d->topo->arena, s->value));
+			    shell_quote(d->topo->arena, s->value));
 		page_printf(d->page, "    # %s\n", s->reason);
 	}
 }

@@ -84,13 +84,13 @@ static bool in_sources(const struct node *node, const struct kparam *arg)
 static void fail_not_written(struct rule_context *ctx, const struct cmdline_text *source,
 			     const char *argument)
 {
-	const char *command = command_write_entries(ctx->node);
+	const char *command = shell_write_entries(ctx->node);
 
 	FAIL(ctx, .subject = argument,
 	     .observed = text_printf(ctx, "in %s, and not in the entry that boots next",
 				     source->file.value),
 	     .expected = "in the entry that boots next",
-	     .command = command ? command : command_add_argument(ctx->arena, ctx->node, argument),
+	     .command = command ? command : shell_add_argument(ctx->arena, ctx->node, argument),
 	     .evidence = { text_printf(ctx, "cmdline.sources[#%zu].text",
 				       (size_t)(source - ctx->node->cmdline.sources.items)),
 			   "cmdline.staged.text" });
@@ -152,7 +152,7 @@ static void check_other_sources(struct rule_context *ctx, const char *staged)
 						known_is(ctx->node->boot.loader, BOOT_GRUB)
 							? "/etc/default/grub"
 							: "/etc/kernel/cmdline"),
-					.command = command_write_entries(ctx->node),
+					.command = shell_write_entries(ctx->node),
 					.evidence = {
 						text_printf(ctx, "cmdline.sources[#%zu].text",
 							    (size_t)(s - cmdline->sources.items)),
@@ -199,8 +199,8 @@ static void check_lost(struct rule_context *ctx, const char *running, const char
 					"wanted, only reboot.",
 					format_arg(ctx, &arg)),
 				.command = is_often_kept(&arg)
-						   ? command_add_argument(ctx->arena, ctx->node,
-									  format_arg(ctx, &arg))
+						   ? shell_add_argument(ctx->arena, ctx->node,
+									format_arg(ctx, &arg))
 						   : NULL,
 				.evidence = { "cmdline.running", "cmdline.staged.text" });
 }

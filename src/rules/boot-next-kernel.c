@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/skip.h"
 #include "query/distribution.h"
 #include "query/module-find.h"
@@ -37,14 +37,14 @@ static const char *missing_for(struct rule_context *ctx, const char *release)
 
 static void fail_missing(struct rule_context *ctx, const char *release, const char *missing)
 {
-	const char *headers = command_install_headers(ctx->arena, ctx->node, release);
-	const char *build = command_printf(ctx->arena, "sudo dkms autoinstall -k %s", release);
+	const char *headers = shell_install_headers(ctx->arena, ctx->node, release);
+	const char *build = shell_printf(ctx->arena, "sudo dkms autoinstall -k %s", release);
 	bool dkms = node_software(ctx->node, "dkms");
 
 	FAIL(ctx,
 	     .observed = text_printf(ctx, "kernel %s boots next and lacks %s", release, missing),
 	     .expected = text_printf(ctx, "the modules in use now, built for %s", release),
-	     .command = dkms && build ? command_join(ctx->arena, headers, build) : NULL,
+	     .command = dkms && build ? shell_join(ctx->arena, headers, build) : NULL,
 	     .evidence = { "boot.next_kernel", "modules.files", "os.kernel" });
 }
 
@@ -143,7 +143,7 @@ static const char *initramfs_remedy(struct rule_context *ctx, const char *releas
 				 "Build the initramfs of kernel %s%s, and write the boot loader's "
 				 "configuration again.",
 				 release,
-				 command_rebuild_initramfs(ctx->arena, ctx->node, release)
+				 shell_rebuild_initramfs(ctx->arena, ctx->node, release)
 					 ? ""
 					 : " with this distribution's tool")
 		       : NULL;
@@ -172,8 +172,7 @@ static void check_next_initramfs(struct rule_context *ctx)
 			     other->title.value),
 		     .expected = "an initramfs for the kernel that boots next",
 		     .remedy = initramfs_remedy(ctx, release),
-		     .command = release ? command_rebuild_initramfs(ctx->arena, node, release)
-					: NULL,
+		     .command = release ? shell_rebuild_initramfs(ctx->arena, node, release) : NULL,
 		     .evidence = { "boot.next_initrd", "boot.next_entry" });
 	else if (has_initramfs(node, next->value))
 		PASS(ctx, .observed = next->value, .evidence = { "boot.next_initrd" });
@@ -192,8 +191,7 @@ static void check_next_initramfs(struct rule_context *ctx)
 			     ctx, "%s does not exist; the entry that boots next names it",
 			     next->value),
 		     .expected = next->value, .remedy = initramfs_remedy(ctx, release),
-		     .command = release ? command_rebuild_initramfs(ctx->arena, node, release)
-					: NULL,
+		     .command = release ? shell_rebuild_initramfs(ctx->arena, node, release) : NULL,
 		     .evidence = { "boot.next_initrd", "initramfs.images" });
 }
 

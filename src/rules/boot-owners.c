@@ -115,7 +115,7 @@ static void check_overridden(struct rule_context *ctx)
 				.remedy =
 					"Add the argument in a file of /etc/default/grub.d that is read last, and "
 					"write the boot entries again.",
-				.command = command_add_argument(
+				.command = shell_add_argument(
 					ctx->arena, ctx->node,
 					text_printf(ctx, "%.*s%s%.*s", SPAN_FMT(arg.name),
 						    arg.has_value ? "=" : "", SPAN_FMT(arg.value))),

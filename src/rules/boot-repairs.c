@@ -3,7 +3,7 @@
  * was repaired is evaluated again. */
 #include <string.h>
 
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/rule.h"
 #include "facts/own-files.h"
 
@@ -156,8 +156,8 @@ static void answer(struct rule_context *ctx, const struct transaction *t, const 
 		FAIL(ctx, .subject = subject, .observed = describe_reason(ctx, t, why),
 		     .expected = text_printf(ctx, "in effect (transaction %s): %s", t->id.value,
 					     r->what.value),
-		     .command = command_printf(ctx->arena, "sudo nvnodecheck fix --apply %s",
-					       r->rule.value),
+		     .command = shell_printf(ctx->arena, "sudo nvnodecheck fix --apply %s",
+					     r->rule.value),
 		     /* If another problem causes it, to repair that is enough. */
 		     .follows = why->answer.follows ? why->answer.follows : r->rule.value,
 		     .follows_subject = why->answer.follows_subject ? why->answer.follows_subject

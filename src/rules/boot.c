@@ -158,10 +158,9 @@ static void check_image(struct rule_context *ctx, const struct initramfs_image *
 	const struct node *node = ctx->node;
 	const char *subject = image->path.value;
 	const char *stale = NULL, *newer;
-	const char *rebuild = is_known(image->kernel)
-				      ? command_rebuild_initramfs(ctx->arena, node,
-								  image->kernel.value)
-				      : NULL;
+	const char *rebuild = is_known(image->kernel) ? shell_rebuild_initramfs(ctx->arena, node,
+										image->kernel.value)
+						      : NULL;
 	bool read = was_read(image->modprobe.assignments) && was_read(image->modprobe.blacklist);
 	bool complete = read && known_is(image->complete, true), is_registry = false;
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 
@@ -61,8 +61,7 @@ static const char *command(struct rule_context *ctx, const struct reference *r)
 {
 	if (str_starts(r->file, "/run/cdi/") && strstr(r->file.value, "nvidia.yaml"))
 		return "sudo systemctl restart nvidia-cdi-refresh.service";
-	return command_printf(ctx->arena, "sudo nvidia-ctk cdi generate --output=%s",
-			      r->file.value);
+	return shell_printf(ctx->arena, "sudo nvidia-ctk cdi generate --output=%s", r->file.value);
 }
 
 static void check_specification(struct rule_context *ctx)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 #include "query/device-number.h"
@@ -40,8 +40,7 @@ static void fail_number(struct rule_context *ctx, const struct device_node *n, c
 			container
 				? "Start the container again: it has the node of an earlier load of the driver."
 				: NULL,
-		.command = container ? NULL
-				     : command_printf(ctx->arena, "sudo rm %s", n->path.value),
+		.command = container ? NULL : shell_printf(ctx->arena, "sudo rm %s", n->path.value),
 		.activation = container ? ACTIVATION_RECREATE : ACTIVATION_NONE,
 		.has_fix = container, .evidence = { FACT(ctx, n, "major"), "dev.majors" });
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
 #include "query/distribution.h"
@@ -149,7 +149,7 @@ static void fail_mode(struct rule_context *ctx, const char *path, uint64_t mode)
 		.remedy =
 			"Set mode 0666 now. Then remove NVreg_DeviceFileMode, NVreg_DeviceFileUID and "
 			"NVreg_DeviceFileGID from modprobe.d, and the udev rule that sets the mode.",
-		.command = command_printf(ctx->arena, "sudo chmod 0666 %s", path),
+		.command = shell_printf(ctx->arena, "sudo chmod 0666 %s", path),
 		.evidence = { fact_path(ctx->arena, "dev.nodes", path, "mode"),
 			      "driver.params[DeviceFileMode].value" });
 }

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/skip.h"
 #include "facts/own-files.h"
 #include "parse/nvidia.h"
@@ -124,22 +124,22 @@ static const char *remedy_peer_mapping(struct rule_context *ctx)
 
 /* Returns the command, then REBUILD. A container does not see the keys that the host's files set, and a new file would
  * hide them. */
-static const char *command_set_peer_mapping(struct rule_context *ctx, const char *rebuild)
+static const char *shell_set_peer_mapping(struct rule_context *ctx, const char *rebuild)
 {
 	const struct node *node = ctx->node;
 	const char *keys = setting_registry_keys(ctx->arena, node, "PeerMappingOverride", "1");
 
 	if (is_known(node->os.container))
 		return "sudo grep -rs NVreg_RegistryDwords /etc/modprobe.d /usr/lib/modprobe.d";
-	if (!command_can_quote(keys) || !known_is(node->modprobe.complete, true) ||
+	if (!shell_can_quote(keys) || !known_is(node->modprobe.complete, true) ||
 	    assignment_to_edit(node))
 		return NULL;
-	return command_join(ctx->arena,
-			    text_printf(ctx,
-					"echo 'options nvidia NVreg_RegistryDwords=\"%s\"' | "
-					"sudo tee " PEER_MAPPING_FILE,
-					keys),
-			    rebuild);
+	return shell_join(ctx->arena,
+			  text_printf(ctx,
+				      "echo 'options nvidia NVreg_RegistryDwords=\"%s\"' | "
+				      "sudo tee " PEER_MAPPING_FILE,
+				      keys),
+			  rebuild);
 }
 
 /* Answers with what is missing. */
@@ -148,8 +148,8 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 {
 	const struct node *node = ctx->node;
 	const char *rebuild = s->early_counts && is_known(node->os.kernel)
-				      ? command_rebuild_initramfs(ctx->arena, node,
-								  node->os.kernel.value)
+				      ? shell_rebuild_initramfs(ctx->arena, node,
+								node->os.kernel.value)
 				      : NULL;
 	const char *wrong = o->missing == MISSING_CONFIGURATION ? place_of_wrong_entry(ctx) : NULL;
 	const char *found = wrong ? text_printf(ctx, " %s has an entry with a wrong syntax.", wrong)
@@ -180,7 +180,7 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 	} else {
 		answer.then = THEN_REBOOT;
 		answer.remedy = remedy_peer_mapping(ctx);
-		answer.command = command_set_peer_mapping(ctx, rebuild);
+		answer.command = shell_set_peer_mapping(ctx, rebuild);
 	}
 	rule_answer(ctx, &answer);
 }
@@ -496,8 +496,8 @@ static const char *merge_remedy(struct rule_context *ctx, const struct registry_
 	const struct node *node = ctx->node;
 	bool early = setting_nvreg(node, "RegistryDwords", ctx->arena).early_counts;
 	const char *rebuild = early && is_known(node->os.kernel)
-				      ? command_rebuild_initramfs(ctx->arena, node,
-								  node->os.kernel.value)
+				      ? shell_rebuild_initramfs(ctx->arena, node,
+								node->os.kernel.value)
 				      : NULL;
 	const char *line = text_printf(
 		ctx,

@@ -472,8 +472,8 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 		     : read ? NULL
 			    : "Reboot. If the versions still differ, install kernel modules and "
 			      "libraries of one version.",
-	     .command = stays ? command_dkms_install(ctx->arena, node, "driver-source",
-						     library->version.value, node->os.kernel.value)
+	     .command = stays ? shell_dkms_install(ctx->arena, node, "driver-source",
+						   library->version.value, node->os.kernel.value)
 			      : NULL,
 	     .then = stays ? THEN_INITRAMFS | THEN_REBOOT : 0,
 	     .action = stays ? ACTION_CONFIGURE : ACTION_DERIVED,

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/skip.h"
 #include "parse/version.h"
 #include "query/job-env.h"
@@ -618,10 +618,9 @@ static void check_all(struct rule_context *ctx)
 			/* A rate that the RDMA driver does not know makes no other kind of NIC. */
 			.follows = c.infiniband && c.ethernet ? NULL : "rdma/rate-below-link",
 			.follows_any = true,
-			.command = *example
-					   ? command_join(ctx->arena, example,
-							  example_text(ctx, "", "NVSHMEM_HCA_LIST"))
-					   : NULL,
+			.command = *example ? shell_join(ctx->arena, example,
+							 example_text(ctx, "", "NVSHMEM_HCA_LIST"))
+					    : NULL,
 			.evidence = { "env.variables", "rdma.devices" });
 	else if (c.unknown)
 		UNKNOWN(ctx, .observed = "not set; the state of a port is not known",

@@ -176,7 +176,7 @@ static void fail_mixed(struct rule_context *ctx, const struct types *types)
 		     keeps ? "Remove the setting that gives single groups another type: a udev rule, "
 			     "TuneD or a kernel argument."
 			   : NULL,
-	     .command = keeps ? NULL : command_add_argument(ctx->arena, node, "iommu=pt"),
+	     .command = keeps ? NULL : shell_add_argument(ctx->arena, node, "iommu=pt"),
 	     .has_fix = keeps,
 	     .evidence = { type_fact(ctx, types->first_device),
 			   type_fact(ctx, types->other_device) });

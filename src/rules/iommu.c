@@ -69,7 +69,7 @@ static void fail_translated(struct rule_context *ctx, const struct pci_device *d
 		.impact = breaks_copies(ctx) ? NULL : "GPUDirect RDMA is slow or fails.",
 		.then = THEN_REBOOT,
 		.remedy = text_printf(ctx, "Add %s to the kernel command line.", argument),
-		.command = command_add_argument(ctx->arena, ctx->node, argument),
+		.command = shell_add_argument(ctx->arena, ctx->node, argument),
 		.evidence = { fact });
 }
 

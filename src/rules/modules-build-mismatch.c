@@ -65,7 +65,7 @@ static void check_gdrdrv_flavour(struct rule_context *ctx, const struct module_f
 			.impact =
 				"GDRCopy maps GPU memory with a guessed type: slower on Grace, not "
 				"with confidential computing.",
-			.command = command_dkms_rebuild(ctx->arena, ctx->node, "gdrdrv-source"),
+			.command = shell_dkms_rebuild(ctx->arena, ctx->node, "gdrdrv-source"),
 			.evidence = { fact, "driver.flavour" });
 	else
 		FAIL(ctx,
@@ -76,7 +76,7 @@ static void check_gdrdrv_flavour(struct rule_context *ctx, const struct module_f
 			     "This gdrdrv is for the open kernel modules: if they are to be installed, "
 			     "install them. Otherwise rebuild gdrdrv against the sources of the loaded "
 			     "driver, then load it again.",
-		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "gdrdrv-source"),
+		     .command = shell_dkms_rebuild(ctx->arena, ctx->node, "gdrdrv-source"),
 		     .evidence = { fact, "driver.flavour" });
 }
 
@@ -161,7 +161,7 @@ static bool fail_other_build(struct rule_context *ctx)
 					     names[i], file->path.value),
 		     .expected = "OFED's modules loaded", .then = THEN_REBOOT,
 		     .remedy = "Rebuild the initramfs.",
-		     .command = command_rebuild_initramfs(ctx->arena, ctx->node, kernel),
+		     .command = shell_rebuild_initramfs(ctx->arena, ctx->node, kernel),
 		     .evidence = { fact_path(ctx->arena, "modules.loaded", names[i], "srcversion"),
 				   fact_path(ctx->arena, "modules.files", file->path.value,
 					     "srcversion") });
@@ -285,7 +285,7 @@ static bool check_fs_file(struct rule_context *ctx, const struct module_file *fi
 					     "nvidia-fs needs another version of %s than %s has",
 					     want->name.value, from->path.value),
 		     .expected = "nvidia-fs built against the installed driver",
-		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "nvidia-fs-source"),
+		     .command = shell_dkms_rebuild(ctx->arena, ctx->node, "nvidia-fs-source"),
 		     .evidence = {
 			     fact_path(ctx->arena, "modules.files", file->path.value, "imports"),
 			     fact_path(ctx->arena, "modules.files", from->path.value, "exports") });
@@ -325,7 +325,7 @@ static void fail_fs(struct rule_context *ctx, const struct log_line *line, const
 	else
 		FAIL(ctx, .observed = log_of_module(line, "nvidia_fs")->last.value,
 		     .expected = "nvidia-fs built against the installed driver",
-		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "nvidia-fs-source"),
+		     .command = shell_dkms_rebuild(ctx->arena, ctx->node, "nvidia-fs-source"),
 		     .evidence = { fact });
 }
 

@@ -2,7 +2,7 @@
 /* modules-built.c - NVIDIA's modules on disk: one for the running kernel, known to modprobe, and only one. */
 #include <string.h>
 
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "query/distribution.h"
@@ -202,8 +202,8 @@ static void check_depmod(struct rule_context *ctx)
 				     ctx, "modules.dep does not list %s%s", module_file_place(f),
 				     count > 1 ? text_printf(ctx, " and %zu more", count - 1) : ""),
 			     .expected = "every module in modules.dep",
-			     .command = command_printf(ctx->arena, "sudo depmod -a %s",
-						       k->release.value),
+			     .command = shell_printf(ctx->arena, "sudo depmod -a %s",
+						     k->release.value),
 			     .evidence = { fact_path(ctx->arena, "modules.files", f->path.value,
 						     "indexed"),
 					   fact_path(ctx->arena, "modules.kernels",
@@ -276,7 +276,7 @@ static void check_duplicate(struct rule_context *ctx)
 					version_of(second),
 					same ? ", built from the same source" : ""),
 		.expected = same ? NULL : "one file of each module",
-		.command = same ? NULL : command_owner(ctx->arena, ctx->node, second->path.value),
+		.command = same ? NULL : shell_owner(ctx->arena, ctx->node, second->path.value),
 		.evidence = {
 			fact_path(ctx->arena, "modules.files", first->path.value, "version"),
 			fact_path(ctx->arena, "modules.files", second->path.value, "version"),

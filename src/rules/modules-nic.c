@@ -3,7 +3,7 @@
  * modules/nic-rdma-not-loaded). */
 #include <string.h>
 
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
@@ -185,8 +185,8 @@ static void fail_unbound(struct rule_context *ctx, const struct lacking *l)
 				ctx,
 				"Read why %s made no device. If it says nothing, RDMA is switched off in the "
 				"NIC: devlink dev param show pci/%s, and the maker's tool.",
-				module, command_name(l->first->bdf.value, "BDF")),
-			.command = command_printf(ctx->arena, "sudo dmesg | grep %s", module),
+				module, shell_name(l->first->bdf.value, "BDF")),
+			.command = shell_printf(ctx->arena, "sudo dmesg | grep %s", module),
 			.evidence = { "rdma.devices", "rdma.auxiliary" });
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/skip.h"
 #include "parse/version.h"
 #include "query/distribution.h"
@@ -56,7 +56,7 @@ static void fail_conflict(struct rule_context *ctx, enum severity severity, cons
 			  const char *fact)
 {
 	const struct node *node = ctx->node;
-	const char *remove = command_remove(ctx->arena, node, &nv_peer_mem_packages);
+	const char *remove = shell_remove(ctx->arena, node, &nv_peer_mem_packages);
 	bool ready = module_file_running(node, "nvidia_peermem") || !was_read(node->modules.files);
 
 	FAIL_AS(ctx, severity, .observed = observed, .expected = "nvidia_peermem only",
@@ -247,11 +247,11 @@ static void fail_peerdirect(struct rule_context *ctx, const struct module_param 
 				     : NULL,
 	     .remedy = text_printf(ctx, "Set peerdirect_support=%s, then reload nvidia-peermem.",
 				   right),
-	     .command = command_printf(
-		     ctx->arena,
-		     "echo 'options nvidia-peermem peerdirect_support=%s' | sudo tee "
-		     "/etc/modprobe.d/zz-peermem.conf",
-		     right),
+	     .command =
+		     shell_printf(ctx->arena,
+				  "echo 'options nvidia-peermem peerdirect_support=%s' | sudo tee "
+				  "/etc/modprobe.d/zz-peermem.conf",
+				  right),
 	     .has_fix = true,
 	     .fix = { "set-option", { "nvidia_peermem", "peerdirect_support", right } },
 	     .evidence = { param_fact(ctx, p->name.value),

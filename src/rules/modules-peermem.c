@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/dkms.h"
@@ -171,7 +171,7 @@ static void fail_stub(struct rule_context *ctx, const struct module_file *file)
 		     ofed ? "Rebuild the NVIDIA kernel modules: OFED was not there when they were "
 			    "built."
 			  : NULL,
-	     .command = ofed ? command_dkms_rebuild(ctx->arena, ctx->node, "driver-source") : NULL,
+	     .command = ofed ? shell_dkms_rebuild(ctx->arena, ctx->node, "driver-source") : NULL,
 	     .evidence = { fact_path(ctx->arena, "modules.files", file->path.value, "depends"),
 			   fact_path(ctx->arena, "modules.files", file->path.value, "imports") });
 }
@@ -225,7 +225,7 @@ static void fail_symbol(struct rule_context *ctx, const struct module_file *file
 	     .observed = text_printf(ctx, "%s needs another version of %s than %s has",
 				     file->path.value, symbol, from->path.value),
 	     .expected = "nvidia-peermem built against the installed RDMA stack and driver",
-	     .command = command_dkms_rebuild(ctx->arena, ctx->node, "driver-source"),
+	     .command = shell_dkms_rebuild(ctx->arena, ctx->node, "driver-source"),
 	     .evidence = { fact_path(ctx->arena, "modules.files", file->path.value, "imports"),
 			   fact_path(ctx->arena, "modules.files", from->path.value, "exports") });
 }
@@ -368,8 +368,7 @@ static void fail_other_build(struct rule_context *ctx, const struct log_subject 
 		     driver ? NULL
 			    : "Rebuild nv_peer_mem against the RDMA stack of the running kernel, then load "
 			      "it. The NVIDIA driver's modules do not contain it.",
-	     .command = driver ? command_dkms_rebuild(ctx->arena, ctx->node, "driver-source")
-			       : NULL,
+	     .command = driver ? shell_dkms_rebuild(ctx->arena, ctx->node, "driver-source") : NULL,
 	     .has_fix = !driver, .evidence = { fact });
 }
 
@@ -527,8 +526,8 @@ static void fail_not_persistent(struct rule_context *ctx, const char *name)
 								  : "installed and not loaded"),
 	     .expected = "a modules-load.d entry or an enabled unit",
 	     .remedy = text_printf(ctx, "Name %s in /etc/modules-load.d.", written),
-	     .command = command_printf(ctx->arena, "echo %s | sudo tee /etc/modules-load.d/%s.conf",
-				       written, written),
+	     .command = shell_printf(ctx->arena, "echo %s | sudo tee /etc/modules-load.d/%s.conf",
+				     written, written),
 	     .has_fix = true, .fix = { "load-module", { name, "boot" } },
 	     .evidence = { "modules.at_boot", "services.units" });
 }

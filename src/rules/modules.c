@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "parse/kparam.h"
@@ -20,15 +20,15 @@
 
 /* LINES for a file in modprobe.d, and the initramfs that takes it over: otherwise the driver in the image is
  * loaded before the root file system is there. printf(1) makes lines of the two characters \n. */
-static const char *command_block(struct rule_context *ctx, const char *file, const char *lines)
+static const char *shell_block(struct rule_context *ctx, const char *file, const char *lines)
 {
 	const struct node *node = ctx->node;
 	const char *rebuild = is_known(node->os.kernel)
-				      ? command_rebuild_initramfs(ctx->arena, node,
-								  node->os.kernel.value)
+				      ? shell_rebuild_initramfs(ctx->arena, node,
+								node->os.kernel.value)
 				      : NULL;
 
-	return command_join(
+	return shell_join(
 		ctx->arena,
 		text_printf(ctx, "printf '%s' | sudo tee /etc/modprobe.d/%s", lines, file),
 		rebuild);
@@ -64,8 +64,8 @@ static void check_nouveau(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	const char *remedy = lacks_driver(node) ? DRIVER_FIRST : NULL;
-	const char *command = command_block(ctx, "blacklist-nouveau.conf",
-					    "blacklist nouveau\\noptions nouveau modeset=0\\n");
+	const char *command = shell_block(ctx, "blacklist-nouveau.conf",
+					  "blacklist nouveau\\noptions nouveau modeset=0\\n");
 	size_t bound = 0;
 
 	if (skip_without_gpu(ctx))
@@ -124,7 +124,7 @@ static void fail_other_driver(struct rule_context *ctx, const struct pci_device 
 {
 	const char *module = module_of_driver(d->driver.value);
 	bool nova = strncmp(module, "nova", 4) == 0;
-	const char *lines = command_printf(
+	const char *lines = shell_printf(
 		ctx->arena, nova ? "blacklist %s\\nblacklist nova_drm\\n" : "blacklist %s\\n",
 		module);
 
@@ -132,7 +132,7 @@ static void fail_other_driver(struct rule_context *ctx, const struct pci_device 
 	     .observed = text_printf(ctx, "bound to %s", d->driver.value),
 	     .expected = "bound to nvidia", .then = THEN_INITRAMFS | THEN_REBOOT,
 	     .remedy = text_printf(ctx, "Blacklist %s%s.", module, nova ? " and nova_drm" : ""),
-	     .command = lines ? command_block(ctx, "blacklist-gpu.conf", lines) : NULL,
+	     .command = lines ? shell_block(ctx, "blacklist-gpu.conf", lines) : NULL,
 	     .evidence = { fact });
 }
 
@@ -150,11 +150,10 @@ static void fail_unbound(struct rule_context *ctx, const struct pci_device *d, c
 				: "no driver is bound; nvidia is loaded",
 	     .expected = "bound to nvidia",
 	     .remedy = reason ? refusal.remedy : "Bind the GPU to nvidia.",
-	     .command =
-		     reason ? NULL
-			    : command_printf(ctx->arena,
-					     "echo %s | sudo tee /sys/bus/pci/drivers/nvidia/bind",
-					     d->bdf.value),
+	     .command = reason ? NULL
+			       : shell_printf(ctx->arena,
+					      "echo %s | sudo tee /sys/bus/pci/drivers/nvidia/bind",
+					      d->bdf.value),
 	     .activation = reason ? ACTIVATION_NONE : ACTIVATION_NOW,
 	     .evidence = { fact, refusal.fact });
 }
@@ -406,8 +405,8 @@ static void fail_uvm(struct rule_context *ctx)
 				     load.why_not ? load.why_not : ""),
 	     .expected = "nvidia_uvm loaded", .remedy = load.remedy,
 	     .command = load.no_file ? load.command
-				     : command_join(ctx->arena, load.command,
-						    "sudo nvidia-modprobe -u -c 0"),
+				     : shell_join(ctx->arena, load.command,
+						  "sudo nvidia-modprobe -u -c 0"),
 	     .has_fix = load.no_file, .evidence = { "modules.loaded", load.fact });
 }
 

@@ -147,8 +147,8 @@ static struct redirect_remedy redirect_remedy(struct rule_context *ctx, const st
 		text = text_printf(ctx, "%s%s%s", text, *text ? ";" : "",
 				   ports->list[i].device->bdf.value);
 	}
-	remedy.command = command_add_argument(ctx->arena, ctx->node,
-					      text_printf(ctx, "pci=disable_acs_redir=%s", text));
+	remedy.command = shell_add_argument(ctx->arena, ctx->node,
+					    text_printf(ctx, "pci=disable_acs_redir=%s", text));
 	remedy.text =
 		remedy.command
 			? text_printf(

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/skip.h"
 #include "query/pci-device.h"
 #include "query/ports.h"
@@ -130,8 +130,8 @@ static void check_wanted(struct rule_context *ctx, const struct pci_device *d,
 	else
 		FAIL(ctx, .subject = d->bdf.value, .observed = text, .expected = expected,
 		     .remedy = remedy_of(ctx, d, wanted), .then = THEN_INITRAMFS | THEN_REBOOT,
-		     .command = command_printf(ctx->arena, "sudo driverctl set-override %s %s",
-					       d->bdf.value, wanted->driver),
+		     .command = shell_printf(ctx->arena, "sudo driverctl set-override %s %s",
+					     d->bdf.value, wanted->driver),
 		     .evidence = { fact, wanted->fact });
 }
 

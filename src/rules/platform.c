@@ -217,7 +217,7 @@ static void fail_identity(struct rule_context *ctx, const struct pci_device *d, 
 			.subject = d->bdf.value,
 			.observed = text_printf(ctx, "identity (passthrough) on Linux %s", kernel),
 			.expected = "translation, or Linux " PASID_IDENTITY_KERNEL " or later",
-			.command = command_add_argument(ctx->arena, ctx->node, argument),
+			.command = shell_add_argument(ctx->arena, ctx->node, argument),
 			.evidence = { fact, "os.kernel" });
 }
 

@@ -3,7 +3,7 @@
  * interface still has it. */
 #include <string.h>
 
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
 #include "query/ports.h"
@@ -90,23 +90,22 @@ static const char *netdev_name(const struct rdma_port *p)
 	return NULL;
 }
 
-static const char *command_gids(struct rule_context *ctx, const struct rdma_device *d,
-				const struct rdma_port *p)
+static const char *shell_gids(struct rule_context *ctx, const struct rdma_device *d,
+			      const struct rdma_port *p)
 {
 	const char *netdev = netdev_name(p);
 
 	if (is_iwarp(d))
 		return NULL;
 	if (netdev)
-		return command_printf(ctx->arena, "sudo ip address add ADDRESS/BITS dev %s",
-				      netdev);
+		return shell_printf(ctx->arena, "sudo ip address add ADDRESS/BITS dev %s", netdev);
 	return p->gids.count || !is_known(d->bdf) || is_known(ctx->node->os.container)
 		       ? NULL
-		       : command_printf(ctx->arena,
-					"sudo devlink dev param set pci/%s name enable_roce value "
-					"true cmode driverinit\n"
-					"sudo devlink dev reload pci/%s",
-					d->bdf.value, d->bdf.value);
+		       : shell_printf(ctx->arena,
+				      "sudo devlink dev param set pci/%s name enable_roce value "
+				      "true cmode driverinit\n"
+				      "sudo devlink dev reload pci/%s",
+				      d->bdf.value, d->bdf.value);
 }
 
 static const char *remedy_gids(struct rule_context *ctx, const struct rdma_device *d,
@@ -117,7 +116,7 @@ static const char *remedy_gids(struct rule_context *ctx, const struct rdma_devic
 			ctx,
 			"Switch the port from iWARP to RoCE: set enable_iwarp to false and enable_roce to "
 			"true with devlink dev param set pci/%s.",
-			command_name(is_known(d->bdf) ? d->bdf.value : NULL, "BDF"));
+			shell_name(is_known(d->bdf) ? d->bdf.value : NULL, "BDF"));
 	if (netdev_name(p))
 		return "Give the port's interface an IPv4 address of the fabric, also for the next boot." LEAVE_OUT;
 	if (p->gids.count)
@@ -198,8 +197,7 @@ static void check_no_rocev2(struct rule_context *ctx)
 				.observed = purpose ? text_printf(ctx, "%s; %s", gids_found(d, p),
 								  purpose)
 						    : gids_found(d, p),
-				.remedy = remedy_gids(ctx, d, p),
-				.command = command_gids(ctx, d, p),
+				.remedy = remedy_gids(ctx, d, p), .command = shell_gids(ctx, d, p),
 				.expected = "a RoCE v2 GID of an IPv4 or a global IPv6 address",
 				.evidence = { port_fact(ctx->arena, d, p, "gids") });
 	}

@@ -3,7 +3,7 @@
  * firmware. */
 #include <string.h>
 
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/skip.h"
 #include "parse/version.h"
 #include "query/container-runtime.h"
@@ -105,17 +105,17 @@ static void fail_bound(struct rule_context *ctx, const struct pci_device *nic, c
 			 : "Read what mlx5_core logged about the NIC. If enable_rdma is false, switch it on. Then "
 			   "reload the device. " RELOADS,
 	     .command =
-		     off ? command_printf(
+		     off ? shell_printf(
 				   ctx->arena,
 				   "sudo devlink dev param set pci/%s name enable_roce value true "
 				   "cmode driverinit\n"
 				   "sudo devlink dev reload pci/%s",
 				   bdf, bdf)
-			 : command_printf(ctx->arena,
-					  "sudo dmesg | grep %s\n"
-					  "sudo devlink dev param show pci/%s name enable_rdma\n"
-					  "sudo devlink dev reload pci/%s",
-					  bdf, bdf, bdf),
+			 : shell_printf(ctx->arena,
+					"sudo dmesg | grep %s\n"
+					"sudo devlink dev param show pci/%s name enable_rdma\n"
+					"sudo devlink dev reload pci/%s",
+					bdf, bdf, bdf),
 	     .evidence = { fact, off ? "rdma.auxiliary" : NULL });
 }
 
@@ -148,11 +148,11 @@ static void check_nic(struct rule_context *ctx, const struct pci_device *nic, si
 		     .expected = "mlx5_core",
 		     .remedy =
 			     "Read what the kernel logged about the NIC. Then bind it to mlx5_core.",
-		     .command = command_printf(
-			     ctx->arena,
-			     "sudo dmesg | grep %s\n"
-			     "echo %s | sudo tee /sys/bus/pci/drivers/mlx5_core/bind",
-			     nic->bdf.value, nic->bdf.value),
+		     .command =
+			     shell_printf(ctx->arena,
+					  "sudo dmesg | grep %s\n"
+					  "echo %s | sudo tee /sys/bus/pci/drivers/mlx5_core/bind",
+					  nic->bdf.value, nic->bdf.value),
 		     .evidence = { fact });
 	/* A NIC without such a module belongs to another driver: vfio-pci, or an old mlx4. */
 }

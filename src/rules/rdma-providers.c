@@ -159,7 +159,7 @@ static void check_missing(struct rule_context *ctx, const struct rdma_device *d,
 					  "runs)",
 					  provider, runtime)
 				: text_printf(ctx, "lib%s, named in /etc/libibverbs.d", provider),
-		.command = command_install(ctx->arena, ctx->node, &package),
+		.command = shell_install(ctx->arena, ctx->node, &package),
 		.evidence = { "rdma.providers",
 			      fact_path(ctx->arena, "rdma.devices", d->name.value, "driver") });
 }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/skip.h"
 #include "parse/version.h"
 #include "query/endpoints.h"
@@ -84,8 +84,8 @@ static void check_other_nic(struct rule_context *ctx, const struct pci_device *n
 				     : text_printf(ctx, "Load %s, and have it loaded at boot.",
 						   module),
 		     .command = node_module(ctx->node, module)
-					? command_printf(ctx->arena, "dmesg | grep %s", module)
-					: command_printf(ctx->arena, "modprobe %s", module),
+					? shell_printf(ctx->arena, "dmesg | grep %s", module)
+					: shell_printf(ctx->arena, "modprobe %s", module),
 		     .evidence = { "rdma.devices",
 				   fact_path(ctx->arena, "pci.devices", nic->bdf.value, "driver"),
 				   "modules.loaded" });
@@ -121,7 +121,7 @@ static void check_no_devices(struct rule_context *ctx)
 			     ctx,
 			     "Load %s (with MLNX_OFED: start openibd), and have it loaded at boot.",
 			     module),
-		     .command = command_printf(ctx->arena, "modprobe %s", module),
+		     .command = shell_printf(ctx->arena, "modprobe %s", module),
 		     .expected = "an RDMA device for each NIC",
 		     .evidence = { "rdma.devices", "modules.loaded" });
 }
@@ -186,14 +186,13 @@ static bool is_disabled(const struct rdma_port *p)
 }
 
 /* Returns the command that enables an Ethernet port, or NULL. */
-static const char *command_enable(struct rule_context *ctx, const struct rdma_port *p)
+static const char *shell_enable(struct rule_context *ctx, const struct rdma_port *p)
 {
 	if (!is_disabled(p) || !port_is_ethernet(p))
 		return NULL;
 	for_each(g, &p->gids)
 		if (is_known(g->netdev))
-			return command_printf(ctx->arena, "sudo ip link set %s up",
-					      g->netdev.value);
+			return shell_printf(ctx->arena, "sudo ip link set %s up", g->netdev.value);
 	return NULL;
 }
 
@@ -231,7 +230,7 @@ static void check_down(struct rule_context *ctx, const struct rdma_device *d,
 		FAIL_AS(ctx, severity_down(ctx, d), .subject = subject,
 			.observed = text_printf(ctx, "%s%s", state, reason_down(ctx, d)),
 			.expected = "ACTIVE", .remedy = remedy_down(p),
-			.command = command_enable(ctx, p), .evidence = { fact, physical });
+			.command = shell_enable(ctx, p), .evidence = { fact, physical });
 }
 
 /* A bond of both ports of a NIC is active while one of them is. */

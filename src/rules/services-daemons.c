@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "evaluate/skip.h"
 #include "query/kind.h"
 #include "query/service-cause.h"
@@ -96,7 +96,7 @@ static const char *default_remedy(struct rule_context *ctx, const struct service
 {
 	return text_printf(
 		ctx, "Read journalctl -b -u %s and correct the cause before you start it again.",
-		command_name(s->unit.value, "UNIT"));
+		shell_name(s->unit.value, "UNIT"));
 }
 
 static void fail(struct rule_context *ctx, const struct daemon *daemon, const struct service *s)

@@ -329,7 +329,7 @@ static bool check_fatal_sxids(struct rule_context *ctx)
 		     .remedy =
 			     "Reset all GPUs and NVSwitches while no job runs, or reboot. If the error returns, "
 			     "have the board replaced.",
-		     .command = command_reset_gpus(ctx->arena, ctx->node),
+		     .command = shell_reset_gpus(ctx->arena, ctx->node),
 		     .evidence = {
 			     fact_path(ctx->arena, "log.lines", line->pattern.value, "last"),
 			     fact_path(ctx->arena, "log.lines", line->pattern.value, "count") });
@@ -352,7 +352,7 @@ static void check_fabric_state(struct rule_context *ctx)
 		found = true;
 		FAIL(ctx, .subject = patterns[i], .observed = line->last.value,
 		     .expected = "an NVLink fabric in the state that the driver knows",
-		     .command = command_reset_gpus(ctx->arena, ctx->node),
+		     .command = shell_reset_gpus(ctx->arena, ctx->node),
 		     .evidence = { fact_path(ctx->arena, "log.lines", patterns[i], "last"),
 				   fact_path(ctx->arena, "log.lines", patterns[i], "count"),
 				   "services.units[" FABRIC_MANAGER "].active" });
@@ -412,7 +412,7 @@ static void check_restarted(struct rule_context *ctx)
 			     format_duration(ctx, s->started_ms.value),
 			     format_duration(ctx, s->started_ms.value - since.value)),
 		     .expected = "fabric manager started before any process opens a GPU",
-		     .command = command_reset_gpus(ctx->arena, ctx->node),
+		     .command = shell_reset_gpus(ctx->arena, ctx->node),
 		     .evidence = { started, held });
 }
 

@@ -377,11 +377,11 @@ static void check_ibstat(struct rule_context *ctx)
 								     : ACTIVATION_NEW_JOBS,
 		     .command = is_known(ctx->node->os.container)
 					? NULL
-					: command_install(ctx->arena, ctx->node,
-							  &(struct package_names){
-								  .debian = "infiniband-diags",
-								  .rhel = "infiniband-diags",
-								  .suse = "infiniband-diags" }),
+					: shell_install(ctx->arena, ctx->node,
+							&(struct package_names){
+								.debian = "infiniband-diags",
+								.rhel = "infiniband-diags",
+								.suse = "infiniband-diags" }),
 		     .evidence = { "software.programs" });
 }
 

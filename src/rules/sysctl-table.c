@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
 #include "query/node-find.h"

@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/command.h"
+#include "base/shell.h"
 #include "parse/unit.h"
 #include "probes/conf-d.h"
 #include "txn/txn-private.h"
@@ -24,7 +24,7 @@ static int by_hand(struct txn *t, const struct txn_step *step, const char *why)
 {
 	return txn_fail(t, -EPERM, "%s: %s; run systemctl %s %s by hand", step->subject, why,
 			step->kind == PLAN_UNIT_ENABLE ? "enable" : "disable",
-			command_name(step->subject, "UNIT"));
+			shell_name(step->subject, "UNIT"));
 }
 
 /* ---- the unit's file ---- */
@@ -61,7 +61,7 @@ static int read_unit_file(struct txn *t, const struct txn_step *step, const char
 		return strcmp(target, "/dev/null") == 0
 			       ? txn_fail(t, -EPERM,
 					  "%s is masked; if it should run: systemctl unmask %s",
-					  step->subject, command_name(step->subject, "UNIT"))
+					  step->subject, shell_name(step->subject, "UNIT"))
 			       : by_hand(t, step, "its unit file is a symbolic link");
 	rc = host_read(t->host, &text, HOST_FILE_MAX, "%s", path);
 	if (rc)

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/command.h"
+#include "base/shell.h"
 #include "txn/txn-private.h"
 
 static int prepare_depmod(struct txn *t, struct txn_step *step);
@@ -82,21 +82,20 @@ static const char *command_of(struct txn *t, const struct txn_step *step)
 	switch (step->kind) {
 	case PLAN_INITRAMFS:
 		if (strcmp(step->tool, "initramfs-tools") == 0)
-			return command_printf(t->arena, "update-initramfs -u -k %s", subject);
+			return shell_printf(t->arena, "update-initramfs -u -k %s", subject);
 		if (strcmp(step->tool, "dracut") == 0)
-			return command_printf(t->arena, "dracut --force %s %s", step->path,
-					      subject);
-		return command_printf(t->arena, "mkinitcpio -k %s -g %s", subject, step->path);
+			return shell_printf(t->arena, "dracut --force %s %s", step->path, subject);
+		return shell_printf(t->arena, "mkinitcpio -k %s -g %s", subject, step->path);
 	case PLAN_BOOT_LOADER:
-		return command_printf(t->arena, "%s -o %s", step->tool, step->path);
+		return shell_printf(t->arena, "%s -o %s", step->tool, step->path);
 	case PLAN_DAEMON_RELOAD:
 		return "systemctl daemon-reload";
 	case PLAN_UNIT_START:
-		return command_printf(t->arena, "systemctl start %s", subject);
+		return shell_printf(t->arena, "systemctl start %s", subject);
 	case PLAN_UNIT_STOP:
-		return command_printf(t->arena, "systemctl stop %s", subject);
+		return shell_printf(t->arena, "systemctl stop %s", subject);
 	case PLAN_DEPMOD:
-		return command_printf(t->arena, "depmod -a %s", subject);
+		return shell_printf(t->arena, "depmod -a %s", subject);
 	default:
 		return NULL;
 	}

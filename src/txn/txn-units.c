@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/command.h"
+#include "base/shell.h"
 #include "txn/txn-private.h"
 
 /* sd_booted(3) */
@@ -144,7 +144,7 @@ static void undo_start(struct txn *t, struct txn_step *step, struct txn_item *it
 			arena_printf(t->arena,
 				     "left running, because jobs can be using it; to stop it: "
 				     "systemctl stop %s",
-				     command_name(step->subject, "UNIT")));
+				     shell_name(step->subject, "UNIT")));
 }
 
 static void undo_stop(struct txn *t, struct txn_step *step, struct txn_item *item)

@@ -81,12 +81,12 @@ static void assigned(void *user, struct span name, const char *value, uint64_t l
 
 static void read_shell(struct arena *arena, struct span text)
 {
-	struct shell_variables vars = { .arena = arena };
+	struct shellvars vars = { .arena = arena };
 	size_t lines = 1;
 
 	for (size_t i = 0; i < text.n; i++)
 		lines += text.p[i] == '\n';
-	shell_read(&vars, text, assigned, &lines);
+	shellvars_read(&vars, text, assigned, &lines);
 	assert(vars.known.count <= SHELL_VARIABLES_MAX);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/command.h"
+#include "base/shell.h"
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ static bool leads_up(const char *text)
 	return false;
 }
 
-bool command_is_plain(const char *text)
+bool shell_is_plain(const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_+=:,./@-";
@@ -34,13 +34,13 @@ static bool all_plain(const char *format, va_list ap)
 		if (p[1] != 's')
 			return false;
 		word = va_arg(ap, const char *);
-		if (!word || !command_is_plain(word))
+		if (!word || !shell_is_plain(word))
 			return false;
 	}
 	return true;
 }
 
-const char *command_printf(struct arena *arena, const char *format, ...)
+const char *shell_printf(struct arena *arena, const char *format, ...)
 {
 	const char *command = NULL;
 	va_list ap, words;
@@ -56,17 +56,17 @@ const char *command_printf(struct arena *arena, const char *format, ...)
 	return command;
 }
 
-const char *command_join(struct arena *arena, const char *first, const char *then)
+const char *shell_join(struct arena *arena, const char *first, const char *then)
 {
 	return first && then ? arena_printf(arena, "%s\n%s", first, then) : first;
 }
 
-const char *command_name(const char *text, const char *placeholder)
+const char *shell_name(const char *text, const char *placeholder)
 {
-	return text && command_is_plain(text) ? text : placeholder;
+	return text && shell_is_plain(text) ? text : placeholder;
 }
 
-bool command_can_quote(const char *text)
+bool shell_can_quote(const char *text)
 {
 	for (; *text; text++)
 		if (*text < ' ' || *text >= 0x7f || strchr("'\"`$\\", *text))
@@ -74,11 +74,11 @@ bool command_can_quote(const char *text)
 	return true;
 }
 
-const char *command_quote(struct arena *arena, const char *text)
+const char *shell_quote(struct arena *arena, const char *text)
 {
 	char *quoted, *p;
 
-	if (command_is_plain(text))
+	if (shell_is_plain(text))
 		return text;
 	p = quoted = arena_alloc(arena, 4 * strlen(text) + 3);
 	*p++ = '\'';

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * command.h - commands that people paste into a root shell. A word of a node, a file or a caller may
+ * shell.h - commands that people paste into a root shell. A word of a node, a file or a caller may
  * hold anything: it becomes part of a command here, and nowhere else.
  */
-#ifndef COMMAND_H
-#define COMMAND_H
+#ifndef BASE_SHELL_H
+#define BASE_SHELL_H
 
 #include <stdbool.h>
 
@@ -12,26 +12,26 @@
 
 /* Returns true if every shell, GRUB, modprobe.d and printf(1) take TEXT as it is, in any place. Letters, digits and
  * _+=:,./@- only, no dash in front, which would make it an option, and no "..", which leads to another file. */
-bool command_is_plain(const char *text);
+bool shell_is_plain(const char *text);
 
 /* A command of which FORMAT is ours and each %s, the only conversion, is a word from outside. NULL where one of them
  * is NULL or not plain: no command is better than a wrong one. */
-const char *command_printf(struct arena *arena, const char *format, ...)
+const char *shell_printf(struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Two commands, one after the other. NULL without FIRST; THEN may be NULL. */
-const char *command_join(struct arena *arena, const char *first, const char *then);
+const char *shell_join(struct arena *arena, const char *first, const char *then);
 
 /* Returns a command for use within a sentence: TEXT, or PLACEHOLDER where TEXT is NULL or contains anything that
  * a shell would interpret. */
-const char *command_name(const char *text, const char *placeholder);
+const char *shell_name(const char *text, const char *placeholder);
 
 /* Returns true if TEXT can stand between single quotes of a shell, and there between double quotes of a file that a
  * shell or modprobe reads. */
-bool command_can_quote(const char *text);
+bool shell_can_quote(const char *text);
 
 /* Returns TEXT as one word of a shell, in single quotes where needed. It is for arguments of this program, which
  * takes the word after an option as its value. */
-const char *command_quote(struct arena *arena, const char *text);
+const char *shell_quote(struct arena *arena, const char *text);
 
 #endif
