@@ -76,8 +76,8 @@ enum action {
 };
 extern const char *const action_words[]; /* by enum action */
 
-/* How a remedy ends, or begins. One step can do this for several remedies, so their texts leave it out. */
-enum then {
+/* What follows a remedy, or must come before it. One step can do this for several remedies, so their texts leave it out. */
+enum remedy_end {
 	THEN_INITRAMFS = 1 << 0,   /* rebuild the initramfs */
 	THEN_REBOOT = 1 << 1,	   /* reboot */
 	THEN_RELOAD = 1 << 2,	   /* load the driver again */
@@ -123,7 +123,7 @@ struct rule {
 
 	/* What to do. */
 	const char *remedy;  /* without what THEN adds */
-	unsigned int then;   /* enum then: how the remedy ends */
+	unsigned int then;   /* enum remedy_end: how the remedy ends */
 	const char *command; /* the same as shell commands, one a line; NULL: none */
 	struct fix_call fix;
 	enum repaired_by repaired_by; /* if there is no fix */
@@ -181,7 +181,8 @@ struct answer {
 	/* Each replaces the rule's, if it is not 0. */
 	const char *impact;
 	const char *remedy;
-	unsigned int then;   /* enum then; only if there is a remedy, and then also if it is 0 */
+	unsigned int
+		then; /* enum remedy_end; only if there is a remedy, and then also if it is 0 */
 	const char *command; /* the same */
 	enum activation activation;
 	enum action action;
@@ -269,7 +270,7 @@ bool rule_has_answered(const struct rule_context *ctx, const char *subject);
 /* Values of a finding: those of its answer, else those of its rule. NULL: it has none. */
 const char *finding_impact(const struct finding *finding);
 const char *finding_remedy(const struct finding *finding);
-/* The remedy without its end, and the end (enum then). */
+/* The remedy without its end, and the end (enum remedy_end). */
 const char *finding_change(const struct finding *finding);
 unsigned int finding_then(const struct finding *finding);
 /* Returns REMEDY with its end, in ARENA. rule_remedy() does the same for a rule, in BUFFER. */

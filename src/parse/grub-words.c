@@ -115,7 +115,8 @@ void grub_merge(struct grub_run *run, const struct grub_variables *other)
 		const struct grub_variable *o = find((struct grub_variables *)other,
 						     span_of(v->name));
 
-		v->is_perhaps_exported |= v->exported || (o && (o->exported || o->is_perhaps_exported));
+		v->is_perhaps_exported |= v->exported ||
+					  (o && (o->exported || o->is_perhaps_exported));
 		v->exported &= o && o->exported;
 		if (!same_text(v->value, o ? o->value : NULL))
 			v->value = GRUB_UNKNOWN_TEXT;
