@@ -141,4 +141,4 @@ def test_redacted_capture(seen, tmp_path):
 def test_goldens_belong_to_nodes():
     known = {"%s.%s.%s" % (name, kind, form) for kind in ("facts", "report")
              for form, names in (("txt", NAMES), ("json", golden.WHOLE)) for name in names}
-    assert set(os.listdir(golden.FOLDER)) == known
+    assert {name for name in os.listdir(golden.FOLDER) if name.split(".")[1] in ("facts", "report")} == known

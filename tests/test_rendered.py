@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from lib import node, plans, program
+from lib import golden, node, plans, program
 from lib.tree import Stage
 from test_nodes import hold_file
 
@@ -70,3 +70,8 @@ def test_repairs_as_people_see_them(name, tmp_path):
         "undo --yes", "undo --list")]
     lines = plain("\n".join(parts), directory).splitlines(True)
     hold_file(name + ".repaired.txt", "".join(line for line in lines if '"time_s"' not in line))
+
+
+def test_goldens_belong_to_rows():
+    known = {name + ".rendered.txt" for name in ROWS} | {name + ".repaired.txt" for name in REPAIRS}
+    assert {name for name in os.listdir(golden.FOLDER) if name.split(".")[1] in ("rendered", "repaired")} == known
