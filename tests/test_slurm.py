@@ -203,7 +203,7 @@ def with_a_thread(hold):
     return held
 
 
-@pytest.mark.parametrize("uid", [UID, SUB + 9, SYSTEM])
+@pytest.mark.parametrize("uid", [UID, SUB + 9, SYSTEM], ids=["user", "subordinate", "system"])
 def test_a_process_without_a_first_thread(uid, slurm):
     """/proc/PID/fd is empty then, and the other threads have what was open."""
     with Process(device(slurm, MINOR), uid=uid, hold=with_a_thread(Process.hold), stay=end_of_a_thread) as process:

@@ -336,16 +336,31 @@ static bool has_key(enum conf_format format, struct span section, struct span ke
 	return conf_key_find(format, section, key, &buffer);
 }
 
-/* Where KEY belongs, in the same plugin if it has one; NULL: nowhere. */
-static const struct conf_key *find_elsewhere(struct reading *r, struct span key,
+/* Is SECTION of the plugin for Kubernetes? Each of the others has keys of its own. */
+static bool is_of_cri(struct span section)
+{
+	static const char *const names[] = { "plugins.cri", "plugins.\"io.containerd.grpc.v1.cri\"",
+					     "plugins.\"io.containerd.cri.v1.runtime\"" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (span_starts(section, names[i]))
+			return true;
+	return false;
+}
+
+/* Where KEY belongs, for a section that does not have it; NULL: nowhere, or anything can be meant. OPEN: the section takes
+ * keys that are not in the table. */
+static const struct conf_key *find_elsewhere(struct reading *r, struct span key, bool open,
 					     struct conf_key *buffer)
 {
 	struct span section = { r->table, r->table_n };
 	const struct conf_key *other = conf_key_elsewhere(r->format, key, buffer);
 
-	/* In a table that the reader does not know anything can be meant. */
-	return other && (r->format == CONF_TOOLKIT || conf_section(r->format, section)) ? other
-											: NULL;
+	if (!other || (r->format != CONF_TOOLKIT && !conf_section(r->format, section)))
+		return NULL;
+	if (open && !(is_of_cri(section) && span_starts(span_of(other->section), "plugins.*.")))
+		return NULL;
+	return other;
 }
 
 static void compare_key(struct reading *r, struct span key, const char *at, const char *type)
@@ -357,8 +372,9 @@ static void compare_key(struct reading *r, struct span key, const char *at, cons
 				    .line = line_of(r, at) };
 	struct conf_key buffer;
 	const struct conf_key *row = conf_key_find(r->format, section, key, &buffer);
+	bool open = row && strcmp(row->name, "*") == 0;
 
-	if (row && strcmp(row->name, "*") == 0)
+	if (open)
 		row = NULL;
 	else if (!row && !known && r->format != CONF_TOOLKIT)
 		return;
@@ -368,7 +384,7 @@ static void compare_key(struct reading *r, struct span key, const char *at, cons
 		wrong.kind = CONF_TYPE;
 		wrong.wanted = row->type;
 	} else {
-		row = find_elsewhere(r, key, &buffer);
+		row = find_elsewhere(r, key, open, &buffer);
 		if (!row && has_key(r->format, section, key))
 			return;
 		wrong.kind = row ? CONF_PLACE : CONF_UNKNOWN;

@@ -313,13 +313,28 @@ static const char *const plugin_folders[] = {
 };
 
 struct plugin_search {
+	const char *kind;   /* what names of such plugins begin with */
 	const char *folder; /* the first with the other plugins; NULL: none */
 	const char *path;   /* NULL: not found */
 	size_t folders;
 	bool unread;
 };
 
-/* gpu_generic.so is a part of every Slurm with GPUs: its folder is where gpu_nvml.so would be. */
+/* Slurm has several plugins of each kind: a folder without any of it is a part of what was installed. */
+static bool has_kind(struct probe_context *ctx, const char *folder, const char *kind)
+{
+	_cleanup_names_ struct names names = { 0 };
+
+	if (host_list(ctx->host, &names, "%s", folder))
+		return false;
+	for (size_t i = 0; i < names.count; i++)
+		if (span_starts(span_of(names.items[i]), kind) &&
+		    names.items[i][strlen(kind)] == '_')
+			return true;
+	return false;
+}
+
+/* gpu_generic.so is a part of every Slurm with GPUs: its folder is where the other plugins would be. */
 static void look_in(struct probe_context *ctx, struct plugin_search *search, const char *folder,
 		    const char *plugin)
 {
@@ -336,13 +351,13 @@ static void look_in(struct probe_context *ctx, struct plugin_search *search, con
 	rc = host_stat(ctx->host, &stat, "%s/%s", folder, plugin);
 	if (rc == 0 && !search->path)
 		search->path = arena_printf(ctx->arena, "%s/%s", folder, plugin);
-	search->unread |= rc && rc != -ENOENT;
+	search->unread |= rc && (rc != -ENOENT || !has_kind(ctx, folder, search->kind));
 }
 
 static struct plugin_search find_plugin(struct probe_context *ctx, const char *file,
-					const char *plugin)
+					const char *plugin, const char *kind)
 {
-	struct plugin_search search = { NULL };
+	struct plugin_search search = { .kind = kind };
 	bool named = false;
 
 	for_each(r, &ctx->node->references.items)
@@ -358,11 +373,12 @@ static struct plugin_search find_plugin(struct probe_context *ctx, const char *f
 	return search;
 }
 
-/* SETTING selects PLUGIN, a file in the folder of Slurm's plugins. */
-static void add_plugin(struct probe_context *ctx, const struct reference *setting,
-		       const char *plugin, const char *role)
+/* SETTING selects the plugin KIND_NAME.so in the folder of Slurm's plugins. */
+static void add_plugin(struct probe_context *ctx, const struct reference *setting, const char *kind,
+		       struct span name, const char *role)
 {
-	struct plugin_search search = find_plugin(ctx, setting->file.value, plugin);
+	const char *plugin = arena_printf(ctx->arena, "%s_%.*s.so", kind, SPAN_FMT(name));
+	struct plugin_search search = find_plugin(ctx, setting->file.value, plugin, kind);
 	struct references_facts *all = &ctx->node->references;
 	const char *path = search.path ? search.path
 			   : search.folder
@@ -421,9 +437,7 @@ static void add_plugins(struct probe_context *ctx, const struct reference *setti
 		else if (before.n < one.n)
 			continue;
 		if (one.n && !span_is(one, "none"))
-			add_plugin(ctx, setting,
-				   arena_printf(ctx->arena, "%s_%.*s.so", kind, SPAN_FMT(one)),
-				   role);
+			add_plugin(ctx, setting, kind, one, role);
 	}
 }
 
@@ -438,7 +452,7 @@ void references_from_slurm(struct probe_context *ctx)
 		if (!known_is(r.kind, REFERENCE_VALUE) || !known_is(r.format, REFERENCE_GRES))
 			continue;
 		if (str_is(r.role, SLURM_AUTODETECT) && strcasecmp(r.name.value, "nvml") == 0)
-			add_plugin(ctx, &r, "gpu_nvml.so", SLURM_GPU_PLUGIN);
+			add_plugin(ctx, &r, "gpu", SPAN("nvml"), SLURM_GPU_PLUGIN);
 		else if (plugin_kind(&r))
 			add_plugins(ctx, &r, plugin_kind(&r));
 	}
