@@ -606,7 +606,7 @@ def test_what_is_loaded_at_boot_is_said(scratch):
 def test_only_what_a_boot_undoes_is_done_after_it(node_tree):
     text = unwrapped(text_of(node_tree("broken-everything"), "--profile", EVERYTHING))
     assert text.count("If the boot did not solve this: ") == 1
-    assert "If the boot did not solve this: create the device nodes." in text
+    assert "If the boot did not solve this: create the device nodes: nvidiactl and those of the GPUs" in text
     assert "Fix: set PeerMappingOverride=1" in text
     assert "sudo systemctl restart" not in text[text.index("Power the node off") - 3000:text.index("Power the node off")]
 
@@ -805,3 +805,11 @@ def test_a_variable_has_its_place(node_tree):
     """The environment of sudo is not that of the job."""
     text = text_of(node_tree("broken-everything"), "--profile", "deepep")
     assert re.search(r"Found: +NCCL_SOCKET_IFNAME=ib9 matches no interface\n +Set in: +the environment that nvnodecheck was started in", text), text
+
+
+@pytest.mark.parametrize("file, title", [
+    ("modules-peermem", "peermem-conflict: nv_peer_mem instead, for DeepEP"),
+    ("rdma-gid", "no-rocev2-gid: a pod whose network is not the NIC's")])
+def test_the_node_is_drained_before_a_repair_that_ends_jobs(scratch, file, title):
+    plan = plan_of(text_of(case_tree(scratch, file, title), "--profile", "gpudirect-rdma"))
+    assert re.search(r"^ \d\. Drain the node", plan, re.M) and "return the node to service" in plan, plan

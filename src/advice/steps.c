@@ -340,8 +340,8 @@ static bool ends_jobs(const struct steps *steps, const struct problem *p)
 	enum step_kind kind = steps_kind(steps, p);
 
 	return kind != STEP_FINAL && kind <= STEP_HARDWARE &&
-	       (finding_action(p->first) == ACTION_RESET_GPU ||
-		steps_activation(steps, p) >= ACTIVATION_RELOAD);
+	       (finding_action(p->first) == ACTION_RESET_GPU || p->first->rule->ends_jobs ||
+		p->first->answer.ends_jobs || steps_activation(steps, p) >= ACTIVATION_RELOAD);
 }
 
 static bool needs_drain(const struct steps *steps)

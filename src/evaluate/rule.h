@@ -135,6 +135,7 @@ struct rule {
 	bool needs_running; /* the remedy needs the driver and the links: it comes after a restart */
 	const char *cost;   /* what the repair costs or risks; NULL: nothing to mention */
 	bool is_risk;	    /* the cost is a risk, or disturbs others: the steps show it */
+	bool ends_jobs; /* the repair ends or disturbs running jobs: the node is drained first */
 
 	/* For explain and nvnodecheck-rules(7). */
 	const char *reads;   /* the files and facts that are read */
@@ -190,6 +191,7 @@ struct answer {
 	const char *needs_module;
 	struct fix_call fix; /* only if has_fix, and then also if its kind is NULL: no fix */
 	bool has_fix;
+	bool ends_jobs; /* its remedy ends or disturbs running jobs */
 	bool is_kept; /* the remedy asks to leave the setting as it is: the rule's cost does not count */
 
 	/* The cause, beside the rule's follows. */

@@ -36,8 +36,9 @@ static const struct reason {
 	  "This release of the driver does not know the GPU. For a vGPU, install the guest driver of NVIDIA's vGPU "
 	  "software (GRID) of the release that the host runs. For a whole GPU, install a newer release." },
 	{ "gpu-refused", false, true,
-	  "The log lacks the reason, which is in the line after this one. \"fallen off the bus\": power the node "
-	  "off and on. \"not supported\": install a driver branch and flavour that supports this GPU." },
+	  "Read the next line of the kernel log, which this report does not have. If it says \"fallen off the bus\", "
+	  "power the node off and on. If it says \"not supported\", install a driver branch and flavour that supports "
+	  "this GPU." },
 	{ "gpu-legacy", false, true,
 	  "Install the branch that the line names: this driver no longer supports the GPU." },
 	{ "bar-taken", false, true,
@@ -51,8 +52,8 @@ static const struct reason {
 	  "a larger 64-bit window (QEMU: -fw_cfg name=opt/ovmf/X-PciMmio64Mb,string=262144). In the guest "
 	  "pci=realloc can help." },
 	{ "probe-not-called", false, false,
-	  "Another driver held the GPU when nvidia was loaded (lspci -nnk). Blacklist that driver, rebuild the "
-	  "initramfs and reboot." },
+	  "Another driver held the GPU when nvidia was loaded: lspci -nnk names it. Unless it is vfio-pci, which holds "
+	  "GPUs for virtual machines, blacklist it, rebuild the initramfs and reboot." },
 	{ "no-gpu-found", false, false,
 	  "The driver found no GPU that it supports. Check that the GPU was on the bus at that time (lspci -nn -d "
 	  "10de:), and that this branch supports it. Then load the driver." },

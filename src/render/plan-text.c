@@ -378,7 +378,7 @@ static const char *apply_text(const struct view *v, const struct render_options 
 		options->command ? "the command below" : "the same command as root with --apply",
 		!needs_boot(v->plan) ? ""
 		: node_is(v->node, KIND_WORKSTATION)
-			? ", then end all programs that use the GPUs and reboot"
+			? ", then save all work, end all programs and reboot"
 			: ", then drain the node and reboot it once");
 }
 

@@ -145,7 +145,8 @@ static const char *drain_title(const struct steps *steps)
 	const struct problem *lost = find_lost_device(steps);
 
 	if (node_is(steps->report->node, KIND_WORKSTATION))
-		return "End all programs that use the GPUs";
+		return steps->restart >= ACTIVATION_REBOOT ? "Save all work, and end all programs"
+							   : "End all programs that use the GPUs";
 	if (lost)
 		return arena_printf(
 			steps->report->arena,

@@ -426,6 +426,14 @@ static const char *profiles_line(const struct view *v)
 	return any ? text : NULL;
 }
 
+/* "p2p, gpudirect-rdma or deepep" */
+static const char *any_profile_text(struct arena *arena, unsigned int profiles)
+{
+	const char *text = profiles_text(arena, profiles), *last = strrchr(text, ',');
+
+	return last ? arena_printf(arena, "%.*s or%s", (int)(last - text), text, last + 1) : text;
+}
+
 /* For users who start jobs: whether to. */
 static const char *jobs_text(const struct view *v)
 {
@@ -466,7 +474,7 @@ static const char *jobs_text(const struct view *v)
 	if (bad & PROFILE_BASE)
 		return arena_printf(v->report->arena, "should not start %s", place);
 	return arena_printf(v->report->arena, "that need %s should not start %s",
-			    profiles_text(v->report->arena, bad & all), place);
+			    any_profile_text(v->report->arena, bad & all), place);
 }
 
 /* For a reader who would try a reboot first. */

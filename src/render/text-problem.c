@@ -515,12 +515,22 @@ static const char *variable_place(const struct view *v, const struct problem *p)
 	return place ? place_name(v->report->arena, place) : NULL;
 }
 
+/* Returns true if what was found says only what the title says after the effect. */
+static bool repeats_title(const struct problem *p, const struct text_lines *found)
+{
+	const char *reason = strstr(p->first->rule->title, ": ");
+
+	return found->count == 1 && reason && strcmp(reason + 2, found->items[0]) == 0;
+}
+
 void text_problem_lines(struct view *v, struct text_lines *lines, const struct problem *p,
 			int indent)
 {
 	struct text_lines found = render_found(v->report, p);
 	const char *where = v->is_merged ? where_beside(v, p) : where_of(v, p), *label = "Found:";
 
+	if (repeats_title(p, &found))
+		found.count = 0;
 	if (where && found.count == 1 && text_columns(where) <= WHERE_SHORT)
 		found.items[0] = arena_printf(v->report->arena, "%s: %s", where, found.items[0]);
 	else

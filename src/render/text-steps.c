@@ -293,7 +293,8 @@ static const char *advice_text(const struct view *v, const struct step *step,
 	const char *text = steps_remedy(v->steps, p, p->first);
 
 	if (steps_is_restart_alone(v->steps, p))
-		return v->is_merged ? NULL : "Solved by this step.";
+		return v->is_merged || v->problems->items.count == 1 ? NULL
+								     : "Solved by this step.";
 	if (steps_is_reset_by_boot(v->steps, p))
 		return "The reboot resets GPUs and NVSwitches. If the problem returns, have the "
 		       "board checked.";
@@ -468,6 +469,13 @@ static void add_repairs(struct view *v, struct section *section)
 	add_commands_after(v, section, &list);
 }
 
+/* The only problem needs no instruction where the step itself solves it. */
+static bool has_text_below(const struct view *v, const struct step *step)
+{
+	return step->problems.count && !(v->problems->items.count == 1 &&
+					 steps_is_restart_alone(v->steps, step->problems.items[0]));
+}
+
 static void add_title(struct view *v, struct section *section, size_t number)
 {
 	struct arena *arena = v->report->arena;
@@ -475,7 +483,7 @@ static void add_title(struct view *v, struct section *section, size_t number)
 	const char *title = steps_title(v->steps, step);
 	const char *text = steps_command(v->steps, step);
 	const char *head = arena_printf(arena, "%2zu. ", number);
-	bool more = text || step->then.count || step->problems.count;
+	bool more = text || step->then.count || has_text_below(v, step);
 	const char *line = arena_printf(arena, "%s: %s", title, text ? text : "");
 
 	if (step->kind == STEP_FIX) {

@@ -393,6 +393,7 @@ static const struct rule dev_runtimes_rules[] = {
 			"kubelet)/cmdline",
 		.cost = "Restarting Docker stops the containers, unless live-restore is on.",
 		.is_risk = true,
+		.ends_jobs = true,
 		.sources =
 			"NVIDIA k8s-device-plugin v0.20.0: README.md (Configure docker)\n"
 			"github.com/Mirantis/cri-dockerd v0.3.25, v0.4.0 to v0.4.3: core/sandbox_run.go (RunPodSandbox); pull 350",

@@ -646,8 +646,7 @@ static const struct rule dev_rules[] = {
 			"CUDA does not start, or sees fewer GPUs, in containers and in jobs that may not "
 			"create the nodes.",
 		.remedy =
-			"Create the device nodes: nvidiactl and those of the GPUs, one -c for each, then those of nvidia-uvm. A node "
-			"that exists and shuts users out needs another mode or group.",
+			"Create the device nodes: nvidiactl and those of the GPUs, one -c for each, then those of nvidia-uvm.",
 		.command = "sudo nvidia-modprobe -c 255 -c 0\n"
 			   "sudo nvidia-modprobe -u -c 0",
 		.fix = { "make-device-node" },

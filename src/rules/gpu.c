@@ -339,7 +339,7 @@ static void check_nvlink(struct rule_context *ctx)
 		     .expected = "one fabric state in driver and fabric manager",
 		     .remedy =
 			     "Stop the jobs and restart the fabric manager. If that does not help, reboot.",
-		     .follows = "services/fabric-state-bad",
+		     .ends_jobs = true, .follows = "services/fabric-state-bad",
 		     .follows_subject = "fabric-out-of-sync",
 		     .evidence = { "log.lines[fabric-out-of-sync].last" });
 	if (sxid)
@@ -593,6 +593,7 @@ static const struct rule gpu_rules[] = {
 		.check = "nvidia-smi mig -lgi",
 		.cost = "Jobs that use the instances end.",
 		.is_risk = true,
+		.ends_jobs = true,
 		.sources = "NVIDIA MIG User Guide r580: Application Considerations\n"
 			   "github.com/NVIDIA/nccl issue 1716",
 	},

@@ -313,8 +313,9 @@ static bool check_docker(struct rule_context *ctx, const struct process_limits *
 						given->file.value, format_bytes(ctx->arena, bytes)),
 			.expected = "memlock -1 in default-ulimits",
 			.remedy =
-				"Set \"Soft\" and \"Hard\" of memlock in default-ulimits to -1 and restart docker. Or "
-				"start containers with --ulimit memlock=-1.",
+				"Start containers with --ulimit memlock=-1. Or set \"Soft\" and \"Hard\" of memlock in "
+				"default-ulimits to -1, and restart Docker while no container runs: that stops "
+				"them, unless live-restore is on.",
 			.evidence = { setting, fact });
 	return true;
 }

@@ -158,9 +158,8 @@ static void fail_module(struct rule_context *ctx, const struct lacking *l)
 				? (l->wish ? SEVERITY_WARN : SEVERITY_INFO)
 				: SEVERITY_ERR,
 			.subject = module, .needs_module = module, .observed = observed,
-			.expected = text_printf(ctx, "%s loaded", module),
-			.remedy = remedy_of(ctx, l, &load), .command = unset ? NULL : load.command,
-			.has_fix = unset || load.no_file,
+			.expected = "loaded", .remedy = remedy_of(ctx, l, &load),
+			.command = unset ? NULL : load.command, .has_fix = unset || load.no_file,
 			.evidence = { "modules.loaded", "rdma.devices",
 				      unset ? "os.kernel_config" : l->wish_fact });
 }

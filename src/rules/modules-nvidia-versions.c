@@ -13,6 +13,10 @@
 static const char *const siblings[] = { "nvidia_modeset", "nvidia_drm", "nvidia_uvm" };
 #define SIBLINGS (ARRAY_SIZE(siblings))
 
+#define IMPACT_UVM "nvidia_uvm compares no versions: it can load and misread the driver."
+#define IMPACT_OTHERS \
+	"nvidia_modeset and nvidia_drm refuse to load: the log says \"Version mismatch: nvidia.ko(...) nvidia-modeset.ko(...)\"."
+
 static bool check_loaded(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -27,8 +31,9 @@ static bool check_loaded(struct rule_context *ctx)
 		     .observed = text_printf(ctx, "%s is loaded beside nvidia %s", m->version.value,
 					     driver),
 		     .expected = "all of one version",
+		     .impact = strcmp(siblings[i], "nvidia_uvm") == 0 ? IMPACT_UVM : IMPACT_OTHERS,
 		     .remedy = "Reboot, which loads all modules from disk.",
-		     .activation = ACTIVATION_REBOOT,
+		     .action = ACTION_REBOOT, .activation = ACTIVATION_REBOOT,
 		     .evidence = { fact_path(ctx->arena, "modules.loaded", siblings[i], "version"),
 				   "driver.version" });
 	}
@@ -145,9 +150,7 @@ static const struct rule modules_nvidia_versions_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_versions,
-		.impact =
-			"nvidia_modeset and nvidia_drm refuse to load: the log says \"Version mismatch: nvidia.ko(...) "
-			"nvidia-modeset.ko(...)\". nvidia_uvm compares no versions: it can load and misread the driver.",
+		.impact = IMPACT_OTHERS " " IMPACT_UVM,
 		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy = "Build and install all NVIDIA modules of one driver version again.",
 		.activation = ACTIVATION_REBOOT,

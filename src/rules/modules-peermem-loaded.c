@@ -359,6 +359,7 @@ static const struct rule modules_peermem_loaded_rules[] = {
 			"lsmod | grep -E 'nv_peer_mem|nvidia_peermem'; systemctl is-enabled nv_peer_mem",
 		.cost = "No GPUDirect RDMA between the two steps. Do it while no job runs.",
 		.is_risk = true,
+		.ends_jobs = true,
 		.sources =
 			"NVIDIA driver README 525.147.05: chapter 42, GPUDirect RDMA Peer Memory Client\n"
 			"github.com/Mellanox/nv_peer_memory 1.3: README.md, nv_peer_mem.c (DRV_NAME)\n"

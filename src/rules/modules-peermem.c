@@ -72,7 +72,9 @@ static void fail_old_driver(struct rule_context *ctx, const char *why)
 	     .evidence = { "modules.loaded", "driver.version", load.fact });
 }
 
-static void fail_not_loaded(struct rule_context *ctx, enum severity severity, const char *why)
+/* IMPACT NULL: the rule's. */
+static void fail_not_loaded(struct rule_context *ctx, enum severity severity, const char *why,
+			    const char *impact)
 {
 	struct module_load load = module_load_of(ctx->node, "nvidia_peermem", ctx->arena);
 
@@ -83,8 +85,8 @@ static void fail_not_loaded(struct rule_context *ctx, enum severity severity, co
 	FAIL_AS(ctx, severity,
 		.observed = text_printf(ctx, "nvidia_peermem is not loaded, and %s%s%s", why,
 					load.why_not ? "; " : "", load.why_not ? load.why_not : ""),
-		.expected = "nvidia_peermem loaded", .remedy = load.remedy, .command = load.command,
-		.has_fix = load.no_file,
+		.expected = "nvidia_peermem loaded", .impact = impact, .remedy = load.remedy,
+		.command = load.command, .has_fix = load.no_file,
 		.evidence = { "modules.loaded", "driver.flavour", "os.kernel", load.fact });
 }
 
@@ -100,13 +102,16 @@ static void check_needed(struct rule_context *ctx)
 				ctx, "nvidia_peermem is not loaded; whether it is needed: %s", why),
 			.evidence = { "driver.flavour" });
 	else if (path == DMABUF_NO)
-		fail_not_loaded(ctx, SEVERITY_ERR, why);
+		fail_not_loaded(ctx, SEVERITY_ERR, why, NULL);
 	else if (is_asked_for(ctx, PROFILE_DEEPEP) && !dmabuf_supports_umem(node))
-		fail_not_loaded(ctx, SEVERITY_WARN,
-				text_printf(ctx,
-					    "kernel %s registers no NIC control buffers by "
-					    "DMA-BUF (" KERNEL_UMEM_DMABUF " does)",
-					    node->os.kernel.value));
+		fail_not_loaded(
+			ctx, SEVERITY_WARN,
+			text_printf(ctx,
+				    "kernel %s registers no NIC control buffers by "
+				    "DMA-BUF (" KERNEL_UMEM_DMABUF " does)",
+				    node->os.kernel.value),
+			"NVSHMEM IBGDA, and NCCL GIN with GDAKI, do not start. Other work registers GPU memory by "
+			"DMA-BUF.");
 	else
 		NOTE(ctx,
 		     .observed = text_printf(ctx, "nvidia_peermem is not loaded and not needed: %s",
@@ -588,7 +593,7 @@ static void check_not_persistent(struct rule_context *ctx)
 static const struct rule modules_peermem_rules[] = {
 	{
 		.id = "modules/peermem-not-loaded",
-		.title = "GPUDirect RDMA does not work: nvidia_peermem is not loaded",
+		.title = "GPUDirect RDMA or IBGDA does not work: nvidia_peermem is not loaded",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.needs_module = "nvidia_peermem",

@@ -140,9 +140,8 @@ static void fail_missing(struct rule_context *ctx, enum severity severity, const
 		.observed = text_printf(
 			ctx, "%s is not loaded%s%s: %s", name, load.why_not ? " (" : "",
 			load.why_not ? text_printf(ctx, "%s)", load.why_not) : "", effect),
-		.expected = text_printf(ctx, "%s loaded", name), .remedy = load.remedy,
-		.command = load.command, .has_fix = load.no_file,
-		.evidence = { "modules.loaded", load.fact });
+		.expected = "loaded", .remedy = load.remedy, .command = load.command,
+		.has_fix = load.no_file, .evidence = { "modules.loaded", load.fact });
 }
 
 static void check_mlx5(struct rule_context *ctx)

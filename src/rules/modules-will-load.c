@@ -94,9 +94,8 @@ static void check_one(struct rule_context *ctx, const char *name, const char **u
 	if (verdict.answer != LOAD_NO)
 		return;
 	FAIL_AS(ctx, is_grave(ctx, name) ? SEVERITY_ERR : SEVERITY_WARN, .subject = name,
-		.observed = text_printf(
-			ctx, "modprobe %s will fail: %s%s", name, verdict.why,
-			loaded ? ". It is loaded now, and will not be after the next boot" : ""),
+		.observed = text_printf(ctx, "%s%s", verdict.why,
+					loaded ? "; loaded now, but not after the next boot" : ""),
 		.expected = "files that the kernel takes",
 		.impact = lost_at_boot(ctx, name, loaded), .remedy = verdict.cure,
 		.follows = reported_by(name), .evidence = { verdict.fact, "modules.loaded" });

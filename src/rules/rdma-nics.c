@@ -482,6 +482,7 @@ static const struct rule rdma_nics_rules[] = {
 			"Read what mlx5_core logged about the NIC. If its parameter enable_rdma is false, switch it on "
 			"with devlink. Then reload the device. " RELOADS,
 		.activation = ACTIVATION_NOW,
+		.ends_jobs = true,
 		.follows = { "modules/mlx5-not-loaded" },
 		.reads =
 			"NVIDIA network functions on the PCI bus, their drivers, their devices of the auxiliary bus, and "

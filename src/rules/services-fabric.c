@@ -110,8 +110,10 @@ static const struct rule services_fabric_rules[] = {
 		.needs_running = true,
 		.impact =
 			"cuInit fails with error 802 in virtual machines with more than one GPU, or on this host.",
-		.remedy = "Set FABRIC_MODE in fabricmanager.cfg, then restart fabric manager.",
+		.remedy =
+			"Set FABRIC_MODE in fabricmanager.cfg, then restart fabric manager while no process uses the GPUs.",
 		.activation = ACTIVATION_RESTART,
+		.ends_jobs = true,
 		.reads =
 			"FABRIC_MODE in fabricmanager.cfg, the NVSwitches and their driver, and whether this host gives "
 			"GPUs to virtual machines, whole or as vGPUs.",

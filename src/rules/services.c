@@ -270,6 +270,7 @@ static void fail_version(struct rule_context *ctx, const struct software_item *f
 				       node->driver.version.value),
 	     .command = upgraded ? NULL : "sudo systemctl restart nvidia-fabricmanager",
 	     .activation = upgraded ? ACTIVATION_REBOOT : ACTIVATION_RESTART,
+	     .action = upgraded ? ACTION_REBOOT : ACTION_DERIVED, .ends_jobs = true,
 	     .evidence = {
 		     fact, "driver.version",
 		     upgraded ? fact_path(ctx->arena, "modules.files", file->path.value, "version")

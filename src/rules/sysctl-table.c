@@ -61,6 +61,7 @@ static void check_one(struct rule_context *ctx, const struct sysctl *s)
 	const char *name = s->name.value,
 		   *fact = fact_path(ctx->arena, "os.sysctls", name, "value");
 	const struct sysctl_limit *row;
+	bool is_one_way; /* 1 stays until the next boot */
 	uint64_t value;
 
 	if (is_absent(s->value))
@@ -69,6 +70,7 @@ static void check_one(struct rule_context *ctx, const struct sysctl *s)
 		UNKNOWN(ctx, .subject = name, .evidence = { fact });
 		return;
 	}
+	is_one_way = strcmp(name, "kernel.modules_disabled") == 0;
 	row = find_row(name, value);
 	if (row)
 		FAIL_AS(ctx, severity_of(ctx->node, row), .subject = name,
@@ -77,12 +79,13 @@ static void check_one(struct rule_context *ctx, const struct sysctl *s)
 			.remedy = text_printf(
 				ctx,
 				"Set %s = %s in a file of /etc/sysctl.d, and remove the line that "
-				"sets it otherwise. Then run sysctl --system.%s",
+				"sets it otherwise. %s",
 				name, row->value,
-				strcmp(name, "kernel.modules_disabled") == 0
-					? " The running kernel keeps this setting: reboot."
-					: ""),
-			.source = row->source, .evidence = { fact });
+				is_one_way ? "The running kernel keeps this setting."
+					   : "Then run sysctl --system."),
+			.then = is_one_way ? THEN_REBOOT : 0,
+			.activation = is_one_way ? ACTIVATION_REBOOT : 0, .source = row->source,
+			.evidence = { fact });
 }
 
 static void check_table(struct rule_context *ctx)
