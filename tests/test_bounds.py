@@ -130,3 +130,62 @@ def test_processor_time_of_a_file(tmp_path):
     assert result.status == 4, str(result)
     assert "slow.json: it took more than 0.05 s of processor time" in result.err
     assert "; 1 file could not be read" in result.out
+
+
+# ---- the log of a job ----
+
+FAILURE = b"NCCL WARN Cuda failure 800\n"
+LOG_UNPACKED_MAX = 4 << 30
+NODE = HEAD % ("facts", 0, ',"os":{"hostname":"here"}}')
+
+
+def why(*args, **more):
+    return run("why", "--json", "--from", "-", *args, input=NODE.encode(), **more)
+
+
+@pytest.fixture(scope="module")
+def large_log(tmp_path_factory):
+    """More than is unpacked, of files behind each other."""
+    path = tmp_path_factory.mktemp("log") / "log.gz"
+    zeros = gzip.compress(bytes(64 * MIB), 6)
+    path.write_bytes(gzip.compress(FAILURE) + zeros * (LOG_UNPACKED_MAX // (64 * MIB)) + gzip.compress(b"\n" + FAILURE))
+    return path
+
+
+def test_log_that_unpacks_to_too_much(large_log):
+    """What was read is answered from."""
+    document = why(large_log)
+    assert document.status == 3, str(document)
+    log = document.json()["log"]
+    assert (log["stopped"], log["bytes"]) == ("size", LOG_UNPACKED_MAX)
+    assert document.json()["decisive"]["line"] == 1
+    text = run("why", "--from", "-", large_log, input=NODE.encode()).out
+    assert re.search("^Incomplete +Only the first 4294967296 bytes of the log, up to line 1, were", text, re.M), text
+
+
+def test_log_that_takes_too_long(large_log):
+    result, _, cpu = program.run_measured("why", "--json", "--timeout", "0.3", large_log)
+    assert result.json()["log"]["stopped"] == "time" and cpu < 2, (str(result), cpu)
+    assert result.json()["decisive"]["line"] == 1 and result.status in (1, 3)
+
+
+@pytest.mark.parametrize("begin, said", [(b"a\n", "No failure was recognised in the part of the log that was read"),
+                                         (FAILURE, "explain the failure"), (b"", "No failure")])
+def test_log_in_a_pipe_that_does_not_end(begin, said, tmp_path):
+    node = tmp_path / "node.json"
+    node.write_text(NODE)
+    with subprocess.Popen([program.binary(), "why", "--timeout", "0.5", "--from", node, "-"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=program.environment()) as process:
+        process.stdin.write(begin)
+        process.stdin.flush()
+        out = process.stdout.read().decode()
+        assert process.wait(timeout=program.TIMEOUT_S) == 3 and said in out, out
+    assert "--timeout" in out
+
+
+def test_log_that_is_read_whole(tmp_path):
+    """Limits that are not met change nothing."""
+    path = tmp_path / "log"
+    path.write_bytes(FAILURE)
+    assert why("--timeout", "20", path).json()["log"]["stopped"] is None
+    assert why(path).json() == why("--timeout", "20", path).json()

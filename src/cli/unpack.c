@@ -67,11 +67,6 @@ static int append(struct text *out, size_t *room, struct span block, size_t limi
 	return 0;
 }
 
-static bool has_passed(uint64_t end_us)
-{
-	return end_us && clock_us() >= end_us;
-}
-
 /* Unpacks one stream and sets REST to the bytes after it. */
 static int unpack_stream(struct span *rest, const char *format, struct text *out, size_t *room,
 			 size_t limit, uint64_t end_us)
@@ -83,7 +78,7 @@ static int unpack_stream(struct span *rest, const char *format, struct text *out
 	if (rc)
 		return rc;
 	while ((rc = decompress_next(d, &block)) > 0) {
-		rc = has_passed(end_us) ? -ETIMEDOUT : append(out, room, block, limit);
+		rc = clock_has_passed(end_us) ? -ETIMEDOUT : append(out, room, block, limit);
 		if (rc)
 			break;
 	}
@@ -111,7 +106,7 @@ int unpack(struct text *text, const char *format, size_t limit, uint64_t end_us)
 	while (rc == 0 && rest.n) {
 		const char *own = unpack_format(rest);
 
-		rc = has_passed(end_us) ? -ETIMEDOUT
+		rc = clock_has_passed(end_us) ? -ETIMEDOUT
 		     : own && strcmp(own, format) == 0
 			     ? unpack_stream(&rest, format, &out, &room, limit, end_us)
 			     : -EBADMSG;
