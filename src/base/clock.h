@@ -3,6 +3,8 @@
 #ifndef CLOCK_H
 #define CLOCK_H
 
+#include <poll.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -17,6 +19,23 @@ static inline uint64_t clock_us(void)
 static inline uint64_t clock_ms(void)
 {
 	return clock_us() / 1000;
+}
+
+/* Is it END_US? With 0 it never is. */
+static inline bool clock_has_passed(uint64_t end_us)
+{
+	return end_us && clock_us() >= end_us;
+}
+
+/* Waits until FD has something to read or has ended. False: the time was END_US first; with 0 it does not wait. */
+static inline bool clock_wait_readable(int fd, uint64_t end_us)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	for (uint64_t now; end_us && (now = clock_us()) < end_us;)
+		if (poll(&p, 1, (int)((end_us - now) / 1000) + 1) > 0)
+			return true;
+	return !end_us;
 }
 
 #endif

@@ -161,6 +161,9 @@ int json_check_document(struct json_object *json, const char *format, bool *late
 	return 0;
 }
 
+/* Two numbers, or a name. A longer value is neither, and not worth its memory. */
+#define HEAD_VALUE_MAX 1024
+
 struct json_object *json_head(const char *text, size_t n)
 {
 	_cleanup_scan_ struct json_scan s;
@@ -180,6 +183,8 @@ struct json_object *json_head(const char *text, size_t n)
 		value = s.at;
 		if (!json_scan_value(&s))
 			break;
+		if (s.at - value > HEAD_VALUE_MAX)
+			continue;
 		if (span_is(key.text, "format") || span_is(key.text, "format_version"))
 			json_put(head, key.text.n == strlen("format") ? "format" : "format_version",
 				 json_parse(value, (size_t)(s.at - value), &error));

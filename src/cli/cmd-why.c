@@ -70,6 +70,7 @@ enum exit_status cmd_why(const struct options *options)
 		complain("out of memory");
 		return EXIT_CANNOT;
 	}
-	job = log_read(options->args_count ? options->args[0] : NULL, options->text, arena);
+	job = log_read(options->args_count ? options->args[0] : NULL, options->text,
+		       options->timeout_ms, arena);
 	return job ? answer(&source, job, options) : EXIT_CANNOT;
 }

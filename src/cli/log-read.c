@@ -9,6 +9,7 @@
 
 #include "base/child.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/confine.h"
 #include "base/message.h"
 #include "base/open-file.h"
@@ -16,6 +17,7 @@
 #include "probes/initramfs-decompress.h"
 
 #define BLOCK (256u << 10)
+#define GRACE_US 3000000 /* for what is made of the log once its reading has ended */
 
 /* The file in blocks; BACK is what was read and is to be read again. */
 struct input {
@@ -23,6 +25,8 @@ struct input {
 	char *room; /* of BLOCK bytes */
 	struct span back;
 	uint64_t given;	   /* bytes */
+	uint64_t unpacked; /* bytes */
+	uint64_t end_us;   /* clock_us() at which reading ends; 0: never */
 	struct span block; /* the last one */
 };
 
@@ -35,6 +39,8 @@ static int read_block(struct input *in, struct span *block)
 		in->back.n = 0;
 		return 1;
 	}
+	if (!clock_wait_readable(in->fd, in->end_us))
+		return -ETIMEDOUT;
 	do {
 		n = read(in->fd, in->room, BLOCK);
 	} while (n < 0 && errno == EINTR);
@@ -88,6 +94,19 @@ static int feed_plain(struct input *in, struct job_reader *reader)
 	return rc;
 }
 
+/* -EFBIG for more than is unpacked. */
+static int feed_unpacked(struct input *in, struct job_reader *reader, struct span block)
+{
+	uint64_t left = LOG_UNPACKED_MAX - in->unpacked;
+	bool fits = block.n <= left;
+
+	if (!fits)
+		block.n = (size_t)left;
+	in->unpacked += block.n;
+	job_feed(reader, block);
+	return !fits ? -EFBIG : clock_has_passed(in->end_us) ? -ETIMEDOUT : 1;
+}
+
 /* Reads one compressed stream. The bytes after it are in in->back. */
 static int feed_stream(struct input *in, const char *format, struct job_reader *reader)
 {
@@ -100,8 +119,8 @@ static int feed_stream(struct input *in, const char *format, struct job_reader *
 	rc = decompress_open(&d, format, give_block, in);
 	if (rc)
 		return rc;
-	while ((rc = decompress_next(d, &block)) > 0)
-		job_feed(reader, block);
+	while (rc >= 0 && (rc = decompress_next(d, &block)) > 0)
+		rc = feed_unpacked(in, reader, block);
 	if (rc == 0) {
 		uint64_t used = decompress_used(d), rest = used < in->given ? in->given - used : 0;
 
@@ -114,9 +133,9 @@ static int feed_stream(struct input *in, const char *format, struct job_reader *
 }
 
 /* Files that were put behind each other unpack to their texts behind each other. */
-static int feed_file(int fd, struct arena *arena, struct job_reader *reader)
+static int feed_file(int fd, uint64_t end_us, struct arena *arena, struct job_reader *reader)
 {
-	struct input in = { .fd = fd, .room = arena_alloc(arena, BLOCK) };
+	struct input in = { .fd = fd, .end_us = end_us, .room = arena_alloc(arena, BLOCK) };
 	char *begin = arena_alloc(arena, BEGIN_MAX);
 	const char *format = NULL;
 
@@ -145,8 +164,19 @@ struct result {
 	int rc;
 };
 
+/* What ends the reading early leaves what was read. */
+static int read_log(int fd, uint64_t end_us, struct arena *arena, struct job_reader *reader)
+{
+	int rc = feed_file(fd, end_us, arena, reader);
+
+	if (rc != -ETIMEDOUT && rc != -EFBIG)
+		return rc;
+	job_stop(reader, rc == -EFBIG ? JOB_READ_SIZE : JOB_READ_TIME);
+	return 0;
+}
+
 static _Noreturn void read_in_child(const struct child *c, pid_t parent, int fd, const char *text,
-				    struct arena *arena, struct result *result)
+				    uint64_t end_us, struct arena *arena, struct result *result)
 {
 	/* The descriptor of the log, which is no folder, opens no other file: libraries alone are left. */
 	const struct confine how = { .tree = fd };
@@ -158,7 +188,7 @@ static _Noreturn void read_in_child(const struct child *c, pid_t parent, int fd,
 	if (text)
 		job_feed(reader, span_of(text));
 	else
-		result->rc = feed_file(fd, arena, reader);
+		result->rc = read_log(fd, end_us, arena, reader);
 	result->job = job_end(reader);
 	result->done = true;
 	close(c->fd);
@@ -186,14 +216,25 @@ static const struct job *take_job(const char *file, const struct result *result,
 	return NULL;
 }
 
-static const struct job *read_watched(int fd, const char *file, const char *text,
-				      struct arena *arena)
+/* Waits for the end of the child, or until it has not ended some time after it should have. */
+static bool wait_for(const struct child *c, uint64_t end_us)
 {
+	if (end_us)
+		return clock_wait_readable(c->fd, end_us + GRACE_US);
+	for (struct pollfd p = { .fd = c->fd, .events = POLLIN }; poll(&p, 1, -1) < 0;)
+		if (errno != EINTR)
+			break;
+	return true;
+}
+
+static const struct job *read_watched(int fd, const char *file, const char *text,
+				      unsigned int timeout_ms, struct arena *arena)
+{
+	uint64_t end_us = timeout_ms ? clock_us() + (uint64_t)timeout_ms * 1000 : 0;
 	_cleanup_(window_close) struct window window = { 0 };
 	struct result *result;
 	pid_t parent = getpid();
 	struct child c;
-	struct pollfd p;
 	size_t messages;
 	int rc;
 
@@ -207,27 +248,25 @@ static const struct job *read_watched(int fd, const char *file, const char *text
 		return NULL;
 	}
 	if (c.pid == 0)
-		read_in_child(&c, parent, fd, text, window.arena, result);
-	p = (struct pollfd){ .fd = c.fd, .events = POLLIN };
-	while (poll(&p, 1, -1) < 0 && errno == EINTR)
-		;
-	child_end(&c, true);
+		read_in_child(&c, parent, fd, text, end_us, window.arena, result);
+	child_end(&c, wait_for(&c, end_us));
 	return take_job(file, result, &window, arena);
 }
 
-const struct job *log_read(const char *file, const char *text, struct arena *arena)
+const struct job *log_read(const char *file, const char *text, unsigned int timeout_ms,
+			   struct arena *arena)
 {
 	_cleanup_close_ int fd = -1;
 
 	if (text)
-		return read_watched(-1, "--text", text, arena);
+		return read_watched(-1, "--text", text, timeout_ms, arena);
 	/* Standard input is duplicated, because the child closes it. */
 	fd = strcmp(file, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
 				    : open_for_reading(file);
 	if (strcmp(file, "-") == 0 && fd < 0)
 		fd = -errno;
 	if (fd >= 0)
-		return read_watched(fd, file, NULL, arena);
+		return read_watched(fd, file, NULL, timeout_ms, arena);
 	complain("%s: %s", file,
 		 fd == -EBADF && strcmp(file, "-") != 0
 			 ? "neither a regular file nor a pipe that you own"

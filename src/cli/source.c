@@ -12,14 +12,13 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/open-file.h"
+#include "base/processor-limit.h"
+#include "cli/from-file.h"
 #include "cli/settings-read.h"
-#include "cli/unpack.h"
 #include "probes/probe.h"
 
-/* A capture or facts file of one node; a fleet's files are many of them. */
-#define FROM_MAX (256u << 20)
-#define FROM_FIRST 65536
+/* Most processor time for the file of one node, unless --timeout is given: a large node takes some milliseconds. */
+#define FROM_PROCESSOR_MS 60000
 
 #define FACTS_FORMAT "nvnodecheck-facts"
 
@@ -29,42 +28,6 @@ static bool is_capture(const struct text *text)
 	size_t n = text->size < 200 ? text->size : 200;
 
 	return memmem(text->data, n, "nvnodecheck-capture", strlen("nvnodecheck-capture"));
-}
-
-/* Unpacks the file, which may be compressed. */
-static enum exit_status unpack_file(struct text *text, const char *file)
-{
-	const char *format = unpack_format(text_span(text));
-	int rc = format ? unpack(text, format, FROM_MAX) : 0;
-
-	if (rc == 0)
-		return EXIT_WELL;
-	complain("%s: %s: %s", file, format,
-		 rc == -ELIBACC	  ? "it is compressed, and libarchive is not installed"
-		 : rc == -EBADMSG ? "damaged or cut off"
-				  : strerror(-rc));
-	return EXIT_CANNOT;
-}
-
-static enum exit_status read_from(struct source *source, const char *file)
-{
-	bool standard = strcmp(file, "-") == 0;
-	int fd = standard ? STDIN_FILENO : open_for_reading(file);
-	size_t room = FROM_FIRST;
-	struct stat st;
-	int rc = fd < 0 ? fd : 0;
-
-	if (rc == 0 && fstat(fd, &st) == 0 && (size_t)st.st_size >= room && st.st_size < FROM_MAX)
-		room = (size_t)st.st_size + 1;
-	if (rc == 0)
-		rc = text_read(fd, room, FROM_MAX, false, &source->file);
-	if (fd >= 0 && !standard)
-		close(fd);
-	if (rc == 0)
-		return unpack_file(&source->file, file);
-	complain("%s: %s", file,
-		 rc == -EBADF ? "neither a regular file nor a pipe that you own" : strerror(-rc));
-	return EXIT_CANNOT;
 }
 
 static enum exit_status refuse_format(const struct text *text, const char *format, const char *file)
@@ -109,11 +72,14 @@ static enum exit_status load_facts(struct source *source, const char *file)
 	return EXIT_CANNOT;
 }
 
-static enum exit_status open_from(struct source *source, const char *file)
+static enum exit_status open_from(struct source *source, const struct options *options)
 {
-	enum exit_status status = read_from(source, file);
+	const char *file = options->from;
+	enum exit_status status;
 	char error[256];
 
+	processor_limit_begin(file, options->timeout_ms ? options->timeout_ms : FROM_PROCESSOR_MS);
+	status = from_file_read(file, options->timeout_ms, &source->file);
 	if (status)
 		return status;
 	if (!is_capture(&source->file))
@@ -208,7 +174,7 @@ enum exit_status source_open(struct source *source, const struct options *option
 	enum exit_status status = make_node(source);
 
 	if (!status && options->from)
-		return open_from(source, options->from);
+		return open_from(source, options);
 	if (!status)
 		status = open_root(options, &source->own_root, &source->root);
 	if (!status)
@@ -480,6 +446,8 @@ void source_close(struct source *source)
 	free(source->machine);
 	host_close(source->host);
 	close_own_root(source);
+	if (source->file.data)
+		processor_limit_end();
 	text_free(&source->file);
 	fact_series_end(&source->facts);
 	arena_free(source->arena);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "probes/initramfs-decompress.h"
 
 /* RFC 1952, 2.3.1; The .xz File Format 1.2.1, 2.1.1.1; RFC 8878, 3.1.1 */
@@ -68,7 +69,7 @@ static int append(struct text *out, size_t *room, struct span block, size_t limi
 
 /* Unpacks one stream and sets REST to the bytes after it. */
 static int unpack_stream(struct span *rest, const char *format, struct text *out, size_t *room,
-			 size_t limit)
+			 size_t limit, uint64_t end_us)
 {
 	struct span left = *rest, block;
 	struct decompress *d = NULL;
@@ -77,7 +78,7 @@ static int unpack_stream(struct span *rest, const char *format, struct text *out
 	if (rc)
 		return rc;
 	while ((rc = decompress_next(d, &block)) > 0) {
-		rc = append(out, room, block, limit);
+		rc = clock_has_passed(end_us) ? -ETIMEDOUT : append(out, room, block, limit);
 		if (rc)
 			break;
 	}
@@ -92,7 +93,7 @@ static int unpack_stream(struct span *rest, const char *format, struct text *out
 	return rc;
 }
 
-int unpack(struct text *text, const char *format, size_t limit)
+int unpack(struct text *text, const char *format, size_t limit, uint64_t end_us)
 {
 	struct span rest = text_span(text);
 	size_t room = text->size * 4 + 65536;
@@ -105,8 +106,9 @@ int unpack(struct text *text, const char *format, size_t limit)
 	while (rc == 0 && rest.n) {
 		const char *own = unpack_format(rest);
 
-		rc = own && strcmp(own, format) == 0
-			     ? unpack_stream(&rest, format, &out, &room, limit)
+		rc = clock_has_passed(end_us) ? -ETIMEDOUT
+		     : own && strcmp(own, format) == 0
+			     ? unpack_stream(&rest, format, &out, &room, limit, end_us)
 			     : -EBADMSG;
 	}
 	if (rc) {

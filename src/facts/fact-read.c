@@ -72,6 +72,15 @@ static int refuse_size(struct reader *r, const struct place *place)
 	return refuse(r, place, "more than %u MiB of facts", FACT_BYTES_MAX >> 20);
 }
 
+/* Before one more item of ITEM_SIZE is added. */
+static int check_list(struct reader *r, const struct place *place, const struct fact_list *list,
+		      size_t item_size)
+{
+	if (list->count == FACT_ITEMS_MAX)
+		return refuse(r, place, "more than %d items", FACT_ITEMS_MAX);
+	return has_room(r, 2 * list->count * item_size) ? 0 : refuse_size(r, place);
+}
+
 /* The meaning of a string: usually the text itself. */
 static struct span meaning(struct reader *r, struct json_raw raw)
 {
@@ -191,8 +200,7 @@ static int read_strings(struct reader *r, const struct place *place, struct fact
 	json_scan_enter(&r->scan);
 	while (json_scan_next(&r->scan, ']')) {
 		rc = expect(r, place, '"', "a list of strings");
-		if (rc == 0 && !has_room(r, 2 * list->count * sizeof(char *)))
-			rc = refuse_size(r, place);
+		rc = rc ? rc : check_list(r, place, list, sizeof(char *));
 		if (rc || read_text(r, place, fact_list_add(r->arena, list, sizeof(char *))))
 			return -EINVAL;
 	}
@@ -213,9 +221,9 @@ static int read_list(struct reader *r, const struct place *place, const struct d
 		return rc;
 	json_scan_enter(&r->scan);
 	for (; json_scan_next(&r->scan, ']'); item.index++) {
-		if (!has_room(r, 2 * list->count * desc->size))
-			return refuse_size(r, place);
-		rc = read_struct(r, &item, desc, fact_list_add(r->arena, list, desc->size));
+		rc = check_list(r, place, list, desc->size);
+		if (rc == 0)
+			rc = read_struct(r, &item, desc, fact_list_add(r->arena, list, desc->size));
 		if (rc)
 			return rc;
 	}

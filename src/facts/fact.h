@@ -213,6 +213,8 @@ struct json_object *fact_to_json(const struct desc *desc, const void *facts);
 
 /* A document whose facts take more is refused: what is made of them needs the rest of the arena. */
 #define FACT_BYTES_MAX (ARENA_BYTES / 2)
+/* Most items of one list of it; the longest that a probe makes has 8192. */
+#define FACT_ITEMS_MAX 65536
 
 struct fact_error {
 	char text[264]; /* where in the document, and what is wrong */

@@ -6,16 +6,20 @@
 #include <sys/sysmacros.h>
 
 #include "base/array.h"
+#include "base/json-pick.h"
 #include "base/json.h"
 #include "facts/fact.h"
 #include "host/host-private.h"
 #include "parse/base64.h"
 
+/* A record is kept as it is written, and taken apart each time that it is asked for: a stranger's file then takes the
+ * memory of its text, and of one struct record for each line. */
 struct record {
-	const char *question;
-	const char *path;
-	size_t line;
-	struct json_object *json;
+	struct span path;
+	struct span line;
+	uint32_t number;  /* of the line */
+	uint8_t question; /* of questions[] */
+	bool own_path;	  /* it is not in the line */
 };
 
 struct capture {
@@ -24,30 +28,59 @@ struct capture {
 	size_t count;
 };
 
+enum question {
+	QUESTION_READ,
+	QUESTION_HEAD,
+	QUESTION_LIST,
+	QUESTION_STAT,
+	QUESTION_LINK,
+	QUESTION_QUERY,
+};
+
 static const char *const questions[] = { "read", "head", "list", "stat", "link", "query" };
 
 static int compare_records(const void *a, const void *b)
 {
 	const struct record *x = a, *y = b;
-	int order = strcmp(x->question, y->question);
+	size_t n = x->path.n < y->path.n ? x->path.n : y->path.n;
+	int order = x->question - y->question;
 
 	if (order == 0)
-		order = strcmp(x->path, y->path);
+		order = memcmp(x->path.p, y->path.p, n);
 	if (order == 0)
-		order = x->line < y->line ? -1 : x->line > y->line;
+		order = (x->path.n > y->path.n) - (x->path.n < y->path.n);
+	if (order == 0)
+		order = (x->number > y->number) - (x->number < y->number);
 	return order;
 }
 
-static int add_record(struct capture *c, struct json_object *json, size_t line)
+/* The question of VALUES, which json_pick() found, and its path. */
+static int take_question(struct record *record, const struct span *values)
 {
-	struct record record = { .line = line, .json = json };
+	size_t i = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(questions) && !record.path; i++) {
-		record.question = questions[i];
-		record.path = json_string(json, questions[i]);
-	}
-	if (!record.path)
+	while (i < ARRAY_SIZE(questions) && (!values[i].n || *values[i].p != '"'))
+		i++;
+	if (i == ARRAY_SIZE(questions))
 		return -EINVAL;
+	record->question = (uint8_t)i;
+	record->path = (struct span){ values[i].p + 1, values[i].n - 2 };
+	record->own_path = memchr(record->path.p, '\\', record->path.n);
+	if (record->own_path)
+		record->path.p = json_picked_string(values[i], &record->path.n);
+	return record->path.p ? 0 : -ENOMEM;
+}
+
+static void forget_path(struct record *record)
+{
+	if (record->own_path)
+		free((void *)record->path.p);
+}
+
+static int keep_record(struct capture *c, const struct record *record)
+{
+	if (c->count == CAPTURE_RECORDS_MAX)
+		return -E2BIG;
 	if ((c->count & (c->count - 1)) == 0) {
 		size_t room = c->count ? c->count * 2 : 1;
 		struct record *records = realloc(c->records, room * sizeof(*records));
@@ -56,41 +89,57 @@ static int add_record(struct capture *c, struct json_object *json, size_t line)
 			return -ENOMEM;
 		c->records = records;
 	}
-	c->records[c->count++] = record;
+	c->records[c->count++] = *record;
 	return 0;
 }
 
-static int load_line(struct capture *c, struct span line, size_t number, char error[256])
+static int add_record(struct capture *c, struct span line, size_t number, char error[256])
 {
+	struct record record = { .line = line, .number = (uint32_t)number };
+	struct span values[ARRAY_SIZE(questions)];
 	struct json_error why;
-	struct json_object *json = json_parse(line.p, line.n, &why);
-	bool later;
 	int rc;
 
-	if (!json) {
+	if (!json_pick(line, questions, ARRAY_SIZE(questions), values, &why)) {
 		snprintf(error, 256, "%s:%zu: %s", c->name, number, why.text);
 		return -EINVAL;
 	}
-	if (number == 1) {
-		rc = json_check_document(json, "nvnodecheck-capture", &later, &why);
-		if (rc)
-			snprintf(error, 256, "%s:1: %s", c->name, why.text);
-		json_object_put(json);
-		return rc;
-	}
-	rc = add_record(c, json, number);
-	if (rc) {
-		json_object_put(json);
-		snprintf(error, 256, "%s:%zu: not a record of a capture", c->name, number);
-	}
+	rc = take_question(&record, values);
+	if (rc == 0)
+		rc = keep_record(c, &record);
+	if (rc == 0)
+		return 0;
+	forget_path(&record);
+	if (rc == -E2BIG)
+		snprintf(error, 256, "%s:%zu: more than %u records", c->name, number,
+			 CAPTURE_RECORDS_MAX);
+	else
+		snprintf(error, 256, "%s:%zu: %s", c->name, number,
+			 rc == -ENOMEM ? "out of memory" : "not a record of a capture");
 	return rc;
 }
 
-static const struct record *find(struct host *host, const char *question, const char *path)
+static int check_head(const struct capture *c, struct span line, char error[256])
+{
+	_cleanup_json_ struct json_object *head = NULL;
+	struct json_error why;
+	bool later;
+	int rc = -EINVAL;
+
+	if (json_check(line.p, line.n, &why)) {
+		head = json_head(line.p, line.n);
+		rc = json_check_document(head, "nvnodecheck-capture", &later, &why);
+	}
+	if (rc)
+		snprintf(error, 256, "%s:1: %s", c->name, why.text);
+	return rc;
+}
+
+static const struct record *find(struct host *host, enum question question, const char *path)
 {
 	struct capture *c = host->capture;
 	size_t low = 0, high = c->count;
-	struct record key = { .question = question, .path = path };
+	struct record key = { .question = (uint8_t)question, .path = span_of(path) };
 
 	/* The first of equal ones: line 0 sorts before every line that there is. */
 	while (low < high) {
@@ -101,55 +150,69 @@ static const struct record *find(struct host *host, const char *question, const 
 		else
 			high = middle;
 	}
-	if (low < c->count && strcmp(c->records[low].question, question) == 0 &&
-	    strcmp(c->records[low].path, path) == 0)
+	if (low < c->count && c->records[low].question == question &&
+	    span_is(c->records[low].path, path))
 		return &c->records[low];
 	return NULL;
 }
 
-/* The record of a question, or the error that it holds; -ENOMSG: it was not asked. */
-static int answer(struct host *host, const char *question, const char *path,
-		  struct json_object **json)
+/* The members NAMES of the answer to a question, or the error that it holds; -ENOMSG: it was not asked. The first name
+ * is "errno". */
+static int answer(struct host *host, enum question question, const char *path,
+		  const char *const *names, size_t count, struct span *values)
 {
 	const struct record *record = find(host, question, path);
-	const char *error;
+	struct json_error why;
+	char *error;
+	size_t n;
+	int rc;
 
-	*json = NULL;
 	if (!record)
 		return -ENOMSG;
-	error = json_string(record->json, "errno");
-	if (error)
-		return host_error_from_word(error);
-	*json = record->json;
-	return 0;
+	if (!json_pick(record->line, names, count, values, &why))
+		return -EBADMSG;
+	error = json_picked_string(values[0], &n);
+	rc = error ? host_error_from_word(error) : 0;
+	free(error);
+	return rc;
 }
 
-static int text_record(struct host *host, const char *question, const char *path, struct text *text)
+/* Bytes in the capture that one byte of a file can be: six as \u001f, eight where the letters of base64 are so. */
+#define CODED_BYTES_MAX 8
+
+static char *unpack_base64(struct span value, size_t *n)
 {
-	struct json_object *json;
-	const char *s;
-	int rc = answer(host, question, path, &json);
+	_cleanup_free_ char *meant = NULL;
+	struct span text;
+
+	if (json_picked_plain(value, &text))
+		return base64_decode(text, n);
+	meant = json_picked_string(value, &text.n);
+	return meant ? base64_decode((struct span){ meant, text.n }, n) : NULL;
+}
+
+/* What is longer than LIMIT for certain is not unpacked. */
+static int text_record(struct host *host, enum question question, const char *path, size_t limit,
+		       struct text *text)
+{
+	static const char *const names[] = { "errno", "base64", "text" };
+	struct span values[ARRAY_SIZE(names)];
+	int rc = answer(host, question, path, names, ARRAY_SIZE(names), values);
+
+	bool coded = rc == 0 && values[1].n && *values[1].p == '"';
 
 	if (rc)
 		return rc;
-	s = json_string(json, "base64");
-	if (s) {
-		text->data = base64_decode(s, &text->size);
-	} else {
-		json = json_member(json, "text");
-		if (json_object_is_type(json, json_type_string)) {
-			text->size = (size_t)json_object_get_string_len(json);
-			text->data = malloc(text->size + 1);
-			if (text->data) /* a NUL among them included */
-				memcpy(text->data, json_object_get_string(json), text->size + 1);
-		}
-	}
+	if (values[coded ? 1 : 2].n / CODED_BYTES_MAX > limit)
+		return -EFBIG;
+	text->data = coded ? unpack_base64(values[1], &text->size)
+			   : json_picked_string(values[2], &text->size);
 	return text->data ? 0 : -EBADMSG;
 }
 
 static int read_record(struct host *host, const char *path, size_t limit, struct text *text)
 {
-	int rc = text_record(host, "read", path, text);
+	int rc = text_record(host, QUESTION_READ, path, limit, text);
 
 	if (rc || text->size <= limit)
 		return rc;
@@ -161,10 +224,10 @@ static int read_record(struct host *host, const char *path, size_t limit, struct
 /* The whole file, where it was read whole, begins the same way. */
 static int head_record(struct host *host, const char *path, size_t n, struct text *text)
 {
-	int rc = text_record(host, "head", path, text);
+	int rc = text_record(host, QUESTION_HEAD, path, SIZE_MAX, text);
 
 	if (rc == -ENOMSG)
-		rc = text_record(host, "read", path, text);
+		rc = text_record(host, QUESTION_READ, path, SIZE_MAX, text);
 	if (rc == 0 && text->size > n) {
 		text->size = n;
 		text->data[n] = '\0';
@@ -178,56 +241,84 @@ static bool is_name(const char *name)
 	return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
+static int add_name(struct names *names, struct span value)
+{
+	size_t n;
+	_cleanup_free_ char *name = json_picked_string(value, &n);
+
+	if (!name || !is_name(name))
+		return -EBADMSG;
+	return names->count < HOST_NAMES_MAX ? names_add(names, name) : -EOVERFLOW;
+}
+
 static int list_record(struct host *host, const char *path, struct names *names)
 {
-	struct json_object *json;
-	int rc = answer(host, "list", path, &json);
+	static const char *const keys[] = { "errno", "names" };
+	struct span values[ARRAY_SIZE(keys)];
+	_cleanup_scan_ struct json_scan s = { 0 };
+	struct json_error why;
+	int rc = answer(host, QUESTION_LIST, path, keys, ARRAY_SIZE(keys), values);
 
 	if (rc)
 		return rc;
-	json = json_member(json, "names");
-	if (!json_object_is_type(json, json_type_array))
+	json_scan_begin(&s, values[1].p, values[1].n, &why);
+	if (json_scan_type(&s) != json_type_array)
 		return -EBADMSG;
-	for (size_t i = 0; rc == 0 && i < json_object_array_length(json); i++) {
-		struct json_object *name = json_object_array_get_idx(json, i);
+	json_scan_enter(&s);
+	while (rc == 0 && json_scan_next(&s, ']')) {
+		const char *start = s.at;
 
-		rc = json_object_is_type(name, json_type_string) &&
-				     is_name(json_object_get_string(name))
-			     ? names_add(names, json_object_get_string(name))
-			     : -EBADMSG;
+		if (!json_scan_value(&s))
+			return -EBADMSG;
+		rc = add_name(names, (struct span){ start, (size_t)(s.at - start) });
 	}
 	return rc;
 }
 
+/* The numbers of a device, as in [195, 0]. */
+static bool read_device(struct span value, dev_t *device)
+{
+	struct span rest, major, minor;
+	uint64_t a, b;
+
+	if (value.n < 2 || *value.p != '[')
+		return false;
+	rest = (struct span){ value.p + 1, value.n - 2 };
+	if (!span_cut(&rest, ',', &major) || !span_cut(&rest, ',', &minor) || rest.n ||
+	    !json_picked_number(span_trim(major), &a) || !json_picked_number(span_trim(minor), &b))
+		return false;
+	*device = makedev((unsigned int)a, (unsigned int)b);
+	return true;
+}
+
 static int stat_record(struct host *host, const char *path, struct host_stat *stat)
 {
-	struct json_object *json, *rdev;
-	uint64_t mode = 0;
-	int rc = answer(host, "stat", path, &json);
+	static const char *const names[] = { "errno", "mode", "size", "mtime_s", "rdev" };
+	struct span values[ARRAY_SIZE(names)];
+	uint64_t mode;
+	int rc = answer(host, QUESTION_STAT, path, names, ARRAY_SIZE(names), values);
 
 	if (rc)
 		return rc;
-	if (!json_number(json, "mode", &mode) || !json_number(json, "size", &stat->size) ||
-	    !json_number(json, "mtime_s", &stat->mtime_s))
+	if (!json_picked_number(values[1], &mode) || !json_picked_number(values[2], &stat->size) ||
+	    !json_picked_number(values[3], &stat->mtime_s))
 		return -EBADMSG;
 	stat->mode = (mode_t)mode;
-	rdev = json_member(json, "rdev");
-	if (json_object_is_type(rdev, json_type_array) && json_object_array_length(rdev) == 2)
-		stat->rdev = makedev(
-			(unsigned int)json_object_get_int(json_object_array_get_idx(rdev, 0)),
-			(unsigned int)json_object_get_int(json_object_array_get_idx(rdev, 1)));
+	read_device(values[4], &stat->rdev);
 	return 0;
 }
 
 static int link_record(struct host *host, const char *path, char target[PATH_MAX])
 {
-	struct json_object *json;
-	const char *s;
-	int rc = answer(host, "link", path, &json);
+	static const char *const names[] = { "errno", "target" };
+	struct span values[ARRAY_SIZE(names)];
+	_cleanup_free_ char *s = NULL;
+	int rc = answer(host, QUESTION_LINK, path, names, ARRAY_SIZE(names), values);
+	size_t n;
 
 	if (rc)
 		return rc;
-	s = json_string(json, "target");
+	s = json_picked_string(values[1], &n);
 	if (!s || strlen(s) >= PATH_MAX)
 		return -EBADMSG;
 	strcpy(target, s);
@@ -237,18 +328,17 @@ static int link_record(struct host *host, const char *path, char target[PATH_MAX
 static int query_record(struct host *host, const char *key, const struct desc *desc, void *facts,
 			struct arena *arena, host_ask *ask, void *user)
 {
+	static const char *const names[] = { "errno", "answer" };
+	struct span values[ARRAY_SIZE(names)];
 	struct fact_error error;
-	struct json_object *json;
-	int rc = answer(host, "query", key, &json);
+	int rc = answer(host, QUESTION_QUERY, key, names, ARRAY_SIZE(names), values);
 
 	(void)ask;
 	(void)user;
 	if (rc)
 		return rc;
-	rc = fact_from_json(desc, facts,
-			    span_of(json_object_to_json_string_ext(json_member(json, "answer"),
-								   JSON_C_TO_STRING_PLAIN)),
-			    arena, true, &error);
+	rc = fact_from_json(desc, facts, values[1].n ? values[1] : SPAN("null"), arena, true,
+			    &error);
 	if (rc)
 		host_gap_note(host, key, -EBADMSG, error.text);
 	return rc ? -EBADMSG : 0;
@@ -256,7 +346,7 @@ static int query_record(struct host *host, const char *key, const struct desc *d
 
 bool host_has_recorded(struct host *host, const char *key)
 {
-	return host->capture && find(host, "query", key);
+	return host->capture && find(host, QUESTION_QUERY, key);
 }
 
 static void close_capture(struct host *host)
@@ -264,7 +354,7 @@ static void close_capture(struct host *host)
 	struct capture *c = host->capture;
 
 	for (size_t i = 0; i < c->count; i++)
-		json_object_put(c->records[i].json);
+		forget_path(&c->records[i]);
 	free(c->records);
 	free(c->name);
 	free(c);
@@ -299,7 +389,8 @@ struct host *host_open_capture(const char *name, const char *text, size_t n, cha
 	host->capture->name = strdup(name);
 	for (size_t number = 1; rc == 0 && span_cut(&rest, '\n', &line); number++)
 		if (span_trim(line).n)
-			rc = load_line(host->capture, line, number, error);
+			rc = number == 1 ? check_head(host->capture, line, error)
+					 : add_record(host->capture, line, number, error);
 	if (rc) {
 		host_close(host);
 		return NULL;

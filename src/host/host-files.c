@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/open-file.h"
 #include "facts/fact.h"
@@ -311,14 +312,17 @@ int files_read_kernel_log(struct text *text, size_t *whole_bytes)
 	return 0;
 }
 
-int text_read(int fd, size_t first, size_t limit, bool at_once, struct text *text)
+int text_read(int fd, size_t first, size_t limit, bool at_once, uint64_t end_us, struct text *text)
 {
 	size_t room = first;
 
 	text->data = malloc(room + 1);
 	while (text->data) {
-		ssize_t n = read(fd, text->data + text->size, room - text->size);
+		ssize_t n;
 
+		if (!clock_wait_readable(fd, end_us))
+			return -ETIMEDOUT;
+		n = read(fd, text->data + text->size, room - text->size);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -350,7 +354,7 @@ static int read_file(struct host *host, const char *path, size_t limit, struct t
 
 	if (fd < 0)
 		return fd;
-	rc = text_read(fd, READ_FIRST, limit, is_in(host, path, "/sys/"), text);
+	rc = text_read(fd, READ_FIRST, limit, is_in(host, path, "/sys/"), 0, text);
 	close(fd);
 	if (rc) {
 		text_free(text);

@@ -33,6 +33,8 @@
 /* Most bytes of one file, unless the caller knows better. */
 #define HOST_FILE_MAX (1u << 20)
 #define HOST_NAMES_MAX 65536
+/* Most lines of a capture; that of a large node has two thousand. */
+#define CAPTURE_RECORDS_MAX (1u << 18)
 
 struct host;
 struct root;
@@ -108,9 +110,9 @@ static inline void text_free(struct text *text)
 #define _cleanup_text_ _cleanup_(text_free)
 
 /* Reads FD to its end into TEXT, which is empty, from FIRST bytes on with more room each time. What is longer than
- * LIMIT is -EFBIG. AT_ONCE: a read that does not fill the room is the last one. 0, or negative errno: TEXT is to be
- * freed then too. */
-int text_read(int fd, size_t first, size_t limit, bool at_once, struct text *text);
+ * LIMIT is -EFBIG. AT_ONCE: a read that does not fill the room is the last one. What has not come by END_US
+ * (clock_us(); 0: never) is -ETIMEDOUT. 0, or negative errno: TEXT is to be freed then too. */
+int text_read(int fd, size_t first, size_t limit, bool at_once, uint64_t end_us, struct text *text);
 
 static inline struct span text_span(const struct text *text)
 {

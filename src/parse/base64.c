@@ -26,21 +26,20 @@ char *base64_encode(const char *bytes, size_t n)
 	return text;
 }
 
-char *base64_decode(const char *text, size_t *n)
+char *base64_decode(struct span text, size_t *n)
 {
-	size_t length = strlen(text);
-	char *bytes = malloc(length / 4 * 3 + 1);
+	char *bytes = malloc(text.n / 4 * 3 + 1);
 	size_t pad = 0;
 
 	*n = 0;
-	for (size_t i = 0; bytes && i < length; i += 4) {
+	for (size_t i = 0; bytes && i < text.n; i += 4) {
 		uint32_t group = 0;
 
 		for (size_t k = 0; k < 4; k++) {
-			char c = length - i >= 4 ? text[i + k] : '\0';
+			char c = text.n - i >= 4 ? text.p[i + k] : '\0';
 			const char *at = c && c != '=' ? strchr(alphabet, c) : NULL;
 
-			pad += c == '=' && i + 4 == length && k >= 2;
+			pad += c == '=' && i + 4 == text.n && k >= 2;
 			/* Padding ends the text: after it there is only more padding. */
 			if (at ? pad : c != '=' || !pad)
 				goto bad;

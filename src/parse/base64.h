@@ -3,11 +3,11 @@
 #ifndef BASE64_H
 #define BASE64_H
 
-#include <stddef.h>
+#include "base/span.h"
 
 /* A new NUL-terminated string, or NULL. */
 char *base64_encode(const char *bytes, size_t n);
 /* New bytes with a NUL after them, or NULL when TEXT is not base64; the caller frees. */
-char *base64_decode(const char *text, size_t *n);
+char *base64_decode(struct span text, size_t *n);
 
 #endif

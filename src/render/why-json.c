@@ -127,6 +127,8 @@ static struct json_object *facts_json(const struct job *job)
 	return array;
 }
 
+static const char *const stopped_words[] = { NULL, "size", "time" };
+
 static struct json_object *log_json(const struct why *why)
 {
 	const struct job *job = why->job;
@@ -138,6 +140,7 @@ static struct json_object *log_json(const struct why *why)
 	json_put_number(json, "hosts_count", job->hosts.count);
 	json_put_number(json, "processes_count", job->ranks.count);
 	json_put(json, "cut", json_object_new_boolean(job->is_cut));
+	json_put_string(json, "stopped", stopped_words[job->read]);
 	json_put(json, "hosts", hosts_json(why));
 	json_put(json, "failed", ranks_json(job));
 	json_put(json, "facts", facts_json(job));

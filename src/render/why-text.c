@@ -493,12 +493,28 @@ static const char *verdict(struct why_view *w)
 				    n ? arena_printf(w->arena, " %s on this node can explain it.",
 						     counted(w->arena, n, "problem"))
 				      : "");
-	return why->unrecognised && !why->job->unrecognised_survived
-		       ? arena_printf(w->arena,
-				      "No failure was recognised in the log. Line %" PRIu64
-				      " reads like one.",
-				      why->unrecognised->line)
-		       : "No failure was recognised in the log.";
+	return arena_printf(w->arena, "No failure was recognised in %s.%s",
+			    why->job->read == JOB_READ_WHOLE ? "the log"
+							     : "the part of the log that was read",
+			    why->unrecognised && !why->job->unrecognised_survived
+				    ? arena_printf(w->arena, " Line %" PRIu64 " reads like one.",
+						   why->unrecognised->line)
+				    : "");
+}
+
+/* Whatever is said of the log is said of its beginning. */
+static void show_stopped(struct why_view *w)
+{
+	const struct job *job = w->why->job;
+
+	if (job->read != JOB_READ_WHOLE)
+		field(w, "Incomplete",
+		      arena_printf(w->arena,
+				   "Only the first %" PRIu64
+				   " bytes of the log, up to line %" PRIu64 ", were read: %s.",
+				   job->bytes, job->lines,
+				   job->read == JOB_READ_SIZE ? "more is not unpacked"
+							      : "--timeout ended the reading"));
 }
 
 enum exit_status render_why_text(const struct why *why, const struct render_options *options,
@@ -517,6 +533,7 @@ enum exit_status render_why_text(const struct why *why, const struct render_opti
 	fputs(page_style(&w.v.page, STYLE_BOLD), w.v.page.out);
 	text_wrap(w.v.page.out, verdict(&w), 0, 0, w.v.page.width);
 	page_printf(&w.v.page, "%s\n", page_style(&w.v.page, STYLE_PLAIN));
+	show_stopped(&w);
 	if (why->decisive)
 		show_decisive(&w);
 	if (why->unrecognised)

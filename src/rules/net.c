@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text-map.h"
 #include "evaluate/skip.h"
 #include "parse/gid.h"
 #include "query/job-env.h"
@@ -174,18 +175,96 @@ static bool is_in_use(const struct node *node, const struct net_route *r)
 	return !interface || !is_known(interface->state) || interface_is_up(interface);
 }
 
-/* An earlier route to the same subnet over another interface, with the same metric. */
-static const struct net_route *rival_of(const struct node *node, const struct net_route *route)
+static bool carries_roce(const struct node *node, const char *interface)
 {
-	for_each(r, &node->net.routes) {
-		if (r == route)
-			return NULL;
-		if (is_on_link(r) && str_is(r->destination, route->destination.value) &&
-		    !str_is(r->interface, route->interface.value) && is_known(r->metric) &&
-		    known_is(route->metric, r->metric.value) && is_in_use(node, r))
-			return r;
+	for_each_port(d, p, node) {
+		if (!port_is_ethernet(p))
+			continue;
+		for_each(g, &p->gids)
+			if (str_is(g->netdev, interface))
+				return true;
 	}
-	return NULL;
+	return false;
+}
+
+/* Of the routes to one subnet: the one that the kernel prefers, and the one that it prefers of those over another
+ * interface. */
+struct route_pair {
+	const struct net_route *first, *other;
+};
+
+static bool is_preferred(const struct net_route *a, const struct net_route *b)
+{
+	if (is_known(a->metric) && is_known(b->metric) && a->metric.value != b->metric.value)
+		return a->metric.value < b->metric.value;
+	return a < b;
+}
+
+static void add_to_pair(struct route_pair *pair, const struct net_route *r)
+{
+	bool same = pair->first && str_is(r->interface, pair->first->interface.value);
+
+	if (!pair->first || is_preferred(r, pair->first)) {
+		pair->other = same ? pair->other : pair->first;
+		pair->first = r;
+	} else if (!same && (!pair->other || is_preferred(r, pair->other))) {
+		pair->other = r;
+	}
+}
+
+/* Which routes are held together. */
+enum route_key {
+	OF_SUBNET,
+	OF_SUBNET_AND_METRIC,
+	OF_SUBNET_IN_ROCE, /* those over interfaces that carry RoCE */
+};
+
+static struct route_pair *pair_of(struct rule_context *ctx, struct text_map *pairs,
+				  const struct net_route *r, enum route_key by)
+{
+	const char *key = by == OF_SUBNET_AND_METRIC
+				  ? text_printf(ctx, "%s %" PRIu64, r->destination.value,
+						r->metric.value)
+				  : r->destination.value;
+	void **at = text_map_at(pairs, span_of(key));
+
+	if (!*at)
+		*at = arena_alloc(ctx->arena, sizeof(struct route_pair));
+	return *at;
+}
+
+static struct text_map *pair_routes(struct rule_context *ctx, enum route_key by)
+{
+	const struct node *node = ctx->node;
+	struct text_map *pairs = text_map_new(ctx->arena, node->net.routes.count);
+
+	for_each(r, &node->net.routes)
+		if (is_on_link(r) && is_in_use(node, r) &&
+		    (by == OF_SUBNET_IN_ROCE ? carries_roce(node, r->interface.value)
+					     : is_known(r->metric)))
+			add_to_pair(pair_of(ctx, pairs, r, by), r);
+	return pairs;
+}
+
+/* The first of the routes to the subnet of ROUTE that are over another interface; NULL: none. */
+static const struct net_route *over_another(struct rule_context *ctx, struct text_map *pairs,
+					    const struct net_route *route, enum route_key by)
+{
+	const struct route_pair *pair = pair_of(ctx, pairs, route, by);
+
+	return pair->first && !str_is(pair->first->interface, route->interface.value) ? pair->first
+										      : pair->other;
+}
+
+/* An earlier route to the same subnet over another interface, with the same metric. */
+static const struct net_route *rival_of(struct rule_context *ctx, struct text_map *pairs,
+					const struct net_route *route)
+{
+	const struct net_route *r = is_known(route->metric)
+					    ? over_another(ctx, pairs, route, OF_SUBNET_AND_METRIC)
+					    : NULL;
+
+	return r && r < route ? r : NULL;
 }
 
 /* A table beside main and local with a route to the subnet, or to everything: rules by source address then choose the
@@ -236,6 +315,7 @@ static void check_duplicate(struct rule_context *ctx, const struct net_route *ro
 
 static void check_duplicates(struct rule_context *ctx)
 {
+	struct text_map *pairs;
 	size_t before = ctx->findings->count;
 
 	if (!is_asked_for(ctx, PROFILE_RDMA_ANY) && skip_without_gpu(ctx))
@@ -244,13 +324,14 @@ static void check_duplicates(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "net.routes" });
 		return;
 	}
+	pairs = pair_routes(ctx, OF_SUBNET_AND_METRIC);
 	for_each(route, &ctx->node->net.routes) {
 		const struct net_route *rival;
 
 		if (!is_on_link(route) || !is_in_use(ctx->node, route) ||
 		    !is_judged(ctx, route->interface.value))
 			continue;
-		rival = rival_of(ctx->node, route);
+		rival = rival_of(ctx, pairs, route);
 		if (rival && is_judged(ctx, rival->interface.value) &&
 		    !rule_has_answered(ctx, route->interface.value))
 			check_duplicate(ctx, route, rival);
@@ -261,30 +342,14 @@ static void check_duplicates(struct rule_context *ctx)
 
 /* ---- net/arp-flux ---- */
 
-static bool carries_roce(const struct node *node, const char *interface)
+/* Shares a subnet with another interface of RoCE. PAIRS are OF_SUBNET_IN_ROCE. */
+static const char *shared_subnet(struct rule_context *ctx, struct text_map *pairs,
+				 const char *interface)
 {
-	for_each_port(d, p, node) {
-		if (!port_is_ethernet(p))
-			continue;
-		for_each(g, &p->gids)
-			if (str_is(g->netdev, interface))
-				return true;
-	}
-	return false;
-}
-
-/* Shares a subnet with another interface of RoCE. */
-static const char *shared_subnet(const struct node *node, const char *interface)
-{
-	for_each(a, &node->net.routes) {
-		if (!is_on_link(a) || !str_is(a->interface, interface))
-			continue;
-		for_each(b, &node->net.routes)
-			if (is_on_link(b) && str_is(b->destination, a->destination.value) &&
-			    !str_is(b->interface, interface) && is_in_use(node, b) &&
-			    carries_roce(node, b->interface.value))
-				return a->destination.value;
-	}
+	for_each(a, &ctx->node->net.routes)
+		if (is_on_link(a) && str_is(a->interface, interface) &&
+		    over_another(ctx, pairs, a, OF_SUBNET_IN_ROCE))
+			return a->destination.value;
 	return NULL;
 }
 
@@ -329,6 +394,7 @@ static void check_arp_of(struct rule_context *ctx, const struct net_interface *i
 
 static void check_arp(struct rule_context *ctx)
 {
+	struct text_map *pairs;
 	size_t before, unread = 0;
 
 	if (skip_without_rdma_device(ctx))
@@ -339,13 +405,14 @@ static void check_arp(struct rule_context *ctx)
 		return;
 	}
 	before = ctx->findings->count;
+	pairs = pair_routes(ctx, OF_SUBNET_IN_ROCE);
 	for_each(interface, &ctx->node->net.interfaces) {
 		const char *subnet;
 
 		if (!carries_roce(ctx->node, interface->name.value) ||
 		    (is_known(interface->state) && !interface_is_up(interface)))
 			continue;
-		subnet = shared_subnet(ctx->node, interface->name.value);
+		subnet = shared_subnet(ctx, pairs, interface->name.value);
 		if (subnet)
 			check_arp_of(ctx, interface, subnet);
 	}
@@ -363,22 +430,16 @@ static void check_arp(struct rule_context *ctx)
 
 /* ---- net/rp-filter-strict ---- */
 
-/* The route to the same subnet that the kernel prefers: over another interface, with a lower metric or earlier. */
-static const struct net_route *preferred_to(const struct node *node, const struct net_route *route)
+/* The route to the same subnet that the kernel prefers: over another interface, with a lower metric or earlier. PAIRS
+ * are OF_SUBNET. */
+static const struct net_route *preferred_to(struct rule_context *ctx, struct text_map *pairs,
+					    const struct net_route *route)
 {
-	bool earlier = true;
+	const struct net_route *r = is_known(route->metric)
+					    ? over_another(ctx, pairs, route, OF_SUBNET)
+					    : NULL;
 
-	for_each(r, &node->net.routes) {
-		if (r == route)
-			earlier = false;
-		else if (is_on_link(r) && str_is(r->destination, route->destination.value) &&
-			 !str_is(r->interface, route->interface.value) && is_in_use(node, r) &&
-			 is_known(r->metric) && is_known(route->metric) &&
-			 (r->metric.value < route->metric.value ||
-			  (earlier && r->metric.value == route->metric.value)))
-			return r;
-	}
-	return NULL;
+	return r && is_preferred(r, route) ? r : NULL;
 }
 
 static void check_filter_of(struct rule_context *ctx, const struct net_route *route,
@@ -421,6 +482,7 @@ static void check_filter_of(struct rule_context *ctx, const struct net_route *ro
 
 static void check_filter(struct rule_context *ctx)
 {
+	struct text_map *pairs;
 	size_t before = ctx->findings->count;
 
 	if (skip_without_gpu(ctx))
@@ -430,13 +492,14 @@ static void check_filter(struct rule_context *ctx)
 									   : "net.routes" });
 		return;
 	}
+	pairs = pair_routes(ctx, OF_SUBNET);
 	for_each(route, &ctx->node->net.routes) {
 		const struct net_route *preferred;
 
 		if (!is_on_link(route) || !is_in_use(ctx->node, route) ||
 		    rule_has_answered(ctx, route->interface.value))
 			continue;
-		preferred = preferred_to(ctx->node, route);
+		preferred = preferred_to(ctx, pairs, route);
 		if (preferred)
 			check_filter_of(ctx, route, preferred);
 	}

@@ -149,7 +149,7 @@ static int xattrs_from_json(struct txn *t, struct json_object *json, struct file
 					   ? json_object_get_string(value)
 					   : NULL;
 		size_t n;
-		char *bytes = text ? base64_decode(text, &n) : NULL;
+		char *bytes = text ? base64_decode(span_of(text), &n) : NULL;
 		struct xattr *x;
 
 		if (!bytes)

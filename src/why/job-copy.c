@@ -160,6 +160,9 @@ const struct job *job_copy(const struct job *from, const struct window *window, 
 	for (size_t i = 0; i < MESSAGE_KINDS; i++)
 		c.job->counts[i] = WINDOW_READ(from->counts[i]);
 	c.job->is_cut = *(const volatile char *)&from->is_cut != 0;
+	c.job->read = WINDOW_READ(from->read);
+	if (c.job->read != JOB_READ_WHOLE && c.job->read != JOB_READ_SIZE)
+		c.job->read = JOB_READ_TIME;
 	c.job->is_open = *(const volatile char *)&from->is_open != 0;
 	copy_lists(&c, from);
 	c.job->unrecognised = copy_place(&c, &from->unrecognised);

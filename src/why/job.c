@@ -416,6 +416,11 @@ void job_feed(struct job_reader *r, struct span bytes)
 	}
 }
 
+void job_stop(struct job_reader *r, enum job_read why)
+{
+	r->job->read = why;
+}
+
 static int compare_events(const void *a, const void *b)
 {
 	const struct job_event *x = a, *y = b;

@@ -64,6 +64,13 @@ struct job_fact {
 	uint64_t line; /* the first one */
 };
 
+/* How much of the log was read. */
+enum job_read {
+	JOB_READ_WHOLE,
+	JOB_READ_SIZE, /* it unpacks to more than is read */
+	JOB_READ_TIME, /* the time was over */
+};
+
 struct job {
 	uint64_t lines, bytes;
 	uint64_t recognised;		/* lines */
@@ -78,6 +85,7 @@ struct job {
 	bool unrecognised_survived; /* the job went on behind it */
 	bool is_open;		    /* it has failures, but does not show that the job failed */
 	bool is_cut;		    /* more hosts, ranks or facts than are kept */
+	enum job_read read;
 };
 
 /* job-copy.c: a copy in ARENA of what another process wrote in the window. What is not right there is left out; NULL:
@@ -96,6 +104,8 @@ struct job_reader;
 struct job_reader *job_begin(struct arena *arena);
 /* The next bytes of the log, in any portions. */
 void job_feed(struct job_reader *reader, struct span bytes);
+/* The log goes on, and no more of it is read. */
+void job_stop(struct job_reader *reader, enum job_read why);
 const struct job *job_end(struct job_reader *reader);
 
 #endif

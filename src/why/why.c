@@ -280,5 +280,7 @@ enum exit_status why_status(const struct why *why)
 {
 	if (why_is_explained(why))
 		return EXIT_FINDINGS;
+	if (why->job->read != JOB_READ_WHOLE)
+		return EXIT_INCOMPLETE;
 	return why->decisive && !why->job->is_open ? EXIT_INCOMPLETE : EXIT_WELL;
 }

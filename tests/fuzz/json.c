@@ -75,11 +75,11 @@ static void check_base64(struct span text)
 	_cleanup_free_ char *coded = base64_encode(text.p, text.n), *bytes = NULL, *other = NULL;
 	size_t n = 0;
 
-	bytes = base64_decode(coded, &n);
+	bytes = base64_decode(span_of(coded), &n);
 	assert(bytes && n == text.n && memcmp(bytes, text.p, n) == 0);
 	free(coded);
 	coded = strndup(text.p, text.n);
-	other = base64_decode(coded, &n);
+	other = base64_decode(span_of(coded), &n);
 	assert(!other || n <= text.n);
 }
 

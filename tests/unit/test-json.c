@@ -2,6 +2,7 @@
 /* Strict JSON: what json-c would let pass is refused, with the line. */
 #include <string.h>
 
+#include "base/json-pick.h"
 #include "base/json.h"
 #include "cmocka-all.h"
 
@@ -248,6 +249,34 @@ static void test_members(void **state)
 	assert_null(json_member(NULL, "s"));
 }
 
+/* The last of two equal names is taken, as json-c does: it matters only where one is written with escapes. */
+static void test_pick(void **state)
+{
+	static const char *const names[] = { "s", "n", "none" };
+	static const char text[] = " {\"x\": [{\"s\": 1}], \"\\u0073\": \"a\\n\", \"n\": 7 } ";
+	struct json_error error;
+	struct span values[COUNT(names)];
+	uint64_t number = 0;
+	char *meant;
+	size_t n;
+
+	(void)state;
+	assert_true(json_pick(SPAN(text), names, COUNT(names), values, &error));
+	assert_true(span_is(values[0], "\"a\\n\"") && span_is(values[1], "7") && !values[2].n);
+	assert_true(json_picked_number(values[1], &number) && number == 7);
+	assert_false(json_picked_number(values[0], &number));
+	assert_false(json_picked_number(values[2], &number));
+	meant = json_picked_string(values[0], &n);
+	assert_true(meant && n == 2 && strcmp(meant, "a\n") == 0);
+	free(meant);
+	assert_null(json_picked_string(values[1], &n));
+	assert_null(json_picked_string(values[2], &n));
+	assert_true(json_pick(SPAN("[1]"), names, COUNT(names), values, &error) && !values[0].n);
+	assert_false(json_pick(SPAN("{\"s\":1,\"s\":2}"), names, COUNT(names), values, &error));
+	assert_false(json_pick(SPAN("{\"s\":1} x"), names, COUNT(names), values, &error));
+	assert_false(json_pick(SPAN("{\"s\":"), names, COUNT(names), values, &error));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +285,7 @@ int main(void)
 		cmocka_unit_test(test_members), cmocka_unit_test(test_nul),
 		cmocka_unit_test(test_strings), cmocka_unit_test(test_every_byte),
 		cmocka_unit_test(test_pass),	cmocka_unit_test(test_agrees_with_json_c),
+		cmocka_unit_test(test_pick),
 	};
 
 	return cmocka_run_group_tests_name("json", tests, NULL, NULL);

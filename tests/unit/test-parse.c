@@ -206,7 +206,7 @@ static void test_base64(void **state)
 	for (size_t i = 0; i < COUNT(pairs); i++) {
 		char *text = base64_encode(pairs[i][0], strlen(pairs[i][0]));
 		size_t n;
-		char *bytes = base64_decode(pairs[i][1], &n);
+		char *bytes = base64_decode(span_of(pairs[i][1]), &n);
 
 		assert_string_equal(text, pairs[i][1]);
 		assert_int_equal(n, strlen(pairs[i][0]));
@@ -226,7 +226,7 @@ static void test_base64_of_any_bytes(void **state)
 	for (size_t size = 0; size <= sizeof(bytes); size++) {
 		size_t n;
 		char *text = base64_encode(bytes, size);
-		char *back = base64_decode(text, &n);
+		char *back = base64_decode(span_of(text), &n);
 
 		assert_int_equal(n, size);
 		assert_memory_equal(back, bytes, size);
@@ -243,7 +243,7 @@ static void test_base64_that_is_none(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(wrong); i++) {
 		size_t n;
-		char *bytes = base64_decode(wrong[i], &n);
+		char *bytes = base64_decode(span_of(wrong[i]), &n);
 
 		if (bytes)
 			fail_msg("'%s' was taken", wrong[i]);

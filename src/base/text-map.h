@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text-map.h - values by texts, for what would otherwise compare each item of a list with each: a stranger's list can
+ * have thousands. */
+#ifndef TEXT_MAP_H
+#define TEXT_MAP_H
+
+#include "base/arena.h"
+#include "base/span.h"
+
+struct text_map;
+
+/* For at most MOST texts. It lies in ARENA. */
+struct text_map *text_map_new(struct arena *arena, size_t most);
+/* The place of KEY's value, NULL until it is set. KEY is not copied. */
+void **text_map_at(struct text_map *map, struct span key);
+
+#endif
