@@ -5,9 +5,12 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
+#include "parse/kmsg-own.h"
 #include "probes/log-scan.h"
 
 #define LINES_MAX 12
+/* A name has 15 bytes and a version 63, and each can be a line break. */
+#define LINES_OF_USER_MAX 96
 /* Lines of one call have one time; some messages are several calls in a row, and a serial console delays each. */
 #define APART_US 2000000
 
@@ -33,7 +36,7 @@ static bool begins_message(struct span rest)
 {
 	static const char *const starts[] = {
 		"The NVIDIA ",	 "This PCI I/O region", "request_mem_region failed",
-		"API mismatch:", "Open nvidia.ko is",
+		"Open nvidia.ko is",
 	};
 
 	return !rest.n || STARTS_WITH_ONE_OF(rest, starts);
@@ -79,14 +82,48 @@ static void append(struct log_join *join, struct span s)
 	join->n += s.n;
 }
 
+/* A time that is not known is near. */
+static bool is_within(const struct log_join *join, uint64_t time_us, uint64_t apart_us)
+{
+	return time_us == LOG_NO_TIME || join->last_us == LOG_NO_TIME ||
+	       (time_us >= join->last_us && time_us - join->last_us <= apart_us);
+}
+
+/* Is the line of the record whose lines are held? An Xid is long enough for its name as a rule, so another line must have its
+ * time; a mismatch is cut until the driver's text behind the version has come. */
+static bool is_of_record(const struct log_join *join, uint64_t time_us, struct span message)
+{
+	struct span held = { join->text + join->message_at, join->n - join->message_at };
+
+	if (!kmsg_is_xid(held))
+		return is_within(join, time_us, APART_US) &&
+		       (kmsg_is_cut(held) || kmsg_continues_mismatch(message));
+	return is_within(join, time_us, 0) && kmsg_is_cut(held) && !kmsg_is_xid(message);
+}
+
+static bool continue_record(struct log_join *join, uint64_t time_us, struct span message)
+{
+	size_t room = sizeof(join->text) - join->n;
+
+	if (join->lines == LINES_OF_USER_MAX || !is_of_record(join, time_us, message))
+		return false;
+	join->lines++;
+	if (message.n + 1 > room)
+		return true;
+	join->text[join->n++] = '\n';
+	memcpy(join->text + join->n, message.p, message.n);
+	join->n += message.n;
+	return true;
+}
+
 bool log_join_continue(struct log_join *join, uint64_t time_us, struct span message)
 {
 	struct span rest;
 
-	if (!join->lines || join->lines == LINES_MAX || !span_starts(message, nvrm))
-		return false;
-	if (time_us != LOG_NO_TIME && join->last_us != LOG_NO_TIME &&
-	    (time_us < join->last_us || time_us - join->last_us > APART_US))
+	if (join->lines && join->of_user)
+		return continue_record(join, time_us, message);
+	if (!join->lines || join->lines == LINES_MAX || !span_starts(message, nvrm) ||
+	    !is_within(join, time_us, APART_US) || kmsg_is_xid(message))
 		return false;
 	rest = after_prefix(message);
 	/* A first line without words says nothing by itself: whatever follows is of it. */
@@ -100,20 +137,26 @@ bool log_join_continue(struct log_join *join, uint64_t time_us, struct span mess
 	return true;
 }
 
+bool log_join_is_first(struct span message)
+{
+	return span_starts(message, nvrm) && begins_message(after_prefix(message));
+}
+
 bool log_join_begin(struct log_join *join, uint64_t time_us, int level, struct span text,
 		    struct span message)
 {
 	size_t at = (size_t)(message.p - text.p);
+	bool of_user = kmsg_is_cut(message);
 
-	if (!span_starts(message, nvrm) || !begins_message(after_prefix(message)) ||
-	    text.n >= sizeof(join->text))
+	if ((!of_user && !log_join_is_first(message)) || text.n >= sizeof(join->text))
 		return false;
 	*join = (struct log_join){ .n = text.n,
 				   .message_at = at,
 				   .time_us = time_us,
 				   .last_us = time_us,
 				   .level = level,
-				   .lines = 1 };
+				   .lines = 1,
+				   .of_user = of_user };
 	memcpy(join->text, text.p, text.n);
 	while (join->n > at && join->text[join->n - 1] == ' ')
 		join->n--;

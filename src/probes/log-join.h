@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * log-join.h - the NVIDIA driver writes some messages over several lines, of which each begins with "NVRM:" and the
- * reason is not in the first. They become one.
+ * reason is not in the first. They become one. A line break in a user's text makes lines, too, where the log is not read by
+ * records: they belong to the driver's message around them (parse/kmsg-own.h).
  *
  * Sources: open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (rm_is_supported_device),
  * kernel-open/nvidia/nv-pci.c (nv_pci_validate_bars, nv_pci_probe), kernel-open/nvidia/nv.c (nvidia_init_module).
@@ -11,7 +12,7 @@
 
 #include "base/span.h"
 
-#define LOG_JOIN_MAX 512
+#define LOG_JOIN_MAX 1024
 
 /* Zeroed to begin with. */
 struct log_join {
@@ -21,6 +22,7 @@ struct log_join {
 	int level;
 	unsigned int lines; /* 0: nothing is held */
 	bool advice;	    /* what follows is where to read more, and is dropped */
+	bool of_user;	    /* the lines are kept as they are, because a user's text is in them */
 };
 
 /* Returns true if the line begins such a message. The first byte of most lines is another. */
@@ -31,6 +33,8 @@ static inline bool log_join_may(const struct log_join *join, struct span message
 
 /* The line belongs to the message that is held, and is now part of it. */
 bool log_join_continue(struct log_join *join, uint64_t time_us, struct span message);
+/* Does the driver write a message that begins so over several lines? */
+bool log_join_is_first(struct span message);
 /* The line begins a message of several lines, and is now held. MESSAGE lies within TEXT. Nothing may be held. */
 bool log_join_begin(struct log_join *join, uint64_t time_us, int level, struct span text,
 		    struct span message);

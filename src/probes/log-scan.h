@@ -34,6 +34,7 @@ struct log_scan {
 	struct kmsg_index index;
 	struct arena *arena;
 	bool brief; /* keeps no line without a pattern */
+	bool full;  /* something was left out: the log does not count as complete */
 	LIST(struct log_found) found;
 	size_t subjects;
 	struct log_failures failures;
@@ -49,9 +50,9 @@ void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, 
 /* TEXT is the line to keep, MESSAGE what to match; TIME_US may be LOG_NO_TIME, LEVEL KMSG_LEVEL_NONE. */
 void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct span text,
 		   struct span message);
-/* Scans a line of dmesg(1). */
 /* A line without a time of its own: it counts only as part of a message of several lines that has begun. */
 void log_scan_continue(struct log_scan *scan, struct span message);
+/* Scans a line of dmesg(1). */
 void log_scan_line(struct log_scan *scan, const struct kmsg_line *line);
 /* Scans a message, and prepares the line as dmesg(1) prints it. */
 void log_scan_message(struct log_scan *scan, uint64_t time_us, int level, struct span message);
