@@ -171,7 +171,8 @@ $(B)/provers.inc: FORCE
 # One table of data/ each. What includes a list depends on it by the compiler's own account (-MMD).
 $(B)/%.inc: data/%.tsv data/%.awk data/texts.awk
 	@mkdir -p $(@D)
-	$(Q)awk -f data/texts.awk -f data/$*.awk $< > $@
+	$(Q)awk -v causes=data/causes.txt -f data/texts.awk -f data/$*.awk $< > $@
+$(B)/messages.inc $(B)/topics.inc: data/causes.txt
 $(B)/known-bad-summary.inc: data/known-bad.tsv data/known-bad.awk data/texts.awk
 	@mkdir -p $(@D)
 	$(Q)awk -v summary=1 -f data/texts.awk -f data/known-bad.awk $< > $@

@@ -1,6 +1,7 @@
 # messages.tsv to the rows and texts of src/why/message.c, with texts.awk.
 BEGIN {
 	FS = "\t"
+	read_causes(causes)
 	words(kind, "failure symptom cause loss unwarned consequence fallback choice harmless")
 	words(failures, "failure symptom cause loss unwarned")
 	WINDOW = 8
@@ -78,7 +79,6 @@ $2 !~ /^[a-z0-9]+([-.][a-z0-9]+)*$/ { fail("\"" $2 "\" is no component") }
 !($3 in kind) { fail("no kind is called \"" $3 "\"") }
 $5 !~ /^(-|v?[0-9][0-9A-Za-z.+~-]*)$/ || $6 !~ /^(-|v?[0-9][0-9A-Za-z.+~-]*)$/ { fail("\"" $5 "\" or \"" $6 "\" is no version") }
 $7 !~ /^[A-Za-z\/-].+\.$/ || $9 !~ /^(-|[A-Za-z\/-].+\.)$/ { fail("meaning and elsewhere are sentences") }
-$8 !~ /^(-|[a-z]+\/[a-z0-9*-]+(,[a-z]+\/[a-z0-9*-]+)*)$/ { fail("\"" $8 "\" is no list of rules") }
 $11 == "" { fail("no source") }
 /[^\t -~]/ { fail("a byte that is no printable ASCII") }
 {
@@ -110,8 +110,8 @@ $11 == "" { fail("no source") }
 	head[rows] = "{ MESSAGE_" ($3 in failures ? "FAILURE, FAILURE_" : toupper($3) ", FAILURE_") \
 		     ($3 in failures && $3 != "failure" ? toupper($3) : "PLAIN") ", " parts ", " (binds == 2 ? "true" : "false") ", " \
 		     ($10 == "-" || $10 ~ /\{/ ? "false" : "true") ", "
-	text[rows] = string($1) string($2) string($4) optional($5) optional($6) string($7) optional($8) optional($9) \
-		     optional($10) string($11) list
+	text[rows] = string($1) string($2) string($4) optional($5) optional($6) string($7) optional(expand($8)) \
+		     optional(elsewhere($9, $8)) optional($10) string($11) list
 }
 
 END {

@@ -291,6 +291,21 @@ def test_order_of_files_with_entries(tmp_path):
         "file": f"/boot/loader/entries/{MACHINE}-{RHEL[2]}.conf", "line": None}
 
 
+@pytest.mark.parametrize("older,newer", [("5.14", "5.14+b"), ("5.14+b", "5.14aa"), ("5.14+1", "5.14.1"), ("5.14+b", "5.14+c")])
+def test_a_plus_in_a_version(tmp_path, older, newer):
+    for first, second in ((older, newer), (newer, older)):
+        root = bls_tree(tmp_path / first, [first + "-1.x86_64", second + "-1.x86_64"], grubenv(kernelopts="ro"))
+        assert facts(root, "boot.next_kernel") == newer + "-1.x86_64"
+
+
+def test_other_files_are_no_entries(tmp_path):
+    root = bls_tree(tmp_path, RHEL[:1], grubenv(kernelopts="ro"))
+    before = facts(root, "boot.entries")
+    for name in (".hidden.conf", ".conf", "old", "notes"):
+        write(root / "boot/loader/entries" / name, bls_entry("9.9"))
+    assert facts(root, "boot.entries") == before
+
+
 @pytest.mark.parametrize("saved,kernel", [
     (f"{MACHINE}-{RHEL[1]}", RHEL[1]), ("1", RHEL[0]), ("4", "0-rescue"), ("custom", "5.0"),
     ("5", "5.0"), (f"Red Hat Enterprise Linux ({RHEL[3]}) 9", RHEL[3]), ("gone", RHEL[2]),
@@ -394,6 +409,16 @@ def test_what_only_grub_knows(tmp_path):
         assert staged(tmp_path / f"a{i}", text % word) == "unknown"
 
 
+@pytest.mark.parametrize("test,seen", [
+    ("-n ${u}= -o x = x", "unknown"), ("-n ${u} -o x = x", "unknown"), ("x${u} = y -o x = x", "yes"),
+    ("-n x${u} -a x = y", "no"), ("-n !${u} -o x = x", "unknown"), ("${u} = x -o x = x", "yes"),
+])
+def test_a_word_that_may_be_an_operator(tmp_path, test, seen):
+    """commands/test.c looks at the word behind this one first: "-n =" is no test of a word, if another follows."""
+    text = f"probe --set=u x\nif [ {test} ]; then\n set a=yes\nelse\n set a=no\nfi\nmenuentry x {{\n linux /boot/vmlinuz-1 $a\n}}\n"
+    assert staged(tmp_path, text) == seen
+
+
 def test_custom_cfg(tmp_path):
     """/etc/grub.d/41_custom; SUSE and older GRUB read it from the prefix."""
     text = ("menuentry a --id a { linux /boot/vmlinuz-1 a\n}\n"
@@ -435,6 +460,27 @@ def test_set_in_an_entry(tmp_path):
     assert [e["cmdline"] for e in facts(root, "boot.entries")] == ["inner inner", "outer"]
 
 
+def test_the_last_variable_of_the_environment(tmp_path):
+    """The block ends where its last line does."""
+    env = "# GRUB Environment Block\n# more\n" + "".join("%s=%s\n" % (c, c) for c in "bcda")
+    assert staged(tmp_path, "load_env\nmenuentry x { linux /boot/vmlinuz-1 $a$b$d\n}\n", env) == "abd"
+
+
+@pytest.mark.parametrize("before,seen", [
+    ("set a=x\n", ""),
+    ("set a=x\nexport a\n", "x"),
+    ("export a\nset a=x\n", "x"),
+    ("export a\nunset a\nset a=x\n", ""),
+    ("set a=x\nif unknown_command; then export a; fi\n", "unknown"),
+    ("set a=x\nexport a\nif unknown_command; then set a=x; fi\n", "x"),
+    ("export a\nif unknown_command; then unset a; else unset a; fi\nset a=x\n", ""),
+])
+def test_what_a_submenu_has(tmp_path, before, seen):
+    """grub-core/kern/env.c: a variable that is unset loses its export."""
+    text = before + "submenu s {\nmenuentry t { linux /boot/vmlinuz-1 $a\n}\n}\nset default='s>t'\n"
+    assert staged(tmp_path, text) == seen
+
+
 def test_a_script_without_an_end(tmp_path):
     for i, text in enumerate(("while true; do\ntrue\ndone\n", "function f {\nf\n}\nf\n", "set a=x\n" + "set a=$a$a\n" * 40)):
         assert staged(tmp_path / str(i), text + "menuentry x { linux /boot/vmlinuz-1\n}\n") == "unknown"
@@ -473,6 +519,17 @@ def test_systemd_boot(tmp_path, base):
 def test_default_of_systemd_boot(tmp_path, default, kernel):
     root = sd_tree(tmp_path, conf=f"timeout 3\ndefault {default}\n")
     assert facts(root, "boot.next_kernel") == kernel
+
+
+def test_other_files_are_no_entries_of_systemd_boot(tmp_path):
+    root = sd_tree(tmp_path)
+    before = facts(root, "boot.entries")
+    for name in (".hidden.conf", ".conf", "old", "notes", "README.md"):
+        write(root / "boot/loader/entries" / name, "title x\nlinux /x\n")
+    assert facts(root, "boot.entries") == before
+    alone = new_tree(tmp_path / "alone")
+    write(alone / "boot/loader/entries/notes", "title x\nlinux /x\n")
+    assert "boot" not in facts(alone)
 
 
 def efi_variable(root, name, text):

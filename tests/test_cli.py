@@ -610,7 +610,8 @@ def test_config_error(text, line, what, scratch):
 def test_config_without_reason(scratch):
     from lib import node, textform
     edit = textform.Statement("test", 1, "file /etc/nvnodecheck.conf")
-    edit.block = ["[rule driver/loaded]", "severity = off"]
+    edit.block = ["[rule driver/peer-mapping-override]", "severity = off", "reason = x", "# of  driver/loaded]",
+                  "[rule driver/loaded]", "severity = off"]
     scratch.put(node.tree_of("laptop", [edit]))
     result = run("--root", scratch.directory)
-    assert result.status == 2 and "has no reason" in result.err
+    assert result.status == 2 and "nvnodecheck.conf:5: [rule driver/loaded] has no reason" in result.err

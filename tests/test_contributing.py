@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The walk-through of CONTRIBUTING.md, done by its text alone in a copy of the sources."""
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -89,3 +90,16 @@ def test_files_that_are_named_are_there():
         names = re.findall(r"`((?:src|tests|docs|nodes)/[\w./-]+)`", file.read())
     missing = [name for name in names if "NAME" not in name and not os.path.exists(os.path.join(program.TOP, name))]
     assert missing == ([] if is_done() else [SAMPLE])
+
+
+# The structs that a contributor fills, whose members the documents name.
+FILLED = ("evaluate/rule.h", "probes/probe.h", "fixes/fix.h")
+
+
+@pytest.mark.parametrize("document", ["CONTRIBUTING.md", "docs/design.md"])
+def test_members_that_are_named_are_there(document):
+    headers = "".join(pathlib.Path(program.TOP, "src", name).read_text() for name in FILLED)
+    members = set(re.findall(r"^\t[^/\n(]*?\b(\w+)(?:\[\w+\])?;", headers, re.M))
+    members |= set(re.findall(r"^\t.*\(\*(\w+)\)\(", headers, re.M))
+    named = set(re.findall(r"`\.(\w+)`", pathlib.Path(program.TOP, document).read_text(encoding="utf-8")))
+    assert named and not named - members

@@ -3,7 +3,6 @@
 report. Before, some of these took minutes, or ended with "more than 256 MiB of facts"."""
 import json
 import os
-import subprocess
 
 import pytest
 
@@ -89,27 +88,18 @@ def staged(place):
     return put
 
 
-def measure(*args):
-    """(status, output, peak KiB, CPU seconds) of the program with its children."""
-    with subprocess.Popen([program.binary(), *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env=program.environment()) as process:
-        said = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, said, usage.ru_maxrss, usage.ru_utime + usage.ru_stime
-
-
 @pytest.mark.parametrize("name", [*FILES, *TREES])
 def test_growth(name, staged):
     directory = staged(name)
     for args in [("doctor",)] + [("doctor", "--format", "html"), ("topo", "--format", "svg")] * (name in TREES):
-        status, said, peak, cpu = measure(*args, "--root", directory)
+        result, peak, cpu = program.run_measured(*args, "--root", directory)
+        status, said = result.status, result.out + result.err
         # Its own settings with a thousand expectations are refused, with the line.
-        refused = name == "own settings" and b"nvnodecheck.conf:1002" in said
+        refused = name == "own settings" and "nvnodecheck.conf:1002" in said
         assert status in (0, 1, 3) or (status == 2 and refused), (args, status, said[-300:])
         assert peak < MEMORY_KIB and cpu < CPU_S, (args, peak, cpu)
         if name == "GPUs" and args[0] == "topo":
-            assert b"more devices are not drawn" in said
+            assert "more devices are not drawn" in said
 
 
 def test_no_finding_is_lost_without_a_word(staged):

@@ -252,6 +252,10 @@ FORMATS = {
     "fix": (["fix", "--all", "--color", "always"], check_text),
     "fix-json": (["fix", "--all", "--json"], check_json),
 }
+CAPTURES = {
+    "capture": (["capture", "-o", "-"], check_lines),
+    "whole capture": (["capture", "--no-redact", "-o", "-"], check_lines),
+}
 DIFFS = {
     "diff": (["diff"], check_text),
     "diff-json": (["diff", "--json"], check_json),
@@ -400,7 +404,7 @@ def test_files_of_a_tree(scratch):
     tree.file("/proc/driver/nvidia/version", b"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  "
               b"Release Build  (" + line + b"@" + line + b")  now\n")
     scratch.put(tree)
-    for name, (args, check) in FORMATS.items():
+    for name, (args, check) in {**FORMATS, **CAPTURES}.items():
         result = run(*args, "--root", scratch.directory)
         assert result.status in (0, 1, 2, 3), str(result)
         check_text(result.err.encode())
@@ -522,7 +526,7 @@ def test_files_of_a_fleet(plain, place, tmp_path):
     for args in (["doctor", "--from", folder], ["doctor", "--from", *files], ["diff", *files, files[-1]]):
         result = run(*args, wrap=["strace", "-f", "-y", "-s", "300", "-o", str(trace), "-e", "trace=open,openat"])
         assert result.status == 4 and "log.json: neither a regular file nor a pipe that you own" in result.err, str(result)
-        assert args[0] == "diff" or re.search(r"^ +good$", result.out, re.M)
+        assert args[0] == "diff" or re.search(r"^\w+ +1  good$", result.out, re.M)
         opened = [line for line in trace.read_text(errors="replace").splitlines()
                   if "<%s>" % KERNEL_LOG in line.partition(" = ")[2] and "O_PATH" not in line]
         assert not opened, "\n".join(opened)
@@ -621,7 +625,7 @@ def test_too_much_costs_its_file_alone(verb, plain, place):
     if verb == ["diff"]:
         assert result.out.startswith("12 nodes, 0 facts differ; 3 files could not be read")
     elif len(verb) == 1:
-        assert re.search(r"^ +good\[0-11\]$", result.out, re.M), result.out
+        assert re.search(r"^\w+ +12  good\[0-11\]$", result.out, re.M), result.out
         assert " of 12 nodes " in result.out and "; 3 files could not be read" in result.out
     else:
         assert len(result.out.splitlines()) == 13

@@ -3,6 +3,7 @@
 does the same with an image of Debian."""
 import json
 import os
+import subprocess
 
 import pytest
 
@@ -202,3 +203,26 @@ def test_fix_prepares_it(tmp_path):
     result = program.run("undo", "--root", directory, "--yes", "--no-regenerate", "--allow-writable-parents")
     assert result.status == 0, str(result)
     assert program.run("doctor", "--root", directory, "--profile", "deepep", "-q").status == 1
+
+
+@pytest.mark.parametrize("link", [False, True])
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_the_gate_takes_mounts_from_the_image_alone(link, tmp_path):
+    """The folder of an image that a builder mounts can be a link to a mount of the machine that builds."""
+    beside, seen, tree = tmp_path / "beside", tmp_path / "seen", tmp_path / "image"
+    beside.mkdir()
+    tree.mkdir()
+    if link:
+        (tree / "dev").symlink_to(beside)
+    else:
+        (tree / "dev").mkdir()
+    mounted = str(beside if link else tree / "dev")
+    program_file, gate = tmp_path / "program", tmp_path / "gate"
+    program_file.write_text("#!/bin/sh\ngrep ' %s ' /proc/self/mountinfo >>%s\nexit 0\n" % (mounted, seen))
+    with open(os.path.join(program.TOP, "contrib", "image", "gate"), encoding="utf-8") as file:
+        gate.write_text(file.read().replace("/usr/sbin/nvnodecheck", str(program_file)))
+    for file in program_file, gate:
+        file.chmod(0o755)
+    mount = 'mount -t tmpfs none "$1" && exec "$2" "$3"'
+    subprocess.run(["unshare", "--mount", "sh", "-c", mount, "-", mounted, str(gate), str(tree)], check=True)
+    assert bool(seen.read_text()) == link

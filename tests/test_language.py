@@ -81,6 +81,9 @@ def tables():
             for name, column in columns.items():
                 if cells[column] != "-":
                     yield "%s %s .%s" % (table, cells[0], name), cells[column]
+    for line in read("data/causes.txt").splitlines():
+        if "\t" in line:
+            yield "causes %s .elsewhere" % line.split("\t")[0], line.split("\t")[2]
 
 
 def sources(*extensions):

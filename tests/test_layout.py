@@ -2,10 +2,15 @@
 """The house: which folder of src/ may include which, and no circle anywhere."""
 
 import itertools
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
+
+from lib import program
 
 SRC = Path(__file__).resolve().parent.parent / "src"
 
@@ -79,6 +84,29 @@ def test_arrows(folder):
 def test_no_arrow_is_allowed_in_vain(folder):
     used = {room(other) for name in FILES if room(name) == folder for other in includes(SRC / name)}
     assert set(MAY_INCLUDE[folder].split()) <= used
+
+
+def symbols(option):
+    """(folder, symbol) of what the build has of each source."""
+    build = Path(program.binary()).resolve().parent
+    objects = [str(build / (name[:-1] + "o")) for name in FILES if name.endswith(".c")]
+    if not all(map(os.path.exists, objects)) or not shutil.which("nm"):
+        pytest.skip("no objects of each source, or no nm")
+    out = subprocess.run(["nm", "-A", "-P", "-g", option, *objects], stdout=subprocess.PIPE, check=True).stdout.decode()
+    for line in out.splitlines():
+        path, rest = line.split(": ", 1)
+        yield os.path.relpath(path, build).split("/")[0], rest.split()[0]
+
+
+def test_a_folder_links_with_those_below_it():
+    """What a header declares is defined in the header's folder. Tables of rules register themselves."""
+    below = {}
+    for folder, row in MAY_INCLUDE.items():
+        below[folder] = {folder}.union(*(below[name] for name in row.split()))
+    owner = {symbol: folder for folder, symbol in symbols("--defined-only")}
+    wrong = {"%s needs %s of %s" % (folder, symbol, owner[symbol]) for folder, symbol in symbols("--undefined-only")
+             if folder in below and owner.get(symbol, folder) not in below[folder] and not symbol.startswith("rules_")}
+    assert len(owner) > 1000 and not wrong
 
 
 def test_no_circle_of_headers():

@@ -357,6 +357,14 @@ def test_long_and_damaged_lines(tmp_path):
     assert lines["xid-79"]["last"].endswith("newline \ufffd")
 
 
+def test_many_words_that_the_kernel_does_not_know(tmp_path):
+    words = ["iommux%d" % i for i in range(40)]
+    root = make(tmp_path, {"var/log/dmesg": BANNER + '[    0.1] Unknown kernel command line parameters "%s", will be passed '
+                           "to user space.\n" % " ".join(words)})
+    (failure,) = document("--root", str(root))["log"]["failures"]
+    assert failure["details"] == words[:32] and failure["count"] == 1
+
+
 def test_storm_takes_no_memory(tmp_path):
     line = "[%d.000000] NVRM: Xid (PCI:0000:9a:00): 31, " % 7
     log, lines = log_of(make(tmp_path / "t", {"/var/log/dmesg": BANNER + "".join(

@@ -65,10 +65,27 @@ def test_braces_of_a_pattern_are_variables_or_doubled():
         assert "{" not in rest, row["id"]
 
 
+def read_causes():
+    """data/causes.txt: {name: [rule, ...]}"""
+    causes = {}
+    with open(os.path.join(program.TOP, "data", "causes.txt"), encoding="ascii") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                name, rules, elsewhere = line.rstrip("\n").split("\t")
+                assert elsewhere.endswith("."), name
+                assert name not in causes and re.fullmatch("[a-z0-9]+", name), name
+                names = rules.split(",")
+                assert len(names) == len(set(names)), name
+                causes[name] = [r for n in names for r in (causes[n[1:]] if n.startswith("@") else [n])]
+    return causes
+
+
 def test_rules_exist():
+    causes = read_causes()
     rules = json.loads(subprocess.run([program.binary(), "rules", "--json"], capture_output=True, check=True).stdout)["rules"]
     known = {rule["id"] for rule in rules}
-    known |= {rule.split("/")[0] + "/*" for rule in known} | {"-"}
+    known |= {rule.split("/")[0] + "/*" for rule in known} | {"-"} | {"@" + name for name in causes}
+    assert [(name, rule) for name, list_ in causes.items() for rule in list_ if rule not in known] == []
     assert [(row["id"], rule) for row in ROWS for rule in row["rules"].split(",") if rule not in known] == []
     for row in ROWS:
         names = row["rules"].split(",")

@@ -323,13 +323,8 @@ def test_memory(node_tree):
     """The peak of the program, 5 MiB; its child has no more."""
     if "sanitize" in program.binary():
         pytest.skip("a sanitizer takes more")
-    pid = os.posix_spawn(program.binary(), ["nvnodecheck", "preflight", "--root",
-                                            node_tree("hgx-h200-roce")], program.environment())
-    _, status, usage = os.wait4(pid, 0)
-    assert status == 0
-    # What posix_spawn borrowed of this interpreter until the program began counts on some kernels.
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert usage.ru_maxrss < 5 << 10 or usage.ru_maxrss >= own / 2, usage.ru_maxrss
+    result, peak, _ = program.run_measured("preflight", "--root", node_tree("hgx-h200-roce"))
+    assert result.status == 0 and peak < 5 << 10, (peak, str(result))
 
 
 def test_leaves_no_process(node_tree):

@@ -122,6 +122,33 @@ PLANTS = [
      "...[    9.100000] NVRM: Xid (PCI:0000:5e:00): 13, pid=4243, name=«etl run, q3», Ch 00000009\n"),
     ("the kernel's log: a program after a blank", "/var/log/dmesg",
      "...[    9.200000] NVRM: Xid (PCI:0000:3b:00): 43, pid=4244, name= «etl5 q9»\n"),
+    ("the kernel's log: a program of another driver version", "/var/log/dmesg",
+     "...[    9.500000] NVRM: API mismatch: the client '«capi: q3»' (pid 4242)\n"
+     "[    9.500000] NVRM: has the version 1, but this kernel module has\n"),
+    ("the kernel's log: a program and types of memory", "/var/log/dmesg",
+     "...[    9.600000] x86/PAT: «pat etl, 7»:4242 conflicting memory types 0-1 write-combining<->uncached-minus\n"),
+    ("the kernel's log: a program and a file of verbs", "/var/log/dmesg",
+     "...[    9.700000] ib_uverbs: error: process 4242 («verb(etl) 8») changed security contexts after opening file descriptor\n"),
+    ("the kernel's log: a program and a peer", "/var/log/dmesg",
+     "...[    9.800000] nvidia 0000:1b:00.0: «peer etl9»: fail, attempted private mapping\n"),
+    ("the kernel's log: a program whose name has bytes that are no letters", "/var/log/dmesg",
+     "...[    9.900000] NVRM: Xid (PCI:0000:9a:00): 45, pid=4243, name=\\x0a\\x0b\\x0c«\\x0aesc etl», Ch 00000009\n"),
+    ("the kernel's log: what AppArmor refused", "/var/log/dmesg",
+     "...[    9.910000] audit: type=1400 audit(1735777211.402:15): apparmor=\"DENIED\" operation=\"open\" class=\"file\" "
+     "profile=\"«missile-prod»\" name=\"/home/«olivia»/«missile»/nvidia.bin\" pid=77 comm=\"«msl_train»\" requested_mask=\"rw\" "
+     "denied_mask=\"rw\" fsuid=«20471299» ouid=0\n"),
+    ("what SELinux refused", "/var/log/audit/audit.log",
+     "type=AVC msg=audit(4102444800.402:1584): avc:  denied  { module_load } for  pid=4 comm=\"insmod\" "
+     "path=\"/home/«quentin-smith»/«proj-orion»/nvidia.ko\" dev=\"«vg9-quentin»\" ino=«20471300» "
+     "scontext=«orion_u»:system_r:container_t:s0:«c812,c1007» tcontext=u:o:user_home_t:s0 tclass=system permissive=0\n"
+     "type=AVC msg=audit(4102444800.402:1585): avc:  denied  { open } for  pid=4 comm=\"«orion_train»\" path=\"/dev/nvidia0\" "
+     "scontext=u:r:«orion_prod_t»:s0 tcontext=u:o:xserver_misc_device_t:s0 tclass=chr_file\n"
+     "type=AVC msg=audit(4102444800.402:1586): avc:  denied  { read } for  pid=4 comm=\"a\" name=\"rdma_«quentin-2»\" "
+     "scontext=u:r:«orion_container_t»:s0 tcontext=u:o:«orion_data_t»:s0 tclass=file\n"
+     "type=AVC msg=audit(4102444800.402:1587): avc:  denied  { read } for  pid=4 comm=«6F72696F6E207472» name=\"nvidia «blank q»\" "
+     "scontext=u:r:x_t:s0 tclass=file\n"
+     "type=AVC msg=audit(4102444800.402:1588): avc:  denied  { module_load } for  pid=4 comm=\"insmod\" "
+     "path=\"/home/q/nvidia_«orion-mod».ko.zst\" scontext=u:r:container_t:s0 tclass=system «trailing-orion»\n"),
     ("the kernel's log: arguments that it does not know", "/var/log/dmesg",
      '...[    0.010000] Unknown kernel command line parameters "BOOT_IMAGE=/boot/vmlinuz-6.8 splash vault=«unkn0wn-pw» '
      '«bare-s3cret» iommus=«pt-s3cret» -- «1nit-word»", will be passed to user space.\n'),
@@ -195,6 +222,44 @@ PLANTS = [
      "# «contract 99»\n[rule driver/loaded]\nseverity = off\nreason = «trent wants it so»\n"
      "[expect]\nmount./data/«missiles» = nfs4 rw from=«filer-3.corp»:/vol/*\n"),
 ]
+
+
+@pytest.mark.parametrize("denial, verdict, word", [
+    ('{ module_load } for  pid=4 comm="insmod" path="/home/quentin/nvidia-fs.ko" scontext=u:r:container_t:s0 tclass=system',
+     "fail", "nvidia-fs is not loaded"),
+    ('{ read } for  pid=4 comm="nv-fabricmanage" name="x" scontext=u:r:a_t:s0 tcontext=u:o:b_t:s0 tclass=file', "fail",
+     "nv-fabricmanage"),
+    ('{ open } for  pid=4 comm="orion" path="/dev/nvidia0" scontext=u:r:orion_container_t:s0 tcontext=u:o:x_t:s0 tclass=chr_file',
+     "fail", "container"),
+    ('{ open } for  pid=4 comm="orion" path="/dev/nvidia0" scontext=u:r:orion_t:s0 tcontext=u:o:x_t:s0 tclass=chr_file',
+     "note", "/dev/nvidia0"),
+])
+def test_refusals_keep_what_the_rule_asks_for(denial, verdict, word, stages, tmp_path):
+    tree = node.copy_of(node.tree_of("rhel9-proprietary-dracut"))
+    for path in list(tree.entries):
+        if re.fullmatch(r"/proc/\d+/comm", path) and "fabricmanage" in tree.text(path):
+            tree.remove(os.path.dirname(path))
+    modules = tree.text("/proc/modules")
+    tree.file("/proc/modules", "".join(line for line in modules.splitlines(True) if not line.startswith("nvidia")))
+    tree.file("/sys/fs/selinux/enforce", "1")
+    tree.file("/sys/fs/selinux/booleans/container_use_devices", "0 0")
+    tree.file("/var/log/audit/audit.log", "type=AVC msg=audit(4102444800.402:1): avc:  denied  %s permissive=0\n" % denial)
+    stage, file = stages("refusals"), tmp_path / "node.capture"
+    stage.put(tree)
+    file.write_bytes(capture(stage.directory))
+
+    def of(*source):
+        found = program.run("doctor", "--json", *source).json()["findings"]
+        return [f for f in found if f["rule"] == "log/access-refused"]
+    (before,), (after,) = of("--root", stage.directory), of("--from", file)
+    assert (before["verdict"], before["subject"]) == (after["verdict"], after["subject"])
+    assert after["verdict"] == verdict and word in after["observed"], after
+    assert "quentin" not in shown(file.read_bytes()) and "orion" not in shown(file.read_bytes())
+    if verdict == "fail" and os.geteuid() == 0:
+        made = program.run("ack", before["rule"], "--root", stage.directory, "--until", "30d", "--reason", "seen")
+        assert made.status == 0, str(made)
+        text = shown(capture(stage.directory))
+        assert "acknowledged" in text and "quentin" not in text and "orion" not in text
 
 
 def secrets(text):

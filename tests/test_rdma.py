@@ -257,8 +257,9 @@ def test_a_provider_is_a_line_and_a_library(root, folder):
     write(root / folder / "libmlx5-rdmav34.so")
     write(root / folder / "librxe-rdmav57.so")
     write(root / folder / "libefa-rdmav.so")
+    write(root / folder / "lib-rdmav57.so")
     for name, text in (("mlx5.driver", "# comment\n\tdriver  mlx5\n"), ("b", "driver efa\n"),
-                       ("rxe.driver", "driver rxe"), ("siw.driver", "driver siw\ndriver\n")):
+                       ("rxe.driver", "driver rxe"), ("siw.driver", "driver siw\ndriver\n"), ("none.driver", "driver /%s/lib\n" % folder)):
         write(root / "etc/libibverbs.d" / name, text)
     assert facts(root, "rdma")["providers"] == ["mlx5", "rxe"]
 

@@ -63,6 +63,7 @@ TREE = {
     "/run/systemd/system/multi-user.target.wants/openibd.service":
         Link("/usr/lib/systemd/system/openibd.service"),
     VENDOR + "openibd.service": INSTALL,
+    VENDOR + "opensm.service": STATIC + "WantedBy=multi-user.target\nAlias=x.service\n",
 }
 
 

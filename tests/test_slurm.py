@@ -83,7 +83,7 @@ def slurm(tmp_path):
 class Process:
     """Of user UID, called NAME, which holds the device PATH; none where PATH is None."""
 
-    def __init__(self, path, uid=UID, hold=None):
+    def __init__(self, path, uid=UID, hold=None, stay=signal.pause):
         ready, done = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
@@ -98,7 +98,7 @@ class Process:
                 ctypes.CDLL(None).prctl(PR_SET_NAME, NAME, 0, 0, 0)
                 os.write(done, b".")
                 while True:
-                    signal.pause()
+                    stay()
             finally:
                 os._exit(1)
         os.close(done)
@@ -167,6 +167,71 @@ def test_daemons_with_a_gpu(uid, services, found, slurm):
     slurm.write("calls", "")
     slurm.run("health", SLURMD_NODENAME="n1")
     assert "DRAIN" not in slurm.read("calls") and not slurm.read("left-over")
+
+
+@pytest.mark.parametrize("kept, upgraded, found", [("NAME", True, False), ("OTHER", True, True), ("NAME", False, False)])
+def test_a_daemon_whose_package_was_upgraded(kept, upgraded, found, slurm):
+    """Its program is "NAME (deleted)" then. Another deleted program is in no list."""
+    name = slurm.path("persistenced-%d" % os.getpid())
+    shutil.copyfile("/bin/sleep", name)
+    os.chmod(name, 0o755)
+    slurm.services = kept.replace("NAME", os.path.basename(name))
+    fds = [os.open(device(slurm, MINOR), os.O_PATH), os.open(name, os.O_PATH)]
+    # By its descriptor: the folder is closed to that user.
+    with subprocess.Popen(["/proc/self/fd/%d" % fds[1], str(LIFE_S)], pass_fds=fds, user=SYSTEM) as process:
+        for fd in fds:
+            os.close(fd)
+        try:
+            waiting.until(lambda: os.readlink("/proc/%d/exe" % process.pid) == name, "the program")
+            if upgraded:
+                os.unlink(name)
+            slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
+            assert ("(PID %d, " % process.pid in slurm.read("left-over")) == found, slurm.read("left-over")
+        finally:
+            process.kill()
+
+
+def end_of_a_thread():
+    """Of the caller alone; the process has others."""
+    ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
+
+
+def with_a_thread(hold):
+    def held(path):
+        hold(path)
+        threading.Thread(target=threading.Event().wait, args=(LIFE_S,), daemon=True).start()
+    return held
+
+
+@pytest.mark.parametrize("uid", [UID, SUB + 9, SYSTEM])
+def test_a_process_without_a_first_thread(uid, slurm):
+    """/proc/PID/fd is empty then, and the other threads have what was open."""
+    with Process(device(slurm, MINOR), uid=uid, hold=with_a_thread(Process.hold), stay=end_of_a_thread) as process:
+        waiting.until(lambda: has_state(process, "Z"), "the end of the first thread")
+        slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
+        first = slurm.read("left-over").splitlines()[0]
+        assert first.split()[0] == str(process.pid) if uid == UID else first == lent(process, uid), first
+
+
+def test_a_queue_without_a_first_thread(slurm):
+    hold = with_a_thread(in_flight)
+    with Process(device(slurm, MINOR), uid=SYSTEM, hold=hold, stay=end_of_a_thread) as process:
+        waiting.until(lambda: has_state(process, "Z"), "the end of the first thread")
+        slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
+        assert lent(process, SYSTEM) in slurm.read("left-over").splitlines()
+
+
+def test_no_gpu_without_a_first_thread(slurm):
+    """Its list is as long as that of others, and it has no GPU."""
+    with Process("/dev/null", uid=SUB + 9, hold=with_a_thread(Process.hold), stay=end_of_a_thread) as process:
+        waiting.until(lambda: has_state(process, "Z"), "the end of the first thread")
+        slurm.run("epilog", SLURM_JOB_UID=str(UID), SLURM_JOB_ID="17")
+        assert not slurm.read("left-over")
+
+
+def has_state(process, state):
+    with open("/proc/%d/status" % process.pid, encoding="utf-8") as file:
+        return "\nState:\t" + state in file.read()
 
 
 def test_a_queue_of_a_daemon(slurm):
@@ -377,6 +442,16 @@ def test_subordinate_users_of_a_directory(nsswitch, found, slurm):
     slurm.write("id", NAMED, 0o755)
     slurm.write("getsubids", "#!/bin/sh\n[ \"$1\" = someone ] && echo '0: someone %d 8'\n" % SUB, 0o755)
     with Process(device(slurm, MINOR), uid=SUB + 7) as process:
+        assert found_by_epilog(slurm, process) == found, slurm.read("left-over")
+
+
+@pytest.mark.parametrize("name, listed, found", [("CORP\\alice", "CORP\\alice", True), ("CORP\\alice", "CORPalice", False),
+                                                 ("1e3", "1000", False)])
+def test_names_that_awk_would_read(name, listed, found, slurm):
+    """A directory's names have a backslash; a name that looks like a number is a text."""
+    slurm.write("id", "#!/bin/sh\n[ \"$2\" ] && printf '%%s\\n' '%s' || echo 0\n" % name, 0o755)
+    slurm.write("subuid", "%s:%d:8\n" % (listed, SUB))
+    with Process(device(slurm, MINOR), uid=SUB + 3) as process:
         assert found_by_epilog(slurm, process) == found, slurm.read("left-over")
 
 

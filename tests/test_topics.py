@@ -29,7 +29,7 @@ BEFORE = "gpu01:1:2 [0] NCCL WARN Frobnication is over"
 
 def rows():
     with open(TABLE, encoding="ascii") as file:
-        cells = [line.rstrip("\n").split("\t") for line in file if line.strip() and line[0] not in "#="]
+        cells = [line.rstrip("\n").split("\t") for line in file if line.strip() and line[0] != "#"]
     return [dict(zip(COLUMNS, c)) for c in cells]
 
 
@@ -85,16 +85,18 @@ def test_rules_exist():
     known = {r["id"] for r in json.loads(subprocess.run([program.binary(), "rules", "--json"], capture_output=True,
                                                         check=True, timeout=60).stdout)["rules"]}
     known |= {rule.split("/")[0] + "/*" for rule in known} | {"-"}
-    with open(TABLE, encoding="ascii") as file:
-        lists = {line[2:].split("\t")[0]: line.rstrip("\n").split("\t")[1] for line in file if line.startswith("= ")}
-    used = set()
-    for row in rows():
-        for rule in row["rules"].split(","):
-            used.add(rule)
-            assert rule in known or rule[1:] in lists, (row["id"], rule)
-    for name, rules in lists.items():
-        assert "@" + name in used, name
-        assert set(rules.split(",")) <= known, name
+    with open(os.path.join(program.TOP, "data", "causes.txt"), encoding="ascii") as file:
+        known |= {"@" + line.split("\t")[0] for line in file if "\t" in line}
+    assert [(row["id"], rule) for row in rows() for rule in row["rules"].split(",") if rule not in known] == []
+
+
+def test_each_list_of_causes_is_named():
+    with open(os.path.join(program.TOP, "data", "causes.txt"), encoding="ascii") as file:
+        lists = dict(line.rstrip("\n").split("\t")[:2] for line in file if "\t" in line)
+    with open(MESSAGES, encoding="ascii") as file:
+        named = {rule for line in file if not line.startswith("#") for rule in line.split("\t")[7].split(",")}
+    named |= {rule for text in [row["rules"] for row in rows()] + list(lists.values()) for rule in text.split(",")}
+    assert [name for name in lists if "@" + name not in named] == []
 
 
 @pytest.mark.parametrize("line, said", [
@@ -226,3 +228,51 @@ def test_healthy_logs_have_no_failure(why):
             lines = file.read().splitlines()
         for text in ["\n".join(lines) + "\n"] + [line + "\n" for line in lines]:
             assert not decisive(why(text)), text
+
+
+# ---- what explains it ----
+
+def named_rules(found):
+    return {f if isinstance(f, str) else f["rule"] for answers in found["answers"].values() for f in answers}
+
+
+@pytest.mark.parametrize("line, topic", [
+    ("CUDA Error: 802", "topic-cuda-802"), ("cuInit returned 803 (failed)", "topic-cuda-803"),
+    ("ERROR: cudaSetDevice failed, error=999", "topic-cuda-999"), ("CUDA initialization failed: error code 100", "topic-cuda-100"),
+    ("error: cuda error 35 in a.cu", "topic-cuda-35"), ("error: cuda error 1802", "topic-cuda"),
+])
+def test_a_cuda_error_by_its_number(line, topic, why):
+    assert decisive(why(line + "\n")) == topic
+
+
+@pytest.mark.parametrize("file, topic", [
+    ("transport/net_ib.cc", "topic-nccl-ib"), ("transport/net_ib/connect.cc", "topic-nccl-ib"),
+    ("bootstrap.cc", "topic-nccl-tcp"), ("misc/shmutils.cc", "topic-nccl-shm"), ("gin/gin_host.cc", "topic-nccl-gin"),
+    ("graph/xml.cc", "topic-nccl-topo"), ("misc/gdrwrap.cc", "topic-nccl-load"), ("enqueue.cc", "topic-nccl-warn"),
+])
+def test_an_unknown_warning_of_nccl_is_about_what_its_file_does(file, topic, why):
+    line = "gpu01:1:2 [0] %s:17 NCCL WARN Frobnication is over\n" % file
+    assert decisive(why(line + CONSEQUENCE + "\n")) == topic
+    assert not decisive(why(line))
+
+
+def test_words_without_rules_take_those_of_what_followed(why):
+    """An unknown NCCL WARN has no rules; what NCCL says behind it has. A row has its own, or none."""
+    log = "gpu01:1:2 [0] a.cc:7 NCCL WARN Frobnication is over\n"
+    assert decisive(why(log + CONSEQUENCE + "\n")) == "topic-nccl-warn"
+    assert "limits/memlock" in named_rules(why(log + CONSEQUENCE + "\n"))
+    assert "limits/memlock" not in named_rules(why("CUDA error: device-side assert triggered\n" + CONSEQUENCE + "\n"))
+
+def confirmed():
+    """[(name, {rule, ...}, log)]"""
+    with open(os.path.join(LOGS, "confirmed.cases"), encoding="utf-8") as file:
+        blocks = re.split(r"(?m)^== ", file.read())[1:]
+    heads = [block.partition("\n") for block in blocks]
+    return [(head.split(" | ")[0], set(head.split(" | ")[1].split(",")), log) for head, _, log in heads]
+
+
+@pytest.mark.parametrize("name, rules, log", confirmed(), ids=[case[0] for case in confirmed()])
+def test_the_confirmed_cause_is_named(name, rules, log, why):
+    """Each answer about the node is of a rule that the log names: the cause has one, whatever it is."""
+    found = why(log)
+    assert decisive(found) and named_rules(found) & rules, name

@@ -318,6 +318,15 @@ def test_links_that_are_narrow(scratch):
     assert "Gen3 x8 of Gen5 x16" in text_of(directory)
 
 
+def test_a_link_that_is_not_known_is_not_narrow(node_tree, tmp_path):
+    document = run("facts", "--root", node_tree("hgx-h100-ib")).json()
+    for device in document["pci"]["devices"]:
+        if device.get("link"):
+            device["link"].pop("width", None)
+    (tmp_path / "facts").write_text(json.dumps(document))
+    assert "fewer lanes" not in run("topo", "--from", tmp_path / "facts").out
+
+
 def test_pci_bus_that_cannot_be_read(scratch):
     directory = put(scratch, "laptop", "remove /sys/bus/pci/devices")
     result = run("topo", "--root", directory)

@@ -58,6 +58,14 @@ def rows():
     return [(c[0], c[2], c[3]) for c in cells]
 
 
+def expand_rules(text):
+    """The column rules of a row, with the lists of data/causes.txt: each rule where it is first."""
+    with open(os.path.join(program.TOP, "data", "causes.txt"), encoding="ascii") as file:
+        lists = dict(line.rstrip("\n").split("\t")[:2] for line in file if "\t" in line)
+    names = [rule for name in text.split(",") for rule in (expand_rules(lists[name[1:]]) if name[0] == "@" else [name])]
+    return list(dict.fromkeys(names))
+
+
 def example(pattern):
     text = pattern.replace("{{", "\0")
     return re.sub(r"\{[a-z][a-z0-9_-]*\}", "7", text).replace("\0", "{")
@@ -85,6 +93,7 @@ def test_each_row_is_recognised_in_its_place(why):
     ("a-b\tnccl\tfailure\tshort {x}\t-\t-\tIt is.\t-\t-\t-\tS", "fewer than 8"),
     ("a-b\tnccl\tbad\tlong enough {x}\t-\t-\tIt is.\t-\t-\t-\tS", "no kind"),
     ("a-b\tnccl\tfailure\tlong enough {x}\t-\t-\tIt is.\tpci\t-\t-\tS", "no list of rules"),
+    ("a-b\tnccl\tfailure\tlong enough {x}\t-\t-\tIt is.\t@nothing\t-\t-\tS", "not defined"),
     ("a-b\tnccl\tchoice\tlong enough {x}\t-\t-\tIt is.\t-\t-\ta={y}\tS", "no variable"),
     ("a-b\tnccl\tfailure\tlong enough {x}\t-\t-\tIt is.\t-\t-\t-", "11 columns"),
 ])
@@ -589,7 +598,8 @@ def test_json_lines(why):
     b"\xff\xfe\x80" + GID.encode() + b"\xff", GID.encode().replace(b"NET", b"NET\0"),
     b"10%\r20%\r30%\r" + GID.encode() + b"\r\n", GID.encode() + b"\r\n",
     GID.encode().replace(b"completion", b"comp\x1b[1;31mletion\x1b[0m"),
-    b"\x1b]0;title\x07" + GID.encode(), b"\x1b]8;;unended\n" + GID.encode(),
+    b"\x1b]0;title\x07" + GID.encode(), b"\x1bc" + GID.encode(), b"\x1b(B" + GID.encode(),
+    b"\x1b]8;;unended\n" + GID.encode(),
     b"x" * 300000 + b" " + GID.encode(), GID.encode() + b" " + b"x" * 300000,
 ])
 def test_any_encoding(log, why):
@@ -759,7 +769,7 @@ def test_a_rule_is_in_one_list_only(why):
 def test_the_likeliest_rules_that_are_ruled_out_are_named(why, facts):
     """In the order in which the message names them; five, and all with -v."""
     text = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver."
-    named = next(line.split("\t")[7] for line in open(TABLE) if line.startswith("nvidia-smi-no-driver\t")).split(",")
+    named = expand_rules(next(line.split("\t")[7] for line in open(TABLE) if line.startswith("nvidia-smi-no-driver\t")))
     passed = [f["rule"] for f in why(text + "\n")["answers"]["ruled_out"]]
     assert len(passed) > 6 and passed == [rule for rule in named if rule in passed]
     for more, shown in (((), passed[:5]), (("-v",), passed)):
@@ -814,6 +824,35 @@ def test_a_capture_has_another_name(why):
     assert why(text)["whose"] == "other-host"
     assert why(text, NODE, "--host", "gpu77")["whose"] == "this-node"
     assert why(text, NODE, "--host", "gpu7")["whose"] == "other-host"
+
+
+def test_a_problem_of_this_node_explains_no_failure_of_another_host(why, facts):
+    text = "%s:1:2 [0] NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory\n"
+    mine, other = text % "broken-01", text % "gpu77"
+    assert why(mine, BROKEN)["explained"] and not why(other, BROKEN)["explained"]
+    assert why(other, BROKEN)["answers"]["problems"] == why(mine, BROKEN)["answers"]["problems"] != []
+    result = run("why", "-", "--from", facts(BROKEN), input=other.encode())
+    assert result.status == 3
+    assert "could explain the failure, but it is of another host." in re.sub(r"\s+", " ", result.out)
+    assert run("why", "-", "--from", facts(BROKEN), input=mine.encode()).status == 1
+
+
+def test_without_an_interface_no_name_is_the_cause(why):
+    """The host name's address has no part in which interfaces there are."""
+    answers = why("gpu77:1:2 [0] bootstrap.cc:37 NCCL WARN Bootstrap : no socket interface found\n", BROKEN)["answers"]
+    assert "net/hostname-loopback" not in {f["rule"] for kind in answers.values() if isinstance(kind, list)
+                                           for f in kind if isinstance(f, dict) and "rule" in f}
+
+
+@pytest.mark.parametrize("line, rule", (
+    ("W0511 06:52:17.204118      58 ucx_utils.cpp:581] memory is detected as host, check that UCX is configured with CUDA "
+     "support", "env/ucx-gpu-transports"),
+    ("Read -1, expected 131080, errno =1", "sysctl/ptrace-scope"),
+))
+def test_slower_paths_of_messages_without_the_word_error(line, rule, why):
+    found = why((line + "\n") * 20)
+    assert found["result"] == "fallback" and len(found["fallbacks"]) == 1
+    assert rule in json.dumps(found["answers"])
 
 
 # ---- where log and node contradict each other ----

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* steps-command.c - the shell commands of the steps. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "advice/steps-private.h"
@@ -78,34 +79,68 @@ static const char *image_command(const struct steps *steps)
 	return same_text(command, other) ? command : command_join(arena, command, other);
 }
 
-#define DEVICES_MAX 8 /* commands for one problem */
+#define COMMANDS_MAX 8 /* different commands for one problem */
 
-/* Returns COMMAND with the address of the device in place of BDF, once for each device; NULL if an address is not known. */
-static const char *for_devices(const struct steps *steps, const struct problem *p,
-			       const char *command)
+/* Returns the command of F with the address of its device in place of BDF; NULL if there is none, or the address is not
+ * known. */
+static const char *command_of(const struct steps *steps, const struct finding *f)
 {
-	struct arena *arena = steps->report->arena;
-	const char *mark = command ? strstr(command, "BDF") : NULL, *all = NULL;
+	const char *text = finding_command(f), *bdf = f->answer.subject, *at;
 
-	if (!mark)
-		return command;
-	if (p->members.count > DEVICES_MAX)
-		return NULL;
-	for_each(member, &p->members) {
-		const char *bdf = (*member)->answer.subject, *one;
-
+	while (text && (at = strstr(text, "BDF"))) {
 		if (!bdf || !strchr(bdf, ':') || !command_is_plain(bdf))
 			return NULL;
-		one = arena_printf(arena, "%.*s%s%s", (int)(mark - command), command, bdf,
-				   mark + strlen("BDF"));
-		all = all ? command_join(arena, all, one) : one;
+		text = arena_printf(steps->report->arena, "%.*s%s%s", (int)(at - text), text, bdf,
+				    at + strlen("BDF"));
 	}
-	return all;
+	return text;
+}
+
+static bool has_lines(const char *all, const char *lines)
+{
+	size_t n = strlen(lines);
+
+	for (const char *at = all; (at = strstr(at, lines)); at++)
+		if ((at == all || at[-1] == '\n') && (!at[n] || at[n] == '\n'))
+			return true;
+	return false;
+}
+
+/* Appends ONE to ALL. What both end with, such as a rebuild of the initramfs, stands once, at the end. */
+static const char *append(struct arena *arena, const char *all, const char *one)
+{
+	const char *tail = all ? strrchr(all, '\n') : NULL, *own = strrchr(one, '\n');
+
+	if (tail && own && strcmp(tail, own) == 0)
+		all = arena_strndup(arena, all, (size_t)(tail - all));
+	return all ? command_join(arena, all, one) : one;
+}
+
+/* Returns the commands for all members, each once. */
+static const char *for_members(const struct steps *steps, const struct problem *p)
+{
+	struct arena *arena = steps->report->arena;
+	const char *all = NULL;
+	uint32_t count = 0, left = 0;
+
+	for_each(member, &p->members) {
+		const char *one = command_of(steps, *member);
+
+		if (!one || (all && has_lines(all, one)))
+			continue;
+		if (count++ >= COMMANDS_MAX)
+			left++;
+		else
+			all = append(arena, all, one);
+	}
+	return left ? command_join(arena, all,
+				   arena_printf(arena, "# the same for %" PRIu32 " more", left))
+		    : all;
 }
 
 const char *steps_command_of(const struct steps *steps, const struct problem *p)
 {
-	const char *command = for_devices(steps, p, finding_command(p->first)), *image;
+	const char *command = for_members(steps, p), *image;
 
 	if (steps_is_blind(steps, p) || steps_is_reset_by_boot(steps, p))
 		return NULL;

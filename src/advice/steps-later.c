@@ -62,7 +62,7 @@ unsigned int steps_done_later(const struct steps *steps, const struct problem *p
 	unsigned int then = steps_makes_image(steps, p) ? THEN_IMAGE : 0;
 
 	/* These steps come after the restart of this node. */
-	if (steps_kind(steps, p) > STEP_RESTART)
+	if (steps_kind(steps, p) > STEP_FIRMWARE)
 		return then;
 	if (steps->restart >= ACTIVATION_RELOAD)
 		then |= THEN_RELOAD;

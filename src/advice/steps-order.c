@@ -38,13 +38,14 @@ bool steps_is_same(const struct steps *steps, const struct problem *a, const str
 	if (steps_is_restart_alone(steps, a) || steps_is_restart_alone(steps, b))
 		return steps_is_restart_alone(steps, a) && steps_is_restart_alone(steps, b);
 	return kind != STEP_HARDWARE && same_text(steps_what(steps, a), steps_what(steps, b)) &&
-	       same_text(finding_command(a->first), finding_command(b->first)) &&
+	       same_text(steps_command_of(steps, a), steps_command_of(steps, b)) &&
 	       steps_waits_for(steps, a) == steps_waits_for(steps, b);
 }
 
 /* ---- the order ---- */
 
-/* Returns the place of P's step. Last in a step is what fix refuses, or what the restart alone solves. */
+/* Returns the place of P's step. Last in a step is what fix refuses, or what only needs the restart. The order is that of
+ * enum step_kind, except that an administrator can come before fix, and a user without root comes before others. */
 static int place(const struct steps *steps, const struct problem *p)
 {
 	enum step_kind kind = steps_kind(steps, p);
@@ -54,11 +55,6 @@ static int place(const struct steps *steps, const struct problem *p)
 
 	if (kind == STEP_HAND && steps_is_hand_first(steps))
 		at = STEP_DRAIN;
-	/* The firmware setup comes during the boot. */
-	if (kind == STEP_FIRMWARE)
-		at = STEP_RESTART;
-	else if (kind == STEP_RESTART)
-		at = STEP_FIRMWARE;
 	if (kind == STEP_JOB && steps_is_not_root(steps))
 		return 2 * (int)STEP_FINAL + 1;
 	return 2 * at + last;

@@ -8,8 +8,8 @@
 #define LOOK_CHECKS 10 /* with so many checks that only root can run, a run as root is a step */
 
 const char *const step_kind_words[] = {
-	"decide",   "run-as-root", "drain",	  "save-log", "fix",	 "by-hand",
-	"job",	    "check-link",  "before-boot", "firmware", "restart", "after-boot",
+	"decide",   "run-as-root", "drain",	  "save-log", "fix",	  "by-hand",
+	"job",	    "check-link",  "before-boot", "restart",  "firmware", "after-boot",
 	"hardware", "host",	   "container",	  "provider", "check",
 };
 const char *const step_actor_words[] = { NULL, "user", "root", "host", "provider", "support" };
@@ -225,7 +225,7 @@ enum activation steps_restart(const struct steps *steps, const struct problem *p
 	enum step_kind kind = steps_kind(steps, p);
 	enum activation activation = steps_activation(steps, p);
 
-	if (kind > STEP_RESTART || kind == STEP_FINAL)
+	if (kind > STEP_FIRMWARE || kind == STEP_FINAL)
 		return ACTIVATION_NONE;
 	/* A reset is enough, and a boot for other problems resets the GPU too. */
 	if (finding_action(p->first) == ACTION_RESET_GPU)
@@ -278,7 +278,7 @@ bool steps_is_unresponsive(const struct problem *p)
 	return finding_action(p->first) == ACTION_POWER_CYCLE && p->first->answer.subject;
 }
 
-static struct step *find_step(struct steps *steps, enum step_kind kind)
+static struct step *find_or_add_step(struct steps *steps, enum step_kind kind)
 {
 	struct step *step;
 
@@ -306,7 +306,8 @@ static void add_kind(struct steps *steps, enum step_kind kind)
 			return;
 	for_each(p, &steps->problems->items)
 		if (steps_kind(steps, p) == kind)
-			*LIST_ADD(steps->report->arena, &find_step(steps, kind)->problems) = p;
+			*LIST_ADD(steps->report->arena,
+				  &find_or_add_step(steps, kind)->problems) = p;
 }
 
 /* Returns true if a problem above is about the same device. */
@@ -328,7 +329,8 @@ static void add_if_still_unresponsive(struct steps *steps)
 	for_each(p, &steps->problems->items)
 		if (steps_is_unresponsive(p) && steps_kind(steps, p) < STEP_HARDWARE &&
 		    !is_ticketed(steps, p))
-			*LIST_ADD(steps->report->arena, &find_step(steps, STEP_HARDWARE)->then) = p;
+			*LIST_ADD(steps->report->arena,
+				  &find_or_add_step(steps, STEP_HARDWARE)->then) = p;
 }
 
 static bool ends_jobs(const struct steps *steps, const struct problem *p)
@@ -433,11 +435,11 @@ static void add_steps(struct steps *steps)
 	if (steps_is_not_root(steps))
 		add_kind(steps, STEP_JOB);
 	if (needs_look(steps))
-		find_step(steps, STEP_LOOK);
+		find_or_add_step(steps, STEP_LOOK);
 	if (needs_drain(steps))
-		find_step(steps, STEP_DRAIN);
+		find_or_add_step(steps, STEP_DRAIN);
 	if (steps->restart == ACTIVATION_POWER_CYCLE)
-		find_step(steps, STEP_SAVE);
+		find_or_add_step(steps, STEP_SAVE);
 	if (steps_is_hand_first(steps))
 		add_kind(steps, STEP_HAND);
 	add_kind(steps, STEP_FIX);
@@ -447,7 +449,7 @@ static void add_steps(struct steps *steps)
 	add_kind(steps, STEP_BOOT);
 	add_kind(steps, STEP_RESTART);
 	if (steps->restart)
-		find_step(steps, STEP_RESTART);
+		find_or_add_step(steps, STEP_RESTART);
 	add_kind(steps, STEP_FIRMWARE);
 	add_kind(steps, STEP_AFTER);
 	add_kind(steps, STEP_HARDWARE);
@@ -456,7 +458,7 @@ static void add_steps(struct steps *steps)
 	add_kind(steps, STEP_CONTAINER);
 	add_kind(steps, STEP_PROVIDER);
 	if (steps->items.count)
-		find_step(steps, STEP_CHECK);
+		find_or_add_step(steps, STEP_CHECK);
 }
 
 static enum activation latest_restart(const struct steps *steps)

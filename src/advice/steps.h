@@ -10,6 +10,7 @@
 #include "evaluate/problems.h"
 #include "txn/plan.h"
 
+/* In the order in which they are done. Two come earlier on some nodes (place() in steps-order.c). */
 enum step_kind {
 	STEP_FINAL, /* no change of this node solves the problem, so the other steps can be pointless */
 	STEP_LOOK,     /* run doctor again as root, because deciding facts were not read */
@@ -20,8 +21,8 @@ enum step_kind {
 	STEP_JOB,      /* in the job's own environment */
 	STEP_SITE,     /* cables, switch ports, the fabric: before a restart that cannot help */
 	STEP_BOOT,     /* as root, after all other changes, or the next boot fails */
-	STEP_FIRMWARE, /* in the firmware setup, during the boot of STEP_RESTART */
 	STEP_RESTART,  /* reload, reboot or power cycle: what waits for it takes effect */
+	STEP_FIRMWARE, /* in the firmware setup, during the boot of STEP_RESTART */
 	STEP_AFTER,    /* as root after the restart, because it needs the driver or a link */
 	STEP_HARDWARE,
 	STEP_HOST,

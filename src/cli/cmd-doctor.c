@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd-doctor.c - doctor: the problems of a node, and the instructions. */
+#include "cli/advise.h"
 #include "cli/cmd.h"
-#include "cli/find-steps.h"
 #include "cli/proof-read.h"
 #include "cli/source.h"
 #include "evaluate/report.h"
@@ -54,6 +54,6 @@ enum exit_status cmd_doctor(const struct options *options)
 	}
 	status = report_status(report, settings->strict);
 	if (has_steps(options) && !options->quiet)
-		how.steps = find_steps(&source, settings, report, options);
+		how.steps = advise(&source, settings, report, options);
 	return render_report(report, &how, status, false);
 }

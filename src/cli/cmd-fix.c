@@ -4,8 +4,8 @@
 
 #include "advice/steps.h"
 #include "base/command.h"
+#include "cli/apply-plan.h"
 #include "cli/cmd.h"
-#include "cli/fix-apply.h"
 #include "cli/source.h"
 #include "render/render.h"
 
@@ -78,9 +78,9 @@ static enum exit_status plan_and_apply(const struct source *source, const struct
 				       const struct options *options)
 {
 	struct report *report;
-	struct plan *plan = fix_plan(source, settings, options, &report);
+	struct plan *plan = apply_make_plan(source, settings, options, &report);
 
-	return options->apply ? fix_apply(source, settings, options, plan, report)
+	return options->apply ? apply_plan(source, settings, options, plan, report)
 			      : show(plan, report, options);
 }
 
@@ -108,7 +108,7 @@ enum exit_status cmd_fix(const struct options *options)
 	if (!status)
 		status = source_open(&source, options);
 	if (!status && options->apply)
-		status = fix_prepare(&source, options, &changed);
+		status = apply_prepare(&source, options, &changed);
 	if (!status)
 		status = source_read_node(&source, options, false, &settings);
 	if (!status)

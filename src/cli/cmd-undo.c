@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/apply-plan.h"
 #include "cli/cmd.h"
-#include "cli/fix-apply.h"
 #include "cli/source.h"
 #include "render/render.h"
-#include "txn/outcome.h"
+#include "txn/repair-outcome.h"
 
 static enum exit_status list(const struct options *options, const struct root *root,
 			     struct arena *arena)
@@ -72,20 +72,21 @@ static enum exit_status status_of(const struct txn_outcome *outcome)
 static enum exit_status undo(const struct options *options, const struct root *root,
 			     struct arena *arena)
 {
-	const struct txn_options txn = fix_txn_options(options, root);
+	const struct txn_options txn = apply_txn_options(options, root);
 	const char *id = options->args_count ? options->args[0] : NULL;
 	const struct chosen chosen = choose(options, root, arena);
 	struct txn_outcome result;
-	const struct outcome outcome = { .arena = arena, .txn = &result };
+	const struct repair_outcome outcome = { .arena = arena, .txn = &result };
 	enum exit_status status;
 
-	if (*chosen.names && !fix_agreed(options, arena_printf(arena, "Undo %s?", chosen.names)))
+	if (*chosen.names &&
+	    !apply_is_agreed(options, arena_printf(arena, "Undo %s?", chosen.names)))
 		return EXIT_CANNOT;
 	txn_undo(chosen.id ? chosen.id : id, &txn, arena, &result);
 	status = options->format == FORMAT_JSON
 			 ? render_undone_json(&outcome, status_of(&result))
 			 : render_outcome_text(&outcome, &options->render, status_of(&result));
-	return fix_status(status, &result);
+	return apply_status(status, &result);
 }
 
 enum exit_status cmd_undo(const struct options *options)

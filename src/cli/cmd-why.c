@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/output.h"
+#include "cli/advise.h"
 #include "cli/cmd.h"
-#include "cli/find-steps.h"
 #include "cli/log-read.h"
 #include "cli/source.h"
 #include "evaluate/report.h"
@@ -56,7 +56,7 @@ static enum exit_status answer(struct source *source, const struct job *job,
 	settings = settings_for(read, source->arena);
 	report = report_make(source->node, settings, source->arena);
 	if (options->format != FORMAT_JSON)
-		how.steps = find_steps(source, settings, report, options);
+		how.steps = advise(source, settings, report, options);
 	return print(why_make(job, report, options->host), &how, options);
 }
 

@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "cli/advise.h"
 #include "cli/cmd.h"
-#include "cli/find-steps.h"
 #include "cli/source.h"
 #include "evaluate/report.h"
 #include "fleet/fleet.h"
@@ -54,8 +54,7 @@ static struct head evaluate_node(struct source *source, const char *file, const 
 	head.verdict = report->verdict;
 	*items = table_items(report, &head.items);
 	if (!is_table(options))
-		render_report_jsonl(report, find_steps(source, &settings, report, &one),
-				    head.status);
+		render_report_jsonl(report, advise(source, &settings, report, &one), head.status);
 	else if (options->verbose)
 		render_report_line(name, report);
 	return head;

@@ -64,13 +64,24 @@ static const char *missing(struct rule_context *ctx, const struct reference *r)
 	}
 }
 
+/* What stands between "line 3" and TEXT: "has" before a path, a colon before the name of a key. */
+static const char *link_of(const struct reference *r, const char *text)
+{
+	if (text[0] == '/')
+		return " has";
+	return is_known(r->role) && *r->role.value &&
+			       strncmp(text, r->role.value, strlen(r->role.value)) == 0
+		       ? ":"
+		       : "";
+}
+
 const char *reference_wrong(struct rule_context *ctx, const struct reference *r,
 			    enum reference_state state)
 {
 	const char *text = state == REFERENCE_CHANGED ? changed(ctx, r) : missing(ctx, r);
 
-	return is_known(r->line) ? text_printf(ctx, "line %" PRIu64 " %s%s", r->line.value,
-					       text[0] == '/' ? "has " : "", text)
+	return is_known(r->line) ? text_printf(ctx, "line %" PRIu64 "%s %s", r->line.value,
+					       link_of(r, text), text)
 				 : text;
 }
 

@@ -20,6 +20,12 @@ static bool says(const struct answer *answer, const char *text)
 	return answer->observed && strstr(answer->observed, text);
 }
 
+/* The text has what WHY begins with: a file and its line. */
+static bool names_place(struct rule_context *ctx, const struct answer *answer, const char *why)
+{
+	return *why == '/' && says(answer, text_printf(ctx, "%.*s", (int)strcspn(why, " "), why));
+}
+
 static void set_remedy(struct answer *answer, const char *remedy)
 {
 	answer->remedy = remedy;
@@ -49,7 +55,7 @@ static void say_of_module(struct rule_context *ctx, struct answer *answer, const
 	if (verdict.absent && !verdict.configured && answer->remedy)
 		return;
 	if (verdict.answer == LOAD_NO) {
-		if (!says(answer, verdict.why))
+		if (!says(answer, verdict.why) && !names_place(ctx, answer, verdict.why))
 			answer->observed = text_printf(ctx, "%s. modprobe %s would fail: %s",
 						       answer->observed, module, verdict.why);
 		set_remedy(answer, verdict.cure);

@@ -378,7 +378,6 @@ struct report *report_make(const struct node *node, const struct settings *setti
 	return report;
 }
 
-/* A pending setting is configured on disk, but a job does not have it yet. */
 struct report *report_make_all(const struct node *node, const struct settings *settings,
 			       struct arena *arena)
 {
@@ -390,6 +389,7 @@ struct report *report_make_all(const struct node *node, const struct settings *s
 	return report_make(node, &all, arena);
 }
 
+/* Pending counts: the setting is configured on disk, but a job does not have it yet. */
 enum exit_status report_status(const struct report *report, bool strict)
 {
 	if (any_finding(report, VERDICT_FAIL, report->fail_on) ||

@@ -8,27 +8,27 @@
 #include "evaluate/rule.h"
 #include "evaluate/settings.h"
 
-/* A profile that was not evaluated, and what on this node asks for it. */
+/* A profile that was not evaluated, and what on this node suggests it. */
 struct profile_hint {
 	unsigned int profile; /* one bit */
-	const char *reason;   /* NULL: nothing does */
+	const char *reason;   /* NULL: nothing suggests it */
 };
 
 struct report {
 	const struct node *node;
 	struct arena *arena;
 	unsigned int profiles;
-	const char *profiles_reason;		 /* why these */
+	const char *profiles_reason;		 /* why these were chosen */
 	LIST(struct profile_hint) not_evaluated; /* not for preflight */
 	LIST(struct finding) findings;		 /* by rule id, then in the rule's own order */
 	enum severity fail_on;
-	size_t rules; /* that were asked */
+	size_t rules; /* that were evaluated */
 	size_t count[VERDICT_NOT_APPLICABLE + 1];
-	size_t off; /* switched off by the configuration */
+	size_t off; /* findings of rules that are switched off, and findings that are acknowledged */
 	enum verdict verdict;
-	const struct changes *changes; /* NULL: not asked for */
+	const struct changes *changes; /* since an earlier report; NULL: not requested */
 	bool any_worst;
-	enum severity worst; /* of the fails and pendings, when there is one */
+	enum severity worst; /* of the fails and pendings; only if any_worst */
 };
 
 /* Evaluates the rules on NODE. With settings->preflight, findings below --fail-on and below err are left out, and
@@ -45,7 +45,7 @@ struct report *report_make_all(const struct node *node, const struct settings *s
 /* EXIT_WELL, EXIT_FINDINGS or (with STRICT) EXIT_INCOMPLETE. */
 enum exit_status report_status(const struct report *report, bool strict);
 
-/* A fact in the evidence, and the file that it was read from. As fact_find(). */
+/* Finds a fact of the evidence, with the file that it was read from. Returns as fact_find(). */
 int report_find(const struct report *report, const char *fact, struct fact_ref *ref);
 
 #endif

@@ -32,6 +32,7 @@
 #define SLURM_AUTODETECT "AutoDetect" /* of gres.conf */
 #define SLURM_PLUGIN_DIR "PluginDir"
 #define SLURM_GPU_PLUGIN "plugin of AutoDetect"
+#define SLURM_PLUGIN "plugin of " /* and the key that selects it */
 #define SPANK_REQUIRED "required" /* in plugstack.conf */
 
 /* Names in a topology file: a GPU, a NIC, and the attributes of <cpu> that NCCL requires. */
@@ -75,6 +76,7 @@ enum reference_format {
 	REFERENCE_TOPOLOGY,	/* the topology file that NCCL reads */
 	REFERENCE_LXC,		/* containers of LXC and Proxmox */
 	REFERENCE_NUMBERS,	/* udev rules, services, modprobe.d and scripts that call mknod */
+	REFERENCE_LIMITS,	/* limits.conf and limits.d, of which only the keys are compared */
 };
 extern const char *const reference_format_words[];
 
@@ -120,6 +122,8 @@ struct reference_file {
 	struct fact_enum format; /* enum reference_format */
 	/* True if the file was read to its end and understood: the list of its names is complete. */
 	struct fact_bool complete;
+	/* True if every line was compared with the keys that the file's reader knows; absent: no table has them. */
+	struct fact_bool compared;
 };
 
 /* A line of gres.conf about GPUs of this node. ORDERED: as the files have them. */
@@ -133,10 +137,64 @@ struct gres_record {
 	struct fact_u64 line;	  /* in that file */
 };
 
+/* The kinds of configuration files whose keys data/conf-keys.tsv has. */
+enum conf_format {
+	CONF_SLURM,	 /* slurm.conf */
+	CONF_GRES,	 /* Slurm's gres.conf */
+	CONF_CGROUP,	 /* Slurm's cgroup.conf */
+	CONF_DOCKER,	 /* Docker's daemon.json */
+	CONF_TOOLKIT,	 /* config.toml of the NVIDIA Container Toolkit */
+	CONF_CONTAINERD, /* config.toml of containerd */
+	CONF_UNIT,	 /* units of systemd and their drop-ins */
+	CONF_LIMITS,	 /* limits.conf and limits.d of pam_limits */
+	CONF_FORMATS
+};
+extern const char *const conf_format_words[];
+
+/* What is wrong with a line of such a file. */
+enum conf_fault_kind {
+	CONF_SYNTAX,  /* it is not of the form that the file has */
+	CONF_UNKNOWN, /* no release of the program knows the key */
+	CONF_PLACE,   /* the key, or the table, belongs elsewhere */
+	CONF_TYPE,    /* the value is not of the key's type */
+	CONF_RELEASE, /* only some releases know the key */
+	CONF_TWICE,   /* the program's command line has the same setting */
+};
+extern const char *const conf_fault_kind_words[];
+
+/* A line that the program that reads the file refuses or ignores. ORDERED: as the files have them. */
+struct conf_fault {
+	struct fact_str file;	 /* that has the line */
+	struct fact_u64 line;	 /* in that file */
+	struct fact_enum format; /* enum conf_format */
+	struct fact_enum kind;	 /* enum conf_fault_kind */
+	/* The section of the file, as data/conf-keys.tsv has it; absent: it has none. */
+	struct fact_str section;
+	struct fact_str key; /* absent: none, or its name is no plain word */
+	/* Of a key that needs a number, or yes or no; absent: not a plain word. */
+	struct fact_str value;
+	/* What is wrong with the form; the section where the key belongs; the type of its values, as
+	 * data/conf-keys.tsv has it. Absent: the kind says all. */
+	struct fact_str wanted;
+	/* The first release in which the line is right; absent: no first one. */
+	struct fact_str since;
+	struct fact_str gone; /* the first release in which it is wrong again; absent: none */
+};
+
+/* A file in a folder whose reader takes only names that end in another way. Files that an editor or a package manager
+ * keeps beside others are left out, and so are those that are not about GPUs, RDMA or limits. */
+struct skipped_file {
+	struct fact_str path;	/* of the file */
+	struct fact_str reader; /* the program that would read it */
+	struct fact_str ending; /* how its name would have to end */
+};
+
 struct references_facts {
 	LIST(struct reference_file) files; /* files that were searched */
 	LIST(struct reference) items;	   /* what they name */
 	LIST(struct gres_record) gres;	   /* lines of gres.conf about GPUs of this node */
+	LIST(struct conf_fault) faults;	   /* lines that the files' readers refuse or ignore */
+	LIST(struct skipped_file) skipped; /* files that no program reads because of their names */
 	/* True if every folder that may have such files could be searched. */
 	struct fact_bool complete;
 };

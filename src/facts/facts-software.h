@@ -10,7 +10,7 @@
 struct software_item {
 	struct fact_str path; /* of the library, or of what was found */
 	/* Libraries: libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep,
-	 * nixl, gdrcopy, doca, libibverbs, libmlx5, libnvidia-container, ucx. Stacks: ofed, efa-installer;
+	 * nixl, gdrcopy, doca, libibverbs, libmlx5, libnvidia-container, slurm (libslurm, by its own number), ucx. Stacks: ofed, efa-installer;
 	 * ofa_kernel: a kernel for which the installed OFED has symbols. Programs: fabricmanager, nvlsm, imex,
 	 * container-toolkit, containerd, docker, podman, enroot, dkms, ucx, aws-ofi-nccl. Sources that
 	 * modules are built from: driver-source, gdrdrv-source, nvidia-fs-source, nv-peer-mem-source,

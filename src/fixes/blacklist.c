@@ -6,9 +6,7 @@
 static void block_nouveau(struct fixing *f)
 {
 	if (!fix_module_file(f, "nvidia")) {
-		fix_refuse(f,
-			   "no NVIDIA driver is installed for this kernel, and without nouveau the "
-			   "GPUs would have no driver. Install the driver first");
+		fix_refuse(f, "no NVIDIA driver is installed for this kernel");
 		return;
 	}
 	if (!fix_block_module(f, "nouveau") || !fix_option(f, "nouveau", "modeset", "0"))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fix.h - the interface between plan.c and the fixes. A fix is one file, src/fixes/NAME.c, found by its name: rules
- * name it in their row. It is asked once for each finding and answers with operations on files and steps, or refuses
- * with a reason. It writes nothing and reads nothing but the facts: the bytes of files that are to be edited come
- * through draft_open().
+ * fix.h - the interface between the fixes and the engine that makes a plan of them. A fix is one kind of repair, a
+ * struct fix; a file of src/fixes defines those that change one thing, such as modprobe-option.c. Rules name it in
+ * their row. Its function is called once for each finding, and adds changes of files and steps, or refuses with a
+ * reason. It writes nothing and reads only facts: the bytes of a file that it edits come through draft_open().
  *
- * When a fix refuses, all that it asked for in the same call is forgotten.
+ * The engine is in plan-*.c, fix*.c and draft.c. If a fix refuses, all that it added in the same call is removed.
  */
 #ifndef FIX_H
 #define FIX_H
@@ -92,7 +92,7 @@ const struct finding *fix_cause(const struct fixing *f);
 /* The first failure of a rule, or NULL. */
 const struct finding *fix_failing(const struct fixing *f, const char *rule);
 
-/* ---- files (plan-draft.c) ---- */
+/* ---- files (draft.c) ---- */
 
 /* NULL after refusing: a link, or a file that cannot be read here. */
 struct draft *draft_open(struct fixing *f, const char *path, const char *why);
@@ -121,7 +121,7 @@ struct plan_step *fix_step(struct fixing *f, enum plan_step_kind kind, const cha
 const char *const *fix_argv(struct fixing *f, const char *program, const char *a, const char *b,
 			    const char *c);
 
-/* ---- module options (plan-options.c, plan-modprobe.c) ---- */
+/* ---- module options (fix-option.c, fix-modprobe.c) ---- */
 
 /* Returns what modprobe.d and the next boot's command line will contain with the drafts in place. The plan must copy
  * what it keeps of it. */
@@ -144,7 +144,7 @@ bool fix_block_module(struct fixing *f, const char *module);
 /* Notes that options of MODULE change, so that the images that hold the module are built again. */
 void fix_touch(struct fixing *f, const char *module);
 
-/* ---- kernel arguments (plan-cmdline.c) ---- */
+/* ---- kernel arguments (fix-argument.c) ---- */
 
 /* KEY=VALUE, or one of the values of "pci=" beside those that are there. */
 bool fix_argument(struct fixing *f, const char *key, const char *value);
@@ -154,7 +154,7 @@ void fix_shares_arguments(struct fixing *f);
 /* Removes KEY=VALUE. VALUE can be one of several that are separated by commas; NULL: KEY is a bare word. */
 bool fix_argument_remove(struct fixing *f, const char *key, const char *value);
 
-/* ---- modules (plan-module.c) ---- */
+/* ---- modules (fix-module.c) ---- */
 
 /* Returns the file of MODULE for the running kernel, whatever name it has; NULL: there is none. */
 const struct module_file *fix_module_file(const struct fixing *f, const char *module);
@@ -163,14 +163,14 @@ bool fix_load_at_boot(struct fixing *f, const char *module);
 /* Returns true if dracut makes this host's images. */
 bool fix_has_dracut(const struct fixing *f);
 
-/* ---- the driver loaded again (plan-reload.c) ---- */
+/* ---- the driver loaded again (fix-reload.c) ---- */
 
 /* If the user wants it (--reload), loads the driver again, so that the finding's change takes effect at once. */
 void fix_reload(struct fixing *f);
 /* Refuses the whole plan when its driver cannot be loaded again now. */
 void fix_check_reload(struct fixing *f);
 
-/* ---- images (plan-image.c) ---- */
+/* ---- images (fix-images.c) ---- */
 
 /* False after refusing: an image that may have MODULE cannot be built again here. */
 bool fix_image_allows(struct fixing *f, const char *module);

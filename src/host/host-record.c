@@ -61,16 +61,18 @@ static void write_line(struct recorder *r, struct json_object *record)
 {
 	const char *text = json_written(record,
 					JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-	size_t n = text ? strlen(text) : 0;
-	_cleanup_free_ char *line = text ? malloc(n + 1) : NULL;
+	_cleanup_free_ char *line = NULL;
+	size_t n;
+	FILE *out = text ? open_memstream(&line, &n) : NULL;
 
-	if (line) {
-		memcpy(line, text, n);
-		line[n++] = '\n';
-		write_all(r, r->fd, line, n);
-	} else {
-		lose_line(r);
+	if (out) {
+		escape_text(out, SINK_JSON, text);
+		putc('\n', out);
 	}
+	if (out && fclose(out) == 0)
+		write_all(r, r->fd, line, n);
+	else
+		lose_line(r);
 	json_object_put(record);
 }
 

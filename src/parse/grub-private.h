@@ -22,7 +22,7 @@
 struct grub_variable {
 	const char *name;
 	const char *value; /* NULL: not set */
-	bool exported;
+	bool exported, is_perhaps_exported; /* a submenu has it; behind a condition that is unknown */
 };
 
 /* Copied as a whole where both branches of a condition are carried out. */

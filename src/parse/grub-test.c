@@ -83,7 +83,14 @@ struct testing {
 	size_t count;
 	size_t at;
 	unsigned int depth;
+	bool unsure; /* a word, of which a part is unknown, can be an operator */
 };
+
+/* Notes a word that is looked at as an operator. */
+static void take_operator(struct testing *t, const char *word)
+{
+	t->unsure |= !grub_is_sure(word) && strchr(GRUB_UNKNOWN_TEXT "=!<>()-", *word);
+}
 
 static enum grub_truth has_text(const char *s)
 {
@@ -159,6 +166,7 @@ static bool test_two(struct testing *t, enum grub_truth *truth)
 
 	if (t->at + 2 >= t->count)
 		return false;
+	take_operator(t, w[1]);
 	if (strncmp(w[1], "-nt", 3) == 0 || strncmp(w[1], "-ot", 3) == 0)
 		*truth = GRUB_MAYBE;
 	else if (!compare(w[0], w[1], w[2], &result))
@@ -236,6 +244,7 @@ static enum grub_truth test_all(struct testing *t)
 			continue;
 		}
 		t->at++;
+		take_operator(t, word);
 		if (strcmp(word, ")") == 0) {
 			t->depth -= t->depth > 0;
 			break;
@@ -257,8 +266,10 @@ static enum grub_truth test_all(struct testing *t)
 enum grub_truth grub_test(struct grub_run *run, const char *const *words, size_t count)
 {
 	struct testing t = { .run = run, .words = words, .count = count };
+	enum grub_truth truth;
 
 	if (count && strcmp(words[count - 1], "]") == 0)
 		t.count--;
-	return test_all(&t);
+	truth = test_all(&t);
+	return t.unsure ? GRUB_MAYBE : truth;
 }

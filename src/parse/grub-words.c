@@ -70,12 +70,15 @@ void grub_set(struct grub_run *run, struct span name, const char *value)
 		v->value = arena_strdup(run->work, value);
 }
 
+/* A variable that is set again is not exported. */
 void grub_unset(struct grub_run *run, const char *name)
 {
 	struct grub_variable *v = find_or_add(run, span_of(name));
 
-	if (v)
+	if (v) {
 		v->value = NULL;
+		v->exported = v->is_perhaps_exported = false;
+	}
 }
 
 void grub_export(struct grub_run *run, const char *name)
@@ -83,7 +86,7 @@ void grub_export(struct grub_run *run, const char *name)
 	struct grub_variable *v = find_or_add(run, span_of(name));
 
 	if (v)
-		v->exported = true;
+		v->exported = v->is_perhaps_exported = true;
 }
 
 void grub_only_exported(struct grub_run *run)
@@ -92,8 +95,12 @@ void grub_only_exported(struct grub_run *run)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < vars->count; i++)
-		if (vars->items[i].exported)
-			vars->items[kept++] = vars->items[i];
+		if (vars->items[i].exported || vars->items[i].is_perhaps_exported) {
+			vars->items[kept] = vars->items[i];
+			if (!vars->items[i].exported)
+				vars->items[kept].value = GRUB_UNKNOWN_TEXT;
+			kept++;
+		}
 	vars->count = kept;
 }
 
@@ -108,7 +115,8 @@ void grub_merge(struct grub_run *run, const struct grub_variables *other)
 		const struct grub_variable *o = find((struct grub_variables *)other,
 						     span_of(v->name));
 
-		v->exported |= o && o->exported;
+		v->is_perhaps_exported |= v->exported || (o && (o->exported || o->is_perhaps_exported));
+		v->exported &= o && o->exported;
 		if (!same_text(v->value, o ? o->value : NULL))
 			v->value = GRUB_UNKNOWN_TEXT;
 	}

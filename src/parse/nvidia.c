@@ -97,11 +97,11 @@ bool registry_next(struct span *rest, struct registry_entry *entry)
 	entry->value = span_trim(cut_at(value, '=', &more));
 	entry->skipped = true;
 	if (equals == piece.n)
-		entry->problem = "has no \"=\": the driver passes over it";
+		entry->problem = "has no \"=\": the driver ignores it";
 	else if (more.p)
-		entry->problem = "has more than one \"=\": the driver passes over it";
+		entry->problem = "has more than one \"=\": the driver ignores it";
 	else if (!entry->value.n)
-		entry->problem = "has no value: the driver passes over it";
+		entry->problem = "has no value: the driver ignores it";
 	else
 		entry->skipped = false;
 	if (entry->problem)

@@ -72,12 +72,30 @@ void log_denials_add(struct log_denials *denials, struct span record, uint64_t s
 struct audit {
 	struct log_denials denials;
 	uint64_t boot_s;
+	uint64_t first_s; /* of the first record that was read; 0: none was */
 };
+
+/* "type=AVC msg=audit(1700000000.402:15): ...": in seconds; 0: no record. */
+static uint64_t time_of(struct span line)
+{
+	static const char mark[] = "msg=audit(";
+	const char *at = span_search(line, mark);
+	struct span number = { at, 0 };
+	uint64_t seconds;
+
+	if (!at)
+		return 0;
+	number.p += strlen(mark);
+	number.n = span_find((struct span){ number.p, (size_t)(line.p + line.n - number.p) }, '.');
+	return span_u64(number, 10, &seconds) ? 0 : seconds;
+}
 
 static bool audit_line(void *user, struct span line)
 {
 	struct audit *audit = user;
 
+	if (!audit->first_s)
+		audit->first_s = time_of(line);
 	log_denials_add(&audit->denials, line, audit->boot_s);
 	return true;
 }
@@ -87,17 +105,18 @@ static int ask_audit(struct host *host, void *facts, struct arena *arena, void *
 	struct log_facts *answer = facts;
 	struct audit audit = { .denials.arena = arena, .boot_s = *(const uint64_t *)user };
 	_cleanup_close_ int fd = host_open(host, AUDIT);
+	bool cut;
 	int rc;
 
 	if (fd < 0)
 		return fd;
-	if (lseek(fd, 0, SEEK_END) > AUDIT_MAX)
-		lseek(fd, -AUDIT_MAX, SEEK_END);
-	else
-		lseek(fd, 0, SEEK_SET);
+	cut = lseek(fd, 0, SEEK_END) > AUDIT_MAX;
+	lseek(fd, cut ? -AUDIT_MAX : 0, cut ? SEEK_END : SEEK_SET);
 	rc = lines_read(fd, audit_line, &audit);
 	answer->denials = audit.denials.list;
-	answer->denials.state = FACT_KNOWN;
+	/* Refusals of this boot may be before what was read. */
+	cut &= !audit.first_s || audit.first_s >= audit.boot_s;
+	answer->denials.state = cut && !audit.denials.list.count ? FACT_UNKNOWN : FACT_KNOWN;
 	return rc;
 }
 
@@ -112,7 +131,7 @@ void log_denials_read(struct host *host, struct log_facts *log, struct arena *ar
 	if (rc == -ENOENT)
 		return;
 	/* Nor is it known which records are of this boot without its time. */
-	if (rc || !is_known(*boot))
+	if (rc || !is_known(*boot) || (is_unknown(answer.denials) && !log->denials.count))
 		log->denials.state = FACT_UNKNOWN;
 	else if (is_unknown(log->denials))
 		log->denials = answer.denials;

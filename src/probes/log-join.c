@@ -47,7 +47,7 @@ static bool names_function(struct span rest)
 {
 	struct span word;
 
-	return span_word(&rest, &word) && word.n > 1 && word.p[word.n - 1] == ':';
+	return span_word(&rest, &word) && word.p[word.n - 1] == ':';
 }
 
 static bool is_message_of_its_own(struct span rest)

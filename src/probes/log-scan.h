@@ -50,7 +50,7 @@ void log_scan_begin(struct log_scan *scan, const struct kmsg_pattern *patterns, 
 /* TEXT is the line to keep, MESSAGE what to match; TIME_US may be LOG_NO_TIME, LEVEL KMSG_LEVEL_NONE. */
 void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct span text,
 		   struct span message);
-/* A line without a time of its own: it counts only as part of a message of several lines that has begun. */
+/* Scans a line without a time. It counts only as part of a message of several lines that has begun. */
 void log_scan_continue(struct log_scan *scan, struct span message);
 /* Scans a line of dmesg(1). */
 void log_scan_line(struct log_scan *scan, const struct kmsg_line *line);
@@ -60,7 +60,7 @@ void log_scan_message(struct log_scan *scan, uint64_t time_us, int level, struct
 void log_scan_forget(struct log_scan *scan);
 void log_scan_end(struct log_scan *scan, const char *source, bool complete);
 
-/* Unknown for LOG_NO_TIME. */
+/* Returns TIME_US as a fact; unknown for LOG_NO_TIME. */
 struct fact_u64 log_time_fact(uint64_t time_us);
 
 #endif

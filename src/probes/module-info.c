@@ -272,12 +272,11 @@ static bool begins_compressed(int fd)
 		const char *bytes;
 		size_t n;
 	} magics[] = { { "\x1f\x8b", 2 }, { "\xfd\x37zXZ", 5 }, { "\x28\xb5\x2f\xfd", 4 } };
-	char head[8] = "";
+	char head[8];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
 
-	if (pread(fd, head, sizeof(head), 0) < 0)
-		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(magics); i++)
-		if (memcmp(head, magics[i].bytes, magics[i].n) == 0)
+		if (n >= (ssize_t)magics[i].n && memcmp(head, magics[i].bytes, magics[i].n) == 0)
 			return true;
 	return false;
 }

@@ -49,6 +49,7 @@ static void add_file(struct probe_context *ctx, enum reference_format format, st
 	file->path = path;
 	file->format = fact_enum(format);
 	file->complete = fact_bool(complete);
+	file->compared = FACT_NONE(fact_bool);
 }
 
 static void read_at_boot(struct probe_context *ctx)

@@ -111,6 +111,7 @@ static void add_file(struct search *s, const char *path, struct fact_bool comple
 	file->path = fact_str(s->arena, path);
 	file->format = fact_enum(REFERENCE_NUMBERS);
 	file->complete = complete;
+	file->compared = FACT_NONE(fact_bool);
 }
 
 static void read_file(struct search *s, const char *path)

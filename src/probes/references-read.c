@@ -139,7 +139,17 @@ static void read_imex_nodes(struct references *refs, struct span text)
 		      first ? first : 1);
 }
 
+/* limits/memlock has what the lines set; here they are only compared. */
+static void read_limits(struct references *refs, struct span text)
+{
+	(void)refs;
+	(void)text;
+}
+
 /* ---- the kinds ---- */
+
+static const char *const limits_files[] = { "/etc/security/limits.conf", NULL };
+static const char *const limits_folders[] = { "/etc/security/limits.d", NULL };
 
 static const char *const cdi_folders[] = { "/etc/cdi", "/run/cdi", NULL };
 static const char *const toolkit_files[] = { "/etc/nvidia-container-runtime/config.toml",
@@ -213,6 +223,8 @@ const struct reference_source reference_sources[] = {
 	{ REFERENCE_IMEX, imex_files, NULL, read_imex, NULL, NULL },
 	{ REFERENCE_IMEX, imex_nodes, NULL, read_imex_nodes, NULL, NULL },
 	{ REFERENCE_FABRIC, fabric_files, NULL, read_fabric, NULL, NULL },
+	{ REFERENCE_LIMITS, limits_files, NULL, read_limits, NULL, NULL },
+	{ REFERENCE_LIMITS, limits_folders, ".conf", read_limits, NULL, NULL },
 	{ REFERENCE_LXC, lxc_folders, ".conf", reference_read_lxc, NULL, NULL },
 	{ 0, NULL, NULL, NULL, NULL, NULL },
 };

@@ -175,8 +175,9 @@ static void take_partition(struct references *refs, struct span rest, size_t lin
 static void take_setting(struct references *refs, const struct unit_assignment *a)
 {
 	static const char *const keys[] = {
-		SLURM_GRES_TYPES, SLURM_TASK_PLUGIN, SLURM_DEVICES,
-		SLURM_SELECT,	  SLURM_LIMITS,	     SLURM_LIMITS_EXCEPT
+		SLURM_GRES_TYPES, SLURM_TASK_PLUGIN,   SLURM_DEVICES,	SLURM_SELECT,
+		SLURM_LIMITS,	  SLURM_LIMITS_EXCEPT, "ProctrackType", "JobAcctGatherType",
+		"AuthType",	  "CredType",	       "SwitchType",	"MpiDefault"
 	};
 	struct span value = a->value, folder;
 
@@ -319,7 +320,8 @@ struct plugin_search {
 };
 
 /* gpu_generic.so is a part of every Slurm with GPUs: its folder is where gpu_nvml.so would be. */
-static void look_in(struct probe_context *ctx, struct plugin_search *search, const char *folder)
+static void look_in(struct probe_context *ctx, struct plugin_search *search, const char *folder,
+		    const char *plugin)
 {
 	struct host_stat stat;
 	int generic = host_stat(ctx->host, &stat, "%s/gpu_generic.so", folder), rc;
@@ -331,13 +333,14 @@ static void look_in(struct probe_context *ctx, struct plugin_search *search, con
 	search->folders++;
 	if (!search->folder)
 		search->folder = folder;
-	rc = host_stat(ctx->host, &stat, "%s/gpu_nvml.so", folder);
+	rc = host_stat(ctx->host, &stat, "%s/%s", folder, plugin);
 	if (rc == 0 && !search->path)
-		search->path = arena_printf(ctx->arena, "%s/gpu_nvml.so", folder);
+		search->path = arena_printf(ctx->arena, "%s/%s", folder, plugin);
 	search->unread |= rc && rc != -ENOENT;
 }
 
-static struct plugin_search find_plugin(struct probe_context *ctx, const char *file)
+static struct plugin_search find_plugin(struct probe_context *ctx, const char *file,
+					const char *plugin)
 {
 	struct plugin_search search = { NULL };
 	bool named = false;
@@ -346,40 +349,82 @@ static struct plugin_search find_plugin(struct probe_context *ctx, const char *f
 		if (known_is(r->format, REFERENCE_GRES) && str_is(r->role, SLURM_PLUGIN_DIR) &&
 		    is_beside(r->file.value, file)) {
 			named = true;
-			look_in(ctx, &search, r->name.value);
+			look_in(ctx, &search, r->name.value, plugin);
 		}
 	for (size_t i = 0; !named && i < ARRAY_SIZE(plugin_folders); i++)
-		look_in(ctx, &search, plugin_folders[i]);
+		look_in(ctx, &search, plugin_folders[i], plugin);
 	/* Of several folders, none of them named, it is not known which one slurmd was built for. */
 	search.unread |= !named && search.folders > 1 && !search.path;
 	return search;
 }
 
-static void add_plugin(struct probe_context *ctx, const struct reference *autodetect)
+/* SETTING selects PLUGIN, a file in the folder of Slurm's plugins. */
+static void add_plugin(struct probe_context *ctx, const struct reference *setting,
+		       const char *plugin, const char *role)
 {
-	struct plugin_search search = find_plugin(ctx, autodetect->file.value);
+	struct plugin_search search = find_plugin(ctx, setting->file.value, plugin);
 	struct references_facts *all = &ctx->node->references;
+	const char *path = search.path ? search.path
+			   : search.folder
+				   ? arena_printf(ctx->arena, "%s/%s", search.folder, plugin)
+				   : plugin;
 	struct reference *r;
 
-	if (!search.folder || all->items.count == REFERENCES_MAX)
+	if ((!search.folder && !search.unread) || all->items.count == REFERENCES_MAX)
 		return;
 	r = LIST_ADD(ctx->arena, &all->items);
 	*r = (struct reference){
-		.name = fact_str(ctx->arena, search.path
-						     ? search.path
-						     : arena_printf(ctx->arena, "%s/gpu_nvml.so",
-								    search.folder)),
+		.name = fact_str(ctx->arena, path),
 		.kind = fact_enum(REFERENCE_FILE),
 		.format = fact_enum(REFERENCE_GRES),
-		.role = fact_str(ctx->arena, SLURM_GPU_PLUGIN),
+		.role = fact_str(ctx->arena, role),
 		.claim = FACT_NONE(fact_str),
-		.file = autodetect->file,
-		.line = autodetect->line,
+		.file = setting->file,
+		.line = setting->line,
 	};
 	if (search.path)
 		r->found = fact_str(ctx->arena, "file");
 	else
 		r->found.state = search.unread ? FACT_UNKNOWN : FACT_ABSENT;
+}
+
+/* The kind of plugin that a key selects: its files are KIND_NAME.so (Slurm 26.05: src/common/plugin.c). */
+static const char *plugin_kind(const struct reference *setting)
+{
+	static const struct {
+		const char *key, *kind;
+	} kinds[] = {
+		{ SLURM_TASK_PLUGIN, "task" },	  { SLURM_SELECT, "select" },
+		{ "ProctrackType", "proctrack" }, { "JobAcctGatherType", "jobacct_gather" },
+		{ "AuthType", "auth" },		  { "CredType", "cred" },
+		{ "SwitchType", "switch" },	  { "MpiDefault", "mpi" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (str_is(setting->role, kinds[i].key))
+			return kinds[i].kind;
+	return NULL;
+}
+
+/* "task/cgroup,affinity": without its kind a name has that of the key. "none" is no file in newer releases. */
+static void add_plugins(struct probe_context *ctx, const struct reference *setting,
+			const char *kind)
+{
+	struct span rest = span_of(setting->name.value), one, before;
+	const char *role = arena_printf(ctx->arena, SLURM_PLUGIN "%s", setting->role.value);
+
+	while (span_cut(&rest, ',', &one)) {
+		one = span_trim(one);
+		before = (struct span){ one.p, span_find(one, '/') };
+		if (before.n < one.n && span_is(before, kind))
+			one = (struct span){ one.p + before.n + 1, one.n - before.n - 1 };
+		else if (before.n < one.n)
+			continue;
+		if (one.n && !span_is(one, "none"))
+			add_plugin(ctx, setting,
+				   arena_printf(ctx->arena, "%s_%.*s.so", kind, SPAN_FMT(one)),
+				   role);
+	}
 }
 
 void references_from_slurm(struct probe_context *ctx)
@@ -390,8 +435,11 @@ void references_from_slurm(struct probe_context *ctx)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct reference r = all->items.items[i];
 
-		if (known_is(r.kind, REFERENCE_VALUE) && str_is(r.role, SLURM_AUTODETECT) &&
-		    strcasecmp(r.name.value, "nvml") == 0)
-			add_plugin(ctx, &r);
+		if (!known_is(r.kind, REFERENCE_VALUE) || !known_is(r.format, REFERENCE_GRES))
+			continue;
+		if (str_is(r.role, SLURM_AUTODETECT) && strcasecmp(r.name.value, "nvml") == 0)
+			add_plugin(ctx, &r, "gpu_nvml.so", SLURM_GPU_PLUGIN);
+		else if (plugin_kind(&r))
+			add_plugins(ctx, &r, plugin_kind(&r));
 	}
 }

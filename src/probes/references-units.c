@@ -88,14 +88,35 @@ static void add_program(struct reading *r, const struct unit_assignment *a)
 		      program, r->unit, a->line);
 }
 
+/* Those below /usr are their makers', who write for several releases of systemd. */
+static bool is_of_site(const char *path)
+{
+	return strncmp(path, "/etc/", strlen("/etc/")) == 0;
+}
+
+static void note_file(struct reading *r, const char *path)
+{
+	struct reference_file *file;
+
+	for_each(f, &r->refs.facts->files)
+		if (str_is(f->path, path))
+			return;
+	file = LIST_ADD(r->refs.arena, &r->refs.facts->files);
+	file->path = fact_str(r->refs.arena, path);
+}
+
 /* The claim is the unit, since several of them can name the same program. */
 static void take(void *user, const char *path, const struct unit_assignment *a)
 {
 	struct reading *r = user;
 
+	r->refs.file = path;
+	if (is_of_site(path)) {
+		note_file(r, path);
+		references_compare_unit(&r->refs, a);
+	}
 	if (!span_is(a->section, "Service"))
 		return;
-	r->refs.file = path;
 	if (is_exec(a->key)) {
 		/* An empty assignment clears the earlier ones. */
 		if (!a->value.n)
@@ -121,7 +142,7 @@ static void take(void *user, const char *path, const struct unit_assignment *a)
 }
 
 static void add_file(struct references_facts *all, struct arena *arena, const char *path,
-		     bool complete)
+		     bool complete, bool compared)
 {
 	struct reference_file *file;
 
@@ -132,6 +153,7 @@ static void add_file(struct references_facts *all, struct arena *arena, const ch
 	file->path = fact_str(arena, path);
 	file->format = fact_enum(REFERENCE_UNIT);
 	file->complete = fact_bool(complete);
+	file->compared = compared ? fact_bool(complete) : FACT_NONE(fact_bool);
 }
 
 /* Adds the names of one unit to ANSWER after all its lines are read, because later lines can reset earlier ones. */
@@ -150,10 +172,14 @@ static void read_unit(struct references_facts *answer, struct arena *arena,
 		answer->complete = fact_bool(false);
 	if (!r.refs.complete)
 		reference_forget(&r.refs, "User");
+	for_each(f, &found.files)
+		add_file(answer, arena, f->path.value, rc == 0, true);
 	for_each(item, &found.items) {
 		*LIST_ADD(arena, &answer->items) = *item;
-		add_file(answer, arena, item->file.value, rc == 0);
+		add_file(answer, arena, item->file.value, rc == 0, false);
 	}
+	for_each(fault, &found.faults)
+		*LIST_ADD(arena, &answer->faults) = *fault;
 }
 
 /* USER: the services. */
@@ -165,6 +191,7 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 
 	unit_fragments_open(&fragments, host, arena);
 	answer->complete = fact_bool(!fragments.error);
+	answer->faults.state = FACT_KNOWN;
 	for_each(s, &services->units)
 		if (str_is(s->load, "loaded"))
 			read_unit(answer, arena, &fragments, s->unit.value);
@@ -181,6 +208,8 @@ void references_from_units(struct probe_context *ctx)
 		all->complete = fact_bool(false);
 	for_each(f, &answer.files)
 		*LIST_ADD(ctx->arena, &all->files) = *f;
+	for_each(f, &answer.faults)
+		*LIST_ADD(ctx->arena, &all->faults) = *f;
 	for_each(r, &answer.items)
 		if (all->items.count < REFERENCES_MAX)
 			*LIST_ADD(ctx->arena, &all->items) = *r;

@@ -70,6 +70,7 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	const struct question *q = user;
 	struct references_facts *answer = facts;
 	struct references refs = { .arena = arena,
+				   .host = host,
 				   .node = q->node,
 				   .facts = answer,
 				   .file = q->path,
@@ -81,8 +82,11 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	if (rc)
 		return rc;
 	answer->gres.state = FACT_KNOWN;
+	answer->faults.state = FACT_KNOWN;
 	q->source->read(&refs, text_span(&text));
 	answer->complete = fact_bool(refs.complete);
+	/* What was compared is said of the file, in the only row of this list. */
+	LIST_ADD(arena, &answer->files)->compared = references_compare(&refs, text_span(&text));
 	return refs.error;
 }
 
@@ -95,12 +99,16 @@ static void take_over(struct probe_context *ctx, const struct question *q,
 	file->path = fact_str(ctx->arena, q->path);
 	file->format = fact_enum(q->source->format);
 	file->complete = answer->complete;
+	if (answer->files.count)
+		file->compared = answer->files.items[0].compared;
 	/* A capture of an earlier release has no such list. */
 	if (q->source->format == REFERENCE_GRES && is_known(answer->complete) &&
 	    is_unknown(answer->gres))
 		all->gres.state = FACT_UNKNOWN;
 	for_each(g, &answer->gres)
 		*LIST_ADD(ctx->arena, &all->gres) = *g;
+	for_each(f, &answer->faults)
+		*LIST_ADD(ctx->arena, &all->faults) = *f;
 	for_each(r, &answer->items) {
 		if (all->items.count == REFERENCES_MAX) {
 			host_gap_note(ctx->host, q->path, -EOVERFLOW,
@@ -205,12 +213,14 @@ static void run(struct probe_context *ctx)
 	all->files.state = FACT_KNOWN;
 	all->items.state = FACT_KNOWN;
 	all->gres.state = FACT_KNOWN;
+	all->faults.state = FACT_KNOWN;
 	for (const struct reference_source *s = reference_sources; s->read; s++)
 		read_source(ctx, s);
 	read_topology(ctx);
 	references_from_facts(ctx);
 	references_from_units(ctx);
 	references_from_numbers(ctx);
+	references_find_skipped(ctx);
 	references_find(ctx);
 	references_from_slurm(ctx);
 	fact_list_sort(&all->files, sizeof(all->files.items[0]), compare_files);

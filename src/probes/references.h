@@ -6,6 +6,7 @@
 #ifndef REFERENCES_H
 #define REFERENCES_H
 
+#include "parse/unit.h"
 #include "probes/probe.h"
 
 #define REFERENCES_OF_FILE_MAX 512
@@ -15,6 +16,7 @@
 /* The names of one file, while it is read. */
 struct references {
 	struct arena *arena;
+	struct host *host; /* for files that the file names; NULL: it may name none */
 	const struct node *node;
 	struct references_facts *facts;
 	const char *file;
@@ -59,6 +61,14 @@ void references_from_units(struct probe_context *ctx);
 void references_from_numbers(struct probe_context *ctx);
 /* The plugin that AutoDetect=nvml needs (references-slurm.c). */
 void references_from_slurm(struct probe_context *ctx);
+
+/* Compares the file with the keys that its reader knows: adds what is wrong. Absent: there is no table for the file. */
+struct fact_bool references_compare(struct references *refs, struct span text);
+
+/* Compares one line of a unit of the site; FILE is its path. */
+void references_compare_unit(struct references *refs, const struct unit_assignment *assignment);
+/* Lists files that no program reads because of their names (references-skipped.c). */
+void references_find_skipped(struct probe_context *ctx);
 
 /* Looks up every item: fills in what is found. */
 void references_find(struct probe_context *ctx);

@@ -27,6 +27,7 @@ static const struct pattern libraries[] = {
 	{ "libnvidia-ml.so", "libnvidia-ml" },
 	{ "libnvshmem.so", "nvshmem" }, /* before 2.5 */
 	{ "libnvshmem_host.so", "nvshmem" },
+	{ "libslurm.so", "slurm" },
 };
 
 /* The projects of wheels: nvidia_nccl_cu12. */

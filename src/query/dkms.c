@@ -80,11 +80,12 @@ static const char *compiler_of(struct arena *arena, const struct dkms_package *p
 	const char *gcc;
 
 	if (!is_known(package->compiler))
-		return "the compiler";
+		return "the compiler that built the kernel";
 	gcc = strstr(package->compiler.value, "gcc-");
 	if (gcc && gcc[4] >= '0' && gcc[4] <= '9')
-		return arena_strndup(arena, gcc, 4 + strspn(gcc + 4, "0123456789"));
-	return package->compiler.value;
+		return arena_printf(arena, "%.*s, which built the kernel",
+				    (int)(4 + strspn(gcc + 4, "0123456789")), gcc);
+	return arena_printf(arena, "%s, which built the kernel", package->compiler.value);
 }
 
 static const char *other_kernel(const struct dkms_package *package)
@@ -124,8 +125,7 @@ static const char *remedy_of_failure(struct arena *arena, const struct dkms_pack
 				    "Install the headers of kernel %s again, then build it again.",
 				    release);
 	case BUILD_COMPILER:
-		return arena_printf(arena,
-				    "Install %s, which built the kernel, then build it again.",
+		return arena_printf(arena, "Install %s, then build it again.",
 				    compiler_of(arena, package));
 	case BUILD_DRIVER:
 		return arena_printf(

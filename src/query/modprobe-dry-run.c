@@ -348,8 +348,9 @@ static struct load_verdict run_commands(struct search *s, const struct modprobe_
 					line_place(s, line), line->module.value, line->text.value),
 				.cure = arena_printf(
 					s->arena,
-					"Remove the %s. Where the initramfs has it too, rebuild it.",
-					lines_of(s, line)),
+					"Remove the %s. If the initramfs has it too, rebuild the "
+					"initramfs. Then run modprobe %s.",
+					lines_of(s, line), command_name(name, "MODULE")),
 			};
 	}
 	return verdict;

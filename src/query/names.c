@@ -239,6 +239,20 @@ static const char *label_of(const struct node *node, const char *subject, bool *
 	return label ? label : place_label(node, subject, arena);
 }
 
+/* "0000:19:00.0 to 0000:3b:00.0": returns SUBJECT with the name of the GPU in place of an address that it begins with. */
+static const char *with_first(const struct node *node, const char *subject, bool with_address,
+			      struct arena *arena)
+{
+	size_t n = strcspn(subject, " ");
+	const char *bdf = arena_strndup(arena, subject, n), *label;
+
+	label = strchr(bdf, ':') ? gpu_label(node, bdf, arena) : NULL;
+	if (!label)
+		return subject;
+	return with_address ? arena_printf(arena, "%s (%s)%s", label, bdf, subject + n)
+			    : arena_printf(arena, "%s%s", label, subject + n);
+}
+
 /* "nic-rate mlx5_4/1": of an expectation the final word names the part. */
 static const char *name(const struct node *node, const char *subject, bool with_address,
 			struct arena *arena)
@@ -246,6 +260,9 @@ static const char *name(const struct node *node, const char *subject, bool with_
 	const char *blank = strrchr(subject, ' '), *word = blank ? blank + 1 : subject, *label;
 	bool address;
 
+	if (blank)
+		subject = with_first(node, subject, with_address, arena);
+	blank = strrchr(subject, ' ');
 	label = label_of(node, word, &address, arena);
 	if (!label)
 		return subject;

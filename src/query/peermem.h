@@ -11,15 +11,15 @@
 /* NCCL user guide, usage/deviceapi.rst: GIN GDAKI needs DMA-BUF with kernel 6.1 or later, or nvidia-peermem. */
 #define KERNEL_UMEM_DMABUF "6.1"
 
-/* MLNX_OFED or DOCA; NULL: neither was found. */
+/* Returns the package of MLNX_OFED or DOCA, or NULL if neither was found. */
 const struct software_item *installed_ofed(const struct node *node);
-/* The driver is of a branch with nvidia-peermem. */
+/* Returns whether the driver is of a branch with nvidia-peermem. */
 struct fact_bool driver_has_peermem(const struct node *node);
-/* The remedy for a driver without nvidia-peermem. */
+/* Returns the remedy for a driver without nvidia-peermem. */
 const char *peermem_remedy(struct arena *arena, const struct node *node);
 
 enum dmabuf { DMABUF_UNKNOWN, DMABUF_NO, DMABUF_YES };
-/* Returns true if the driver and the RDMA stack register GPU memory by DMA-BUF. WHY names the reason. */
+/* Returns whether the driver and the RDMA stack can register GPU memory by DMA-BUF. WHY gets the reason. */
 enum dmabuf dmabuf_path(const struct node *node, struct arena *arena, const char **why);
 /* Returns true if the NIC's control buffers can be a DMA-BUF too, as GPU-initiated networking needs: it places them
  * in GPU memory. */

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "parse/nvidia.h"
 #include "parse/service-words.h"
+#include "query/conf-fault.h"
 #include "query/gpus.h"
 #include "query/node-find.h"
 #include "query/reference.h"
@@ -265,6 +266,22 @@ static bool find_last_word(struct arena *arena, const struct service *s,
 	return true;
 }
 
+/* A line of its configuration that the daemon does not take. */
+static bool find_refused_line(struct arena *arena, const struct node *node, const struct service *s,
+			      struct service_cause *cause)
+{
+	const struct conf_fault *fault = is_known(s->unit) ? conf_fault_of_unit(node, s->unit.value)
+							   : NULL;
+
+	if (!fault)
+		return false;
+	cause->text = arena_printf(arena, "%s, %s", fault->file.value,
+				   conf_fault_text(arena, node, fault));
+	cause->remedy = arena_printf(arena, "Correct that line, then start %s.", s->unit.value);
+	cause->fact = conf_fault_fact(arena, node, fault, "kind");
+	return true;
+}
+
 struct service_cause service_find_cause(struct arena *arena, const struct node *node,
 					const struct service *s)
 {
@@ -275,6 +292,7 @@ struct service_cause service_find_cause(struct arena *arena, const struct node *
 	(void)(find_missing_name(arena, node, s, false, &cause) ||
 	       find_missing_library(arena, s, &cause) ||
 	       find_other_version(arena, node, s, &cause) ||
+	       find_refused_line(arena, node, s, &cause) ||
 	       find_missing_companion(node, s, &cause) || find_last_word(arena, s, &cause) ||
 	       find_missing_name(arena, node, s, true, &cause) ||
 	       find_wrong_configuration(arena, node, s, &cause));

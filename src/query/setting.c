@@ -319,7 +319,7 @@ struct setting_outcome setting_compare(const struct setting *s, setting_is_good 
 				       const void *user)
 {
 	const struct setting_value *boot = s->early_counts ? &s->early : &s->next;
-	struct setting_outcome o = { .known = s->running.state };
+	struct setting_outcome o = { .running_state = s->running.state };
 	bool configured = s->next.state != FACT_UNKNOWN && wanted(s->next.value, user);
 
 	o.configured_unknown = s->next.state == FACT_UNKNOWN;

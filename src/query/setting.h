@@ -41,7 +41,7 @@ enum setting_step {
 typedef bool setting_is_good(const char *value, const void *user);
 
 struct setting_outcome {
-	enum fact_state known; /* unknown: not even the running value could be read */
+	enum fact_state running_state; /* of the running value; unknown: it could not be read */
 	bool running_right;
 	bool configured_unknown;
 	bool boot_right; /* the next boot gives it */

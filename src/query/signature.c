@@ -106,7 +106,7 @@ const char *signature_cure(struct arena *arena, const struct node *node)
 			switch_off);
 	return arena_printf(
 		arena,
-		"Enrol the key that signs the modules: mokutil --import KEY.der, reboot, and confirm in the MOK "
+		"Enrol the key that signs the modules: mokutil --import KEY.der, reboot, and confirm at the console in the MOK "
 		"manager. If mokutil --test-key KEY.der says that it is enrolled, this kernel does not trust "
 		"it: use modules that the distribution signed, or %s.",
 		switch_off);

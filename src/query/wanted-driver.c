@@ -113,13 +113,15 @@ struct wanted_driver wanted_driver(struct arena *arena, const struct node *node,
 	if (is_known(device->driver_override))
 		return (struct wanted_driver){
 			.driver = device->driver_override.value,
-			.why = "its driver_override names that driver",
+			.why = arena_printf(arena, "its driver_override names %s",
+					    device->driver_override.value),
 			.fact = fact_path(arena, "pci.devices", bdf, "driver_override"),
 		};
 	if (o && is_known(o->driver))
 		return (struct wanted_driver){
 			.driver = o->driver.value,
-			.why = arena_printf(arena, "/etc/driverctl.d/%s names that driver", bdf),
+			.why = arena_printf(arena, "/etc/driverctl.d/%s names %s", bdf,
+					    o->driver.value),
 			.fact = fact_path(arena, "pci.overrides", bdf, "driver"),
 		};
 	if (by_ids(arena, node, device, &wanted))

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "facts/fact.h"
+#include "parse/conf-keys.h"
 #include "parse/service-words.h"
 #include "query/bootargs.h"
 #include "redact/keep-private.h"
@@ -104,7 +105,9 @@ static bool put_acknowledged(struct keeping *k, const char *field, struct json_o
 			     struct span text)
 {
 	const char *rule = json_string(object, "rule");
-	bool log = rule && span_starts(span_of(rule), "log/");
+	/* log/access-refused says in its own words who was refused what. */
+	bool log = rule && span_starts(span_of(rule), "log/") &&
+		   strcmp(rule, "log/access-refused") != 0;
 
 	if (strcmp(field, "subject") == 0 && !is_known_name(text)) {
 		keep_subject(k, text);
@@ -180,6 +183,8 @@ static const char *const reference_words[] = { "nvidia",
 					       "GPU-*",
 					       "MIG-*",
 					       "xml-*",
+					       "unlimited",
+					       "infinity",
 					       NULL };
 
 /* Keeps the words of a value in the configuration of container engines, Slurm and LXC that are theirs, and numbers. */
@@ -223,6 +228,30 @@ static void keep_role(struct keeping *k, struct span text)
 	keep_value_of_reference(k, (struct span){ text.p + n, text.n - n });
 }
 
+/* A key that no program knows may be a password on the wrong line. */
+static void keep_conf_key(struct keeping *k, struct span text)
+{
+	struct conf_key buffer;
+	bool known = false;
+
+	for (int format = 0; format < CONF_FORMATS; format++)
+		known |= conf_key_elsewhere((enum conf_format)format, text, &buffer) != NULL;
+	(known ? keep_as_it_is : keep_instead)(k, text);
+}
+
+static void keep_conf_section(struct keeping *k, struct span text)
+{
+	for (int format = 0; format < CONF_FORMATS; format++) {
+		const char *section = conf_section((enum conf_format)format, text);
+
+		if (section) {
+			keep_as_it_is(k, text);
+			return;
+		}
+	}
+	keep_conf_key(k, text);
+}
+
 /* Sorted by the struct. */
 static const struct {
 	const char *desc, *field;
@@ -242,6 +271,13 @@ static const struct {
 	{ "cdi_spec", "cdi_version", keep_word },
 	{ "cdi_spec", "driver_version", keep_word },
 	{ "cdi_spec", "path", keep_path },
+	{ "conf_fault", "file", keep_path },
+	{ "conf_fault", "gone", keep_word },
+	{ "conf_fault", "key", keep_conf_key },
+	{ "conf_fault", "section", keep_conf_section },
+	{ "conf_fault", "since", keep_word },
+	{ "conf_fault", "value", keep_value_of_reference },
+	{ "conf_fault", "wanted", keep_word },
 	{ "containers_facts", "toolkit", keep_path },
 	{ "dkms_facts", "headers", keep_word },
 	{ "dkms_package", "built", keep_word },
@@ -293,13 +329,13 @@ static const struct {
 	{ "loads_facts", "signer", keep_text_with_names },
 	{ "loads_facts", "symbols", keep_path },
 	{ "loads_facts", "vermagic", keep_word },
-	{ "log_denial", "action", keep_word },
-	{ "log_denial", "class", keep_word },
-	{ "log_denial", "domain", keep_word },
-	{ "log_denial", "label", keep_word },
+	{ "log_denial", "action", keep_kernel_words },
+	{ "log_denial", "class", keep_kernel_words },
+	{ "log_denial", "domain", keep_type },
+	{ "log_denial", "label", keep_type },
 	{ "log_denial", "record", keep_log },
-	{ "log_denial", "program", keep_word },
-	{ "log_denial", "target", keep_path },
+	{ "log_denial", "program", keep_program_name },
+	{ "log_denial", "target", keep_refused_file },
 	{ "log_facts", "source", keep_path },
 	{ "log_failure", "details", keep_log },
 	{ "log_failure", "device", keep_word },
@@ -416,7 +452,11 @@ static const struct {
 	{ "services_facts", "driver_container", keep_word },
 	{ "software_facts", "libcuda", keep_path },
 	{ "software_facts", "libcuda_version", keep_word },
+	{ "software_facts", "libnvidia_ml", keep_path },
 	{ "software_facts", "programs", keep_path },
+	{ "skipped_file", "ending", keep_word },
+	{ "skipped_file", "path", keep_path },
+	{ "skipped_file", "reader", keep_word },
 	{ "software_item", "name", keep_word },
 	{ "software_item", "path", keep_path },
 	{ "software_item", "version", keep_word },

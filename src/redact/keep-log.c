@@ -9,9 +9,6 @@
 #include "query/bootargs.h"
 #include "redact/keep-private.h"
 
-/* include/linux/sched.h: TASK_COMM_LEN */
-#define COMM_MAX 15
-
 static struct span from(struct span s, size_t n)
 {
 	return (struct span){ s.p + n, s.n - n };
@@ -23,48 +20,6 @@ static size_t find(struct span s, const char *needle)
 	const char *at = span_search(s, needle);
 
 	return at ? (size_t)(at - s.p) : s.n;
-}
-
-/* ---- names of programs ---- */
-
-/* A name can have blanks and commas: it ends where the kernel's own words go on, at the latest after its 15 bytes. */
-static size_t name_length(struct span rest)
-{
-	static const char *const after[] = { ", Ch ",	       ", ch ",	  ", channel ",
-					     ", Channel ",     ", intr ", ", Graphics ",
-					     ", errorString ", NULL };
-	size_t n = 0;
-
-	for (size_t i = 0; i <= rest.n && i <= COMM_MAX; i++) {
-		for (size_t j = 0; after[j]; j++)
-			if (span_starts(from(rest, i), after[j]))
-				return i;
-		if (i == rest.n || strchr(",;)", rest.p[i]))
-			n = i;
-	}
-	return n ? n : rest.n < COMM_MAX ? rest.n : COMM_MAX;
-}
-
-/* NAME=PROGRAM at the beginning of REST, quotes and all: what is past then; 0 where it is none. */
-static size_t put_program(struct keeping *k, struct span rest)
-{
-	static const char unknown[] = "name=<unknown>";
-	size_t n = 5;
-
-	if (!span_starts(rest, "name=") && !span_starts(rest, "comm="))
-		return 0;
-	if (span_starts(rest, unknown)) {
-		keep_as_it_is(k, (struct span){ rest.p, sizeof(unknown) - 1 });
-		return sizeof(unknown) - 1;
-	}
-	while (n < rest.n && strchr(" \t\"'", rest.p[n]))
-		n++;
-	keep_as_it_is(k, (struct span){ rest.p, n });
-	rest = from(rest, n);
-	if (!rest.n)
-		return n;
-	keep_instead(k, (struct span){ rest.p, name_length(rest) });
-	return n + name_length(rest);
 }
 
 /* ---- words ---- */
@@ -133,10 +88,11 @@ static bool put_word(struct keeping *k, struct span word, bool secret)
 
 static void put_words(struct keeping *k, struct span rest)
 {
+	struct span message = rest;
 	bool secret = false;
 
 	while (rest.n) {
-		size_t n = put_program(k, rest);
+		size_t n = keep_program(k, message, rest);
 
 		for (rest = from(rest, n), n = 0; n < rest.n && !strchr(" \t,;()[]", rest.p[n]);)
 			n++;
@@ -209,6 +165,10 @@ static bool put_refused_value(struct keeping *k, struct span line)
 
 void keep_log(struct keeping *k, struct span line)
 {
+	if (keep_is_refusal(line)) {
+		keep_refusal(k, line);
+		return;
+	}
 	if (put_refused_value(k, line))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(quotes); i++) {

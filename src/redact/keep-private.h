@@ -103,6 +103,19 @@ void keep_log(struct keeping *k, struct span line);
 /* A line that a service wrote last. */
 void keep_service_line(struct keeping *k, struct span line);
 
+/* keep-program.c: if REST, a part of MESSAGE, begins with words of the kernel and the name of a program, writes the words
+ * and a stand-in. Returns the bytes that are done. */
+size_t keep_program(struct keeping *k, struct span message, struct span rest);
+/* The name of a program: only that of one of the node's own stays. */
+void keep_program_name(struct keeping *k, struct span name);
+
+/* keep-audit.c: a record of SELinux or AppArmor, and its parts. */
+bool keep_is_refusal(struct span message);
+void keep_refusal(struct keeping *k, struct span message);
+void keep_kernel_words(struct keeping *k, struct span words);
+void keep_type(struct keeping *k, struct span type);
+void keep_refused_file(struct keeping *k, struct span path);
+
 /* keep-build.c: of the log of a build */
 void keep_build_line(struct keeping *k, struct span line);
 

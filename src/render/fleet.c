@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/output.h"
+#include "base/text.h"
 #include "fleet/node-names.h"
 #include "render/fleet-table.h"
 #include "render/render.h"
@@ -30,28 +31,66 @@ static void put_heading(const struct table *t)
 /* A file's name is its sender's. Ranges take one line, for clush -w and scontrol. */
 #define line(...) escape_printf(stdout, SINK_TERMINAL, __VA_ARGS__)
 
-static void put_set(const char *mark, const char *text, const struct node_set *nodes,
-		    const struct node_names *names)
+#define ITEM_COLUMN 15
+#define WIDTH 80
+
+/* A long range is not wrapped, so that it can be pasted. */
+static void put_set(const char *mark, const struct node_set *nodes, const struct node_names *names)
 {
 	_cleanup_free_ char *range = node_names_fold(names, nodes);
 
-	if (nodes->nodes)
-		line("%-4s %6zu  %s\n             %s\n", mark, nodes->nodes, text, range);
+	line("%-4s %6zu  %s\n", mark, nodes->nodes, range);
 }
 
+static void put_other(const char *mark, const char *text, const struct node_set *nodes,
+		      const struct node_names *names)
+{
+	if (!nodes->nodes)
+		return;
+	put_set(mark, nodes, names);
+	line("             - %s\n", text);
+}
+
+static bool is_together(const struct table_row *a, const struct table_row *b)
+{
+	return a->key.severity == b->key.severity && a->key.waits == b->key.waits &&
+	       node_set_is(&a->nodes, &b->nodes);
+}
+
+/* Returns true if a row above has the same severity and the same nodes. */
+static bool is_shown(const struct table *t, size_t row)
+{
+	for (size_t i = 0; i < row; i++)
+		if (is_together(&t->rows[i], &t->rows[row]))
+			return true;
+	return false;
+}
+
+static void put_title(const struct table_row *row)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s [%s]", row->rule->title, row->rule->id);
+	fputs("             - ", stdout);
+	text_wrap(stdout, text, ITEM_COLUMN, ITEM_COLUMN, WIDTH);
+}
+
+/* Nodes stand once above all of their problems of one severity. */
 static void put_text(const struct table *t, const struct node_names *names)
 {
 	put_heading(t);
 	putchar('\n');
 	for (size_t i = 0; i < t->count; i++) {
-		const struct table_row *row = &t->rows[i];
-		_cleanup_free_ char *range = node_names_fold(names, &row->nodes);
-
-		line("%-4s %6zu  %s: %s\n             %s\n", tag(row), row->nodes.nodes,
-		     row->rule->id, row->rule->title, range);
+		if (is_shown(t, i))
+			continue;
+		put_set(tag(&t->rows[i]), &t->rows[i].nodes, names);
+		for (size_t k = i; k < t->count; k++)
+			if (is_together(&t->rows[i], &t->rows[k]))
+				put_title(&t->rows[k]);
 	}
-	put_set("?", "no problem found, and important checks could not run", &t->incomplete, names);
-	put_set("-", "could not be read", &t->unreadable, names);
+	put_other("?", "no problem found, and important checks could not run", &t->incomplete,
+		  names);
+	put_other("-", "could not be read", &t->unreadable, names);
 }
 
 /* ---- JSON ---- */

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "render/render.h"
-#include "txn/outcome.h"
+#include "txn/repair-outcome.h"
 
 static struct json_object *strings(const void *list)
 {
@@ -39,7 +39,7 @@ static struct json_object *repair_json(const struct plan_repair *r, enum repair_
 	return json;
 }
 
-static struct json_object *outcome_json(const struct outcome *o)
+static struct json_object *outcome_json(const struct repair_outcome *o)
 {
 	struct json_object *json = json_object_new_object();
 	struct json_object *items = json_object_new_array();
@@ -61,7 +61,7 @@ static struct json_object *outcome_json(const struct outcome *o)
 	return json;
 }
 
-enum exit_status render_applied_json(const struct outcome *o, const struct report *report,
+enum exit_status render_applied_json(const struct repair_outcome *o, const struct report *report,
 				     enum exit_status status)
 {
 	_cleanup_json_ struct json_object *json = render_plan_object(o->plan, report);
@@ -70,7 +70,7 @@ enum exit_status render_applied_json(const struct outcome *o, const struct repor
 	return render_json(json, status);
 }
 
-enum exit_status render_undone_json(const struct outcome *o, enum exit_status status)
+enum exit_status render_undone_json(const struct repair_outcome *o, enum exit_status status)
 {
 	_cleanup_json_ struct json_object *json = json_document("nvnodecheck-undo");
 
@@ -94,7 +94,7 @@ static struct json_object *entry_json(const struct txn_entry *entry)
 	}
 	json_put_string(json, "id", entry->id);
 	json_put_string(json, "plan_id", entry->plan_id);
-	json_put_string(json, "status", txn_status_words[entry->status]);
+	json_put_string(json, "status", txn_record_state_words[entry->status]);
 	json_put_string(json, "text", entry->text);
 	json_put_number(json, "time_s", entry->time_s);
 	json_put_string(json, "boot_id", entry->boot_id);

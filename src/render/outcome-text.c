@@ -5,7 +5,7 @@
 
 #include "base/command.h"
 #include "render/render.h"
-#include "txn/outcome.h"
+#include "txn/repair-outcome.h"
 
 #define INDENT 4
 
@@ -72,14 +72,15 @@ static const char *repair_text(struct arena *arena, const struct plan_repair *r,
 	return NULL;
 }
 
-static bool same_end(const struct outcome *o, uint32_t a, uint32_t b)
+static bool same_end(const struct repair_outcome *o, uint32_t a, uint32_t b)
 {
 	return o->plan->repairs.items[a].finding->rule == o->plan->repairs.items[b].finding->rule &&
 	       o->results[a] == o->results[b];
 }
 
 /* Counts the equal results before and after INDEX; only the first is shown. */
-static void count_alike(const struct outcome *o, uint32_t index, size_t *before, size_t *more)
+static void count_alike(const struct repair_outcome *o, uint32_t index, size_t *before,
+			size_t *more)
 {
 	*before = *more = 0;
 	for (uint32_t i = 0; i < o->plan->repairs.count; i++)
@@ -87,7 +88,7 @@ static void count_alike(const struct outcome *o, uint32_t index, size_t *before,
 			*(i < index ? before : more) += 1;
 }
 
-static void repairs(const struct page *page, const struct outcome *o)
+static void repairs(const struct page *page, const struct repair_outcome *o)
 {
 	for (uint32_t i = 0; o->plan && i < o->plan->repairs.count; i++) {
 		const struct plan_repair *r = &o->plan->repairs.items[i];
@@ -107,7 +108,7 @@ static void repairs(const struct page *page, const struct outcome *o)
 }
 
 /* Successful items are only counted, in the repairs above. */
-static void items(const struct page *page, const struct outcome *o)
+static void items(const struct page *page, const struct repair_outcome *o)
 {
 	for_each(item, &o->txn->items) {
 		bool quiet = o->plan && (item->state == TXN_DONE || item->state == TXN_NOT_REACHED);
@@ -122,8 +123,8 @@ static void items(const struct page *page, const struct outcome *o)
 	}
 }
 
-enum exit_status render_outcome_text(const struct outcome *o, const struct render_options *options,
-				     enum exit_status status)
+enum exit_status render_outcome_text(const struct repair_outcome *o,
+				     const struct render_options *options, enum exit_status status)
 {
 	struct page page;
 
@@ -157,7 +158,7 @@ static void entry_text(const struct page *page, const struct txn_entry *entry)
 
 	if (seconds && gmtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%SZ  ", &tm);
-	page_printf(page, "%s  %s%s%s%s\n", entry->id, when, txn_status_words[entry->status],
+	page_printf(page, "%s  %s%s%s%s\n", entry->id, when, txn_record_state_words[entry->status],
 		    entry->who ? "  " : "", entry->who ? entry->who : "");
 	if (entry->text)
 		text_wrap(page->out, entry->text, INDENT, 0, page->width);

@@ -8,6 +8,7 @@
 #include "base/escape.h"
 #include "fixes/plan-make.h"
 #include "fixes/unified.h"
+#include "query/kind.h"
 #include "query/names.h"
 #include "render/render.h"
 #include "render/step-words.h"
@@ -375,7 +376,10 @@ static const char *apply_text(const struct view *v, const struct render_options 
 		"reverts them.",
 		v->plan->id,
 		options->command ? "the command below" : "the same command as root with --apply",
-		needs_boot(v->plan) ? ", then drain the node and reboot it once" : "");
+		!needs_boot(v->plan) ? ""
+		: node_is(v->node, KIND_WORKSTATION)
+			? ", then end all programs that use the GPUs and reboot"
+			: ", then drain the node and reboot it once");
 }
 
 static void foot(struct view *v, const struct report *report, const struct render_options *options)

@@ -205,6 +205,8 @@ static const char *with_noun(const struct letter *l, const char *list)
 {
 	const char *last = strrchr(list, ',');
 
+	if (!last && strchr(list, '-'))
+		return arena_printf(l->report->arena, "sections %s", list);
 	return last ? arena_printf(l->report->arena, "sections %.*s and%s", (int)(last - list),
 				   list, last + 1)
 		    : arena_printf(l->report->arena, "section %s", list);
@@ -224,21 +226,37 @@ static bool has_problem(const struct step *step, const struct problem *problem)
 	return false;
 }
 
-/* "1, 2, 5": the sections of the steps FIRST to LAST, of those by hand and by fix if these are several. */
+/* Adds the numbers FIRST to LAST: "5", "5, 6" or "5-8". */
+static const char *add_numbers(const struct letter *l, const char *list, uint32_t first,
+			       uint32_t last)
+{
+	const char *comma = *list ? ", " : "";
+
+	if (first == last)
+		return arena_printf(l->report->arena, "%s%s%u", list, comma, first);
+	return arena_printf(l->report->arena, "%s%s%u%s%u", list, comma, first,
+			    last == first + 1 ? ", " : "-", last);
+}
+
+/* "1, 2, 5-8": the sections of the steps FIRST to LAST, of those by hand and by fix if these are several. */
 static const char *sections_between(const struct letter *l, const struct step *first,
 				    const struct step *last)
 {
 	const char *list = "";
+	uint32_t begin = 0; /* of the numbers that follow each other */
 
-	for (uint32_t i = 0; i < l->sections.count; i++) {
+	for (uint32_t i = 0; i <= l->sections.count; i++) {
 		bool in = false;
 
-		for (const struct step *s = first; s <= last; s++)
+		for (const struct step *s = first; s <= last && i < l->sections.count; s++)
 			in |= (first == last || is_change(s)) &&
 			      has_problem(s, l->sections.items[i]);
-		if (in)
-			list = arena_printf(l->report->arena, "%s%s%u", list, *list ? ", " : "",
-					    i + 1);
+		if (in && !begin)
+			begin = i + 1;
+		if (in || !begin)
+			continue;
+		list = add_numbers(l, list, begin, i);
+		begin = 0;
 	}
 	return list;
 }

@@ -16,7 +16,7 @@ struct problems;
 struct steps;
 struct diff;
 struct fleet;
-struct outcome;
+struct repair_outcome;
 struct txn_entries;
 struct why;
 
@@ -78,12 +78,12 @@ enum exit_status render_plan_text(const struct plan *plan, const struct report *
 				  const struct render_options *options, enum exit_status status);
 enum exit_status render_plan_json(const struct plan *plan, const struct report *report,
 				  enum exit_status status);
-enum exit_status render_outcome_text(const struct outcome *outcome,
+enum exit_status render_outcome_text(const struct repair_outcome *outcome,
 				     const struct render_options *options, enum exit_status status);
 /* The plan's document with its outcome; an undo's. */
-enum exit_status render_applied_json(const struct outcome *outcome, const struct report *report,
-				     enum exit_status status);
-enum exit_status render_undone_json(const struct outcome *outcome, enum exit_status status);
+enum exit_status render_applied_json(const struct repair_outcome *outcome,
+				     const struct report *report, enum exit_status status);
+enum exit_status render_undone_json(const struct repair_outcome *outcome, enum exit_status status);
 enum exit_status render_entries_text(const struct txn_entries *entries,
 				     const struct render_options *options);
 enum exit_status render_entries_json(const struct txn_entries *entries);
@@ -146,6 +146,7 @@ struct unknown {
 	const char *path; /* what could not be read; NULL: the reason says it */
 	bool others;	  /* and more of its kind, for the same reason */
 	const char *why;
+	bool is_fact;		 /* WHY has the name of a fact */
 	const char *to_check;	 /* NULL: nothing that is known would help */
 	const char *rules;	 /* with commas */
 	size_t count;		 /* of them */

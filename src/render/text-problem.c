@@ -4,11 +4,14 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/utf8.h"
 #include "fixes/plan-make.h"
 #include "query/names.h"
 #include "render/text.h"
 
 #define FOLLOWS_MOST 2 /* lines of consequences, and one for the others */
+#define WORD_MOST 200  /* characters of a word in what was found, */
+#define WORD_KEPT 60   /* of which these are kept if it has more */
 #define FOUND_MOST 3   /* lines of what was found, and one for the others */
 #define WHERE_SHORT 40 /* columns; a longer place has a line of its own */
 
@@ -57,8 +60,11 @@ const char *render_proof(const struct report *r, const struct finding *f)
 {
 	if (!f->proved || f->configured == f->answer.verdict)
 		return f->proved;
-	return arena_printf(r->arena, "%s; the configuration alone would have been \"%s\"",
-			    f->proved, verdict_words[f->configured]);
+	if (f->configured == VERDICT_PASS)
+		return arena_printf(r->arena, "%s, although the configuration looks right",
+				    f->proved);
+	return arena_printf(r->arena, "%s; by the configuration alone: %s", f->proved,
+			    verdict_words[f->configured]);
 }
 
 /* ---- what several members say ---- */
@@ -344,11 +350,31 @@ static const char *where_of(const struct view *v, const struct problem *p)
 	return where;
 }
 
+/* Cuts a word without blanks that would fill many lines, such as a long value of an option. */
+static const char *cut_long_words(struct arena *arena, const char *text)
+{
+	for (size_t at = 0, n; text[at]; at += n) {
+		n = strcspn(text + at, " ");
+		if (n > WORD_MOST) {
+			size_t kept = utf8_cut(text + at, WORD_KEPT);
+
+			text = arena_printf(arena, "%.*s... (%zu characters)%s", (int)(at + kept),
+					    text, n, text + at + n);
+			n = kept;
+		}
+		n += strspn(text + at + n, " ");
+	}
+	return text;
+}
+
 /* Keeps the first lines, and counts the others. */
 static struct text_lines *shorten(const struct view *v, struct text_lines *lines)
 {
 	uint32_t left = lines->count - FOUND_MOST;
 
+	if (!v->options->verbose)
+		for_each_mut(line, lines)
+			*line = cut_long_words(v->report->arena, *line);
 	if (!v->has_steps || v->options->verbose || lines->count <= FOUND_MOST + 1)
 		return lines;
 	lines->count = FOUND_MOST;

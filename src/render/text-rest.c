@@ -55,7 +55,10 @@ const char *render_note(const struct report *r, const struct finding *f)
 	if (f->off || f->answer.verdict != VERDICT_NOTE || is_shown_before(r, f))
 		return NULL;
 	where = subjects(r, f);
-	return arena_printf(r->arena, "%s%s%s (%s)", where, *where ? ": " : "", text, f->rule->id);
+	/* NCCL_IB_HCA=mlx5_0 begins with its subject. */
+	if (strncmp(text, where, strlen(where)) == 0)
+		where = "";
+	return arena_printf(r->arena, "%s%s%s [%s]", where, *where ? ": " : "", text, f->rule->id);
 }
 
 static void show_note(struct view *v, const struct finding *f, const char *text)
@@ -359,10 +362,11 @@ static void show_short(struct view *v, const struct finding *f)
 	bool pass = f->answer.verdict == VERDICT_PASS;
 	const char *where = subjects(v->report, f);
 
-	page_printf(&v->page, "%s%-*s%s%s%s%s\n",
-		    page_style(&v->page, pass ? STYLE_GREEN : STYLE_DIM), TEXT_TAG,
-		    pass ? "ok" : "-", page_style(&v->page, STYLE_PLAIN), f->rule->id,
-		    *where ? ", " : "", where);
+	page_printf(&v->page, "%s%-*s%s", page_style(&v->page, pass ? STYLE_GREEN : STYLE_DIM),
+		    TEXT_TAG, pass ? "ok" : "-", page_style(&v->page, STYLE_PLAIN));
+	text_wrap(v->page.out,
+		  arena_printf(v->report->arena, "%s%s%s", f->rule->id, *where ? ", " : "", where),
+		  TEXT_TAG, TEXT_TAG, v->page.width);
 	if (f->answer.observed) {
 		page_printf(&v->page, "%*s", TEXT_TAG, "");
 		text_wrap(v->page.out, f->answer.observed, TEXT_TAG, TEXT_TAG, v->page.width);
@@ -441,8 +445,10 @@ static bool has_lines(const struct view *v)
 {
 	struct text_lines hints = render_hints(v->report);
 
-	return v->report->count[VERDICT_NOTE] || v->report->off || hints.count ||
-	       v->problems->items.count || render_taken(v->report);
+	if (v->report->count[VERDICT_NOTE] || v->report->off || hints.count)
+		return true;
+	/* With -v a heading follows, with a blank line of its own. */
+	return !v->options->verbose && (v->problems->items.count || render_taken(v->report));
 }
 
 void text_rest(struct view *v)

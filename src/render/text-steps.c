@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* text-steps.c - what is to be done, in order, with the commands to paste. */
+#include <ctype.h>
 #include <string.h>
 
 #include "fixes/plan-make.h"
@@ -129,13 +130,17 @@ static void name_problems(struct view *v, struct instruction *i)
 	}
 }
 
-/* Adds the instruction, its risk and its command. TEXT is NULL if the title of the step says all. */
-static void add_instruction(struct view *v, struct instruction *i, const char *text,
-			    const char *command, const char *risk)
+/* Adds the instruction. TEXT is NULL if the title of the step says all. */
+static void add_instruction(struct view *v, struct instruction *i, const char *text)
 {
 	name_problems(v, i);
 	if (text)
 		text_add(v, &i->lines, prefix_of(v, i), text);
+}
+
+static void add_risk_and_command(struct view *v, struct instruction *i, const char *risk,
+				 const char *command)
+{
 	if (risk && v->is_merged)
 		text_add_field(v, &i->lines, COMMAND, "Risk:", risk);
 	else if (risk)
@@ -248,6 +253,18 @@ static bool is_refused_before(const struct view *v, const struct step *step,
 	return false;
 }
 
+/* Returns an instruction that follows a colon. */
+static const char *after_colon(const struct view *v, const char *text)
+{
+	size_t word = strcspn(text, " ");
+
+	/* Names keep their capitals. */
+	for (size_t i = 0; i < word; i++)
+		if (i ? !islower((unsigned char)text[i]) : !isupper((unsigned char)text[i]))
+			return text;
+	return arena_printf(v->report->arena, "%c%s", tolower((unsigned char)*text), text + 1);
+}
+
 /* A technician needs to know which part to repair. */
 static const char *hardware_text(const struct view *v, const struct problem *p)
 {
@@ -256,7 +273,7 @@ static const char *hardware_text(const struct view *v, const struct problem *p)
 	if (!*where || finding_action(p->first) == ACTION_NONE)
 		return steps_what(v->steps, p);
 	return arena_printf(v->report->arena, "For the technician, on %s: %s", where,
-			    steps_what(v->steps, p));
+			    after_colon(v, steps_what(v->steps, p)));
 }
 
 /* Returns the number of the step that runs doctor as root. */
@@ -283,15 +300,17 @@ static const char *advice_text(const struct view *v, const struct step *step,
 	if (step->kind == STEP_HARDWARE)
 		return hardware_text(v, p);
 	if (steps_is_undone_by_boot(v->steps, p))
-		return arena_printf(v->report->arena, "If the boot did not solve this: %s", text);
+		return arena_printf(v->report->arena, "If the boot did not solve this: %s",
+				    after_colon(v, text));
 	if (effect)
 		text = arena_printf(v->report->arena, "%s Takes effect %s.", text, effect);
 	if (step->kind == STEP_CONTAINER && p->first->rule->in_image)
-		text = arena_printf(v->report->arena, "In the container's image: %s", text);
+		text = arena_printf(v->report->arena, "In the container's image: %s",
+				    after_colon(v, text));
 	/* Files that only root can read decide what to do. */
 	if (steps_is_blind(v->steps, p))
 		return arena_printf(v->report->arena, "Step %zu shows what to do. Probably: %s",
-				    look_number(v->steps), text);
+				    look_number(v->steps), after_colon(v, text));
 	if (refused && !is_refused_before(v, step, p))
 		text = arena_printf(v->report->arena, "%s %s", text, refused);
 	return text;
@@ -350,7 +369,8 @@ static const char *with_members(const struct view *v, const struct problem *p, c
 		*LIST_ADD(v->report->arena, &like.members) = *member;
 	}
 	where = like.first ? render_where(v->report, &like, 4) : "";
-	return *where ? arena_printf(v->report->arena, "%s: %s", where, text) : text;
+	return *where ? arena_printf(v->report->arena, "%s: %s", where, after_colon(v, text))
+		      : text;
 }
 
 static void add_other_advice(struct view *v, struct instruction *i, const struct problem *p,
@@ -384,13 +404,15 @@ static void add_advice(struct view *v, struct section *section, const struct pro
 	for_each(p, &step->problems)
 		if (steps_is_same(v->steps, *p, problem))
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
-	/* A repair of fix has the command of its step. */
-	add_instruction(
-		v, i, text, step->kind == STEP_FIX ? NULL : steps_command_of(v->steps, problem),
-		rule->is_risk && step->kind < STEP_HARDWARE && !problem->first->answer.is_kept
-			? rule->cost
-			: NULL);
+	add_instruction(v, i, text);
 	add_other_advice(v, i, problem, &others);
+	/* A repair of fix has the command of its step. */
+	add_risk_and_command(v, i,
+			     rule->is_risk && step->kind != STEP_HARDWARE &&
+					     !problem->first->answer.is_kept
+				     ? rule->cost
+				     : NULL,
+			     step->kind == STEP_FIX ? NULL : steps_command_of(v->steps, problem));
 }
 
 /* ---- steps ---- */
@@ -435,8 +457,9 @@ static void add_repairs(struct view *v, struct section *section)
 		i->by_fix = true;
 		if (change > list.items && is_same_list(&change[-1], change))
 			i->goes_on = true;
-		add_instruction(v, i, text, NULL,
-				change->repair->is_risk ? change->repair->cost : NULL);
+		add_instruction(v, i, text);
+		add_risk_and_command(v, i, change->repair->is_risk ? change->repair->cost : NULL,
+				     NULL);
 	}
 	text_add(v, &section->command, "    ", "Look at the changes. This changes nothing:");
 	add_command(v, &section->command, COMMAND, v->steps->show_command);
@@ -631,9 +654,11 @@ static void print_warning(struct view *v, const struct sections *sections)
 				    (size_t)(section - sections->items) + 1);
 }
 
+/* To ask the administrator is a step of the user. */
 static bool is_own_step(const struct step *step)
 {
-	return step->kind == STEP_JOB || step->kind == STEP_CONTAINER || step->kind == STEP_FINAL;
+	return step->kind == STEP_JOB || step->kind == STEP_CONTAINER || step->kind == STEP_FINAL ||
+	       step->kind == STEP_LOOK;
 }
 
 /* Returns true for the first step of others, after steps of a user without root. */

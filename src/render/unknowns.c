@@ -32,6 +32,7 @@ struct unknown render_unknown(const struct report *report, const struct finding 
 		u.path = gap->path.value;
 		u.why = gap->why.value;
 	}
+	u.is_fact = !u.why;
 	if (!u.why)
 		u.why = f->answer.evidence[0] ? arena_printf(report->arena, "%s was not read",
 							     f->answer.evidence[0])
@@ -164,8 +165,9 @@ const char *render_unknown_line(const struct report *r, int width)
 				 : arena_printf(r->arena, " For %s: %s.", all == 1 ? "it" : "them",
 						how);
 	room = width - text_columns(head) - text_columns(tail) - 3;
-	/* Without a way to know them the reason is all there is to say: it takes a second line. */
-	if (text_columns(reason_text(r, u)) > (*tail ? room : 2 * width))
+	/* Without a way to know them the reason is all there is to say: it takes a second line. A fact's name says
+	 * nothing here. */
+	if (u->is_fact || text_columns(reason_text(r, u)) > (*tail ? room : 2 * width))
 		return arena_printf(r->arena, "%s.%s", head, tail);
 	return arena_printf(r->arena, "%s: %s.%s", head, without_stop(r, reason_text(r, u)), tail);
 }

@@ -286,7 +286,7 @@ enum exit_status render_why_json(const struct why *why, enum exit_status status)
 			: why->decisive			   ? "consequence"
 			: why->fallbacks.count		   ? "fallback"
 							   : "nothing");
-	json_put(json, "explained", json_object_new_boolean(why->explaining > 0));
+	json_put(json, "explained", json_object_new_boolean(why_is_explained(why)));
 	json_put(json, "decisive", why->decisive ? event_json(why->job, why->decisive) : NULL);
 	json_put_string(json, "whose", whose_words[why->whose]);
 	json_put(json, "unrecognised", unrecognised_json(why));

@@ -427,8 +427,7 @@ static const char *not_explained(const struct why *why)
 		return "This node's configuration is not known to explain the message.";
 	if (!is_evaluated(why))
 		return "No rule could look for the cause here.";
-	if (why->whose == WHY_OTHER ||
-	    (why->name && why->own_host == JOB_NOBODY && why->job->hosts.count))
+	if (why_is_of_others(why))
 		return "This node's configuration does not explain the failure, which the log has of another host.";
 	return why->unknown.count
 		       ? "No configuration of this node that was checked explains the failure."
@@ -479,8 +478,11 @@ static const char *verdict(struct why_view *w)
 				    "%s can explain a later failure in the log.",
 				    counted(w->arena, why->explaining, "problem"));
 	if (why->decisive && why->explaining)
-		return arena_printf(w->arena, "%s on this node can explain the failure.",
-				    counted(w->arena, why->explaining_first, "problem"));
+		return arena_printf(w->arena, "%s on this node %s.",
+				    counted(w->arena, why->explaining_first, "problem"),
+				    why_is_of_others(why)
+					    ? "could explain the failure, but it is of another host"
+					    : "can explain the failure");
 	if (why->decisive)
 		return is_evaluated(why)
 			       ? "Nothing on this node is known to explain the failure."

@@ -50,6 +50,12 @@ static void check_argument(struct rule_context *ctx, const struct cmdline_arg *a
 		if (!rule_has_answered(ctx, subject))
 			FAIL_AS(ctx, rows[i].severity, .subject = subject,
 				.observed = rows[i].effect, .expected = "no such argument",
+				.then = THEN_REBOOT,
+				.remedy = text_printf(
+					ctx,
+					"Unless it is intended, remove %s from the boot loader's "
+					"configuration.",
+					subject),
 				.source = rows[i].source, .evidence = { "cmdline.args" });
 	}
 }
@@ -81,7 +87,8 @@ static const struct rule boot_argument_harmful_rules[] = {
 		.impact =
 			"Interrupts, registers, processors or memory are missing, or links are slow.",
 		.remedy =
-			"Remove the argument from the boot loader's configuration, unless it is intended, and reboot.",
+			"Unless it is intended, remove the argument from the boot loader's configuration.",
+		.then = THEN_REBOOT,
 		.activation = ACTIVATION_REBOOT,
 		.reads = "/proc/cmdline.",
 		.why = "Such arguments are set to find a fault, for another kind of machine or for a crash kernel, and stay. "

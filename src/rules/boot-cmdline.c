@@ -145,10 +145,13 @@ static void check_other_sources(struct rule_context *ctx, const char *staged)
 					.expected =
 						"in the configuration of the loader that boots this node",
 					.then = THEN_REBOOT,
-					.remedy =
+					.remedy = text_printf(
+						ctx,
+						"Move %s to %s and write the boot entries again.",
+						format_arg(ctx, &arg),
 						known_is(ctx->node->boot.loader, BOOT_GRUB)
-							? "Move it to /etc/default/grub and write the entries again."
-							: "Move it to /etc/kernel/cmdline and write the entries again.",
+							? "/etc/default/grub"
+							: "/etc/kernel/cmdline"),
 					.command = command_write_entries(ctx->node),
 					.evidence = {
 						text_printf(ctx, "cmdline.sources[#%zu].text",
@@ -172,6 +175,13 @@ static void check_next(struct rule_context *ctx, const char *running, const char
 				.evidence = { "cmdline.staged.text", "cmdline.running" });
 }
 
+/* An argument that takes something away is not offered as a command that can be pasted unread. */
+static bool is_often_kept(const struct kparam *arg)
+{
+	return span_is(arg->name, "iommu") || span_is(arg->name, "intel_iommu") ||
+	       span_is(arg->name, "amd_iommu") || span_is(arg->name, "pci");
+}
+
 static void check_lost(struct rule_context *ctx, const char *running, const char *staged)
 {
 	struct bootargs args = bootargs_of(running);
@@ -183,10 +193,15 @@ static void check_lost(struct rule_context *ctx, const char *running, const char
 			FAIL_AS(ctx, SEVERITY_WARN, .subject = format_arg(ctx, &arg),
 				.observed = "in effect now, and not in the entry that boots next",
 				.expected = "in both, or in neither",
-				.remedy = "To keep it, add it to the boot loader's configuration. "
-					  "Otherwise reboot.",
-				.command = command_add_argument(ctx->arena, ctx->node,
-								format_arg(ctx, &arg)),
+				.remedy = text_printf(
+					ctx,
+					"To keep %s, add it to the boot loader's configuration. If it is not "
+					"wanted, only reboot.",
+					format_arg(ctx, &arg)),
+				.command = is_often_kept(&arg)
+						   ? command_add_argument(ctx->arena, ctx->node,
+									  format_arg(ctx, &arg))
+						   : NULL,
 				.evidence = { "cmdline.running", "cmdline.staged.text" });
 }
 
@@ -351,13 +366,14 @@ static const struct rule boot_cmdline_rules[] = {
 		.reads =
 			"/proc/cmdline, the entry that boots next, /etc/default/grub, grub.d and /etc/kernel/cmdline. Only "
 			"arguments about IOMMU, PCI, huge pages, NUMA balancing and GPU or RDMA modules are compared.",
-		.why = "An edit of /etc/default/grub has no effect until the entries are written again. On distributions with "
-		       "BLS entries, grub2-mkconfig does not change existing entries; grubby does. A file of another boot "
-		       "loader has no effect at all.",
+		.why = "An edit of /etc/default/grub has no effect until the entries are written again. With BLS entries "
+		       "grub2-mkconfig of RHEL 9.3 and later leaves the entries as they are, unless it gets "
+		       "--update-bls-cmdline; grubby changes them. A file of another boot loader has no effect at all.",
 		.check =
 			"cat /proc/cmdline; grubby --info=DEFAULT | grep args; grep CMDLINE /etc/default/grub",
 		.sources =
 			"GNU GRUB (rhboot 5e9e7e44e, 2026-01-30): docs/grub.texi, Simple configuration handling\n"
+			"Red Hat Enterprise Linux 9.3 Release Notes: 4.9, Boot loader (grub2-mkconfig with BLS)\n"
 			"uapi-group.org: Boot Loader Specification\nsystemd 252: kernel-install(8)\ngrubby(8)",
 	},
 	{

@@ -234,7 +234,7 @@ static const struct rule boot_next_kernel_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"The kernel of the boot loader's default entry, and the modules on disk for it.",
-		.why = "Unattended upgrades install kernels without building modules for them. A kernel without any modules on "
+		.why = "An unattended upgrade can install a kernel for which no modules are built. A kernel without any modules on "
 		       "disk is an error. An enabled dkms.service tries "
 		       "once more at boot. Whether that succeeds is not checked.",
 		.check = "ls /lib/modules; dkms status",

@@ -76,7 +76,8 @@ static void check_tuned_arguments(struct rule_context *ctx)
 			.expected = undoes ? "iommu=pt" : NULL,
 			.remedy =
 				"Change the bootloader section of the TuneD profile, then activate "
-				"the profile again and reboot.",
+				"the profile again.",
+			.then = THEN_REBOOT,
 			.evidence = { source_fact(ctx, s),
 				      "services.units[tuned.service].enabled" });
 	}
@@ -112,8 +113,8 @@ static void check_overridden(struct rule_context *ctx)
 				.impact = "The argument of the earlier file has no effect.",
 				.then = THEN_REBOOT,
 				.remedy =
-					"Add the argument in a file of /etc/default/grub.d that is read last and "
-					"write the entries again.",
+					"Add the argument in a file of /etc/default/grub.d that is read last, and "
+					"write the boot entries again.",
 				.command = command_add_argument(
 					ctx->arena, ctx->node,
 					text_printf(ctx, "%.*s%s%.*s", SPAN_FMT(arg.name),

@@ -158,7 +158,10 @@ static void answer(struct rule_context *ctx, const struct transaction *t, const 
 					     r->what.value),
 		     .command = command_printf(ctx->arena, "sudo nvnodecheck fix --apply %s",
 					       r->rule.value),
-		     .follows = r->rule.value, .follows_subject = why->answer.subject,
+		     /* If another problem causes it, to repair that is enough. */
+		     .follows = why->answer.follows ? why->answer.follows : r->rule.value,
+		     .follows_subject = why->answer.follows_subject ? why->answer.follows_subject
+								    : why->answer.subject,
 		     .evidence = { what, why->answer.evidence[0], why->answer.evidence[1],
 				   why->answer.evidence[2] });
 		break;

@@ -101,7 +101,7 @@ static const struct rule boot_signature_rules[] = {
 		.evaluate = check_signature,
 		.impact = "The GPU driver is not loaded: \"Key was rejected by service\".",
 		.remedy =
-			"Enrol the key that signs the modules: mokutil --import KEY.der, reboot, and confirm in the MOK "
+			"Enrol the key that signs the modules: mokutil --import KEY.der, reboot, and confirm at the console in the MOK "
 			"manager.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =

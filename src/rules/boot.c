@@ -420,8 +420,8 @@ static const struct rule boot_rules[] = {
 			"Modules, modprobe.d files and their options in the image of the running kernel and of the one that boots "
 			"next, and those on the root file system.",
 		.why = "A module that the initramfs loads gets the options of the initramfs. An image without GPU modules is not "
-		       "stale, whatever options it has. dracut with hostonly=no does not copy modprobe.d: name the file in "
-		       "install_items in /etc/dracut.conf.d.",
+		       "stale, whatever options it has. dracut with hostonly=no does not copy /etc/modprobe.d: name the file "
+		       "in install_items in /etc/dracut.conf.d.",
 		.check =
 			"lsinitramfs /boot/initrd.img-$(uname -r) | grep -E 'nvidia|nouveau|modprobe.d'",
 		.cost = "A minute, and room in /boot.",
@@ -479,18 +479,20 @@ static const struct rule boot_rules[] = {
 		.evaluate = check_wrong_name,
 		.impact = "The options never reach the driver.",
 		.remedy =
-			"Write the options for the driver's module: nvidia, or nvidia-current on Debian.",
+			"Write the options for the driver's module: nvidia, or the file's name on Debian: nvidia-current, with the open "
+			"modules nvidia-current-open.",
 		.fix = { "rename-option-module" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"Option lines for NVIDIA's modules, the modules on disk, and alias and install lines.",
 		.why = "Distributions rename the modules. On Debian \"options nvidia\" works too: an install line passes it on "
-		       "to nvidia-current. Only nvidia.ko has NVreg_ parameters; another module logs \"unknown parameter ... "
+		       "to the module. Only nvidia.ko has NVreg_ parameters; another module logs \"unknown parameter ... "
 		       "ignored\".",
 		.check = "modprobe -n -v nvidia",
 		.sources =
 			"kmod 30: libkmod/libkmod-module.c (kmod_module_probe_insert_module: an install line gets the options)\n"
-			"Debian 12, nvidia-kernel-support 535.261.03-1: nvidia-modprobe.conf (install line, aliases)\n"
+			"Debian 12, nvidia-kernel-support and nvidia-open-kernel-support 535.261.03-1: nvidia-modprobe.conf (install "
+			"line, aliases)\n"
 			"Linux 6.1.192: kernel/module/main.c (unknown parameter ignored)",
 	},
 };

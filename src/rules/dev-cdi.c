@@ -208,6 +208,7 @@ static bool check_all(struct rule_context *ctx, const char *file)
 					missing, node->gpu.devices.count, first,
 					missing > 1 ? " and others" : ""),
 		.expected = "all GPUs of this node", .remedy = remedy(ctx, all),
+		.command = command(ctx, all),
 		.evidence = { reference_fact(ctx->arena, node, all, "name"), "gpu.devices" });
 	return true;
 }

@@ -150,7 +150,8 @@ static bool check_snap(struct rule_context *ctx)
 			"/var/snap/docker/current/config. Older revisions do not find the host's driver: "
 			"\"could not select device driver\", \"unknown or invalid runtime name: nvidia\".",
 		.remedy =
-			two ? "Remove one of the two, usually the snap."
+			two ? "Remove one of the two, usually the snap. That stops its containers and removes them, "
+			      "their volumes and its images: save what is needed first."
 			    : "Remove the snap and install Docker from packages, or configure the snap's own support for "
 			      "NVIDIA.",
 		.command = "sudo snap remove docker",
@@ -338,6 +339,7 @@ static const struct rule dev_containers_rules[] = {
 		.sources =
 			"github.com/NVIDIA/cloud-native-docs main (August 2026): container-toolkit/install-guide.md (Rootless mode), container-toolkit/cdi-support.md\n"
 			"github.com/NVIDIA/nvidia-container-toolkit issues 381 (no-cgroups) and 154 (snap)\n"
+			"github.com/canonical/docker-snap issue 64 (2022-02-28): snap remove deletes the volumes\n"
 			"docker-snap 8452deb (2026-05-01): README.md\n"
 			"containerd 002cabad: cmd/containerd/command/main.go (App); docs/ops.md\n"
 			"container-device-interface v1.1.0: SPEC.md",

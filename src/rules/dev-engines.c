@@ -157,7 +157,8 @@ static bool may_be_imported(const struct node *node)
 	return false;
 }
 
-/* Without config.toml containerd reads the folder from 2.2 on (cmd/containerd/command/config.go). */
+/* Without config.toml containerd reads no other file either. From 2.2 on "containerd config default" names the folder,
+ * but the daemon resolves only the imports of a file that it read (cmd/containerd/command/main.go). */
 static void check_import(struct rule_context *ctx, const char *path)
 {
 	const struct reference *r = value_in(ctx->node, path, ENGINE_NVIDIA);
@@ -165,7 +166,7 @@ static void check_import(struct rule_context *ctx, const char *path)
 
 	if (!is_lone_drop_in(ctx->node, path) || may_be_imported(ctx->node))
 		return;
-	if (main_file || is_containerd_older(ctx->node, path, "2.2"))
+	if (main_file || node_software(ctx->node, "containerd"))
 		fail_at(ctx, SEVERITY_ERR, r,
 			main_file ? "has NVIDIA's runtime, and " CONTAINERD_CONFIG
 				    " does not import this file"
@@ -426,14 +427,15 @@ static const struct rule dev_engines_rules[] = {
 			"and conf.d; config.toml of k3s and RKE2 with their templates; the version of containerd; the "
 			"kubelet's engine; whether the device plugin or NVIDIA's DRA driver uses CDI.",
 		.why = "containerd says nothing of the table of a plugin that it does not have. The plugin of the runtimes has another name "
-		       "from version 3 of the file on. A drop-in counts only if config.toml imports it. k3s and "
-		       "RKE2 write their config.toml at each start, from a template if there is one. CDI is off in "
+		       "from version 3 of the file on. A drop-in counts only if config.toml imports it; without "
+		       "config.toml none does. k3s and RKE2 write their config.toml at each start, from a template if there is one. CDI is off in "
 		       "containerd 1.7 until enable_cdi switches it on, and on from 2.0.",
 		.check = "containerd config dump | grep -A8 runtimes.nvidia",
 		.cost = "A restart of containerd does not stop running containers. A restart of k3s or RKE2 stops "
 			"its control plane for seconds.",
 		.sources =
-			"containerd 2.3: cmd/containerd/server/config/config.go, plugins/cri/runtime/plugin.go, "
+			"containerd 2.3: cmd/containerd/command/main.go, cmd/containerd/server/config/config.go, "
+			"plugins/cri/runtime/plugin.go, "
 			"RELEASES.md (Daemon Configuration)\n"
 			"containerd 1.7.0, 1.7.30: pkg/cri/config/config_unix.go (EnableCDI); 2.0.0, 2.3.4: "
 			"internal/cri/config/config_unix.go\n"

@@ -34,7 +34,7 @@ static const struct rule dev_lxc_rules[] = {
 			"nvidia-smi works in the container, and CUDA finds no device if nvidia-uvm is the one that is not allowed.",
 		.remedy =
 			"Correct the numbers in lxc.cgroup2.devices.allow (ls -l /dev/nvidia*), then restart the container. From "
-			"Proxmox VE 8.2 on, dev0: /dev/nvidia-uvm in place of both lines keeps up with the number.",
+			"Proxmox VE 8.2 on, the line dev0: /dev/nvidia-uvm can replace both lines and needs no number.",
 		.activation = ACTIVATION_RECREATE,
 		.reads =
 			"lxc.cgroup2.devices.allow and lxc.mount.entry in /etc/pve/lxc, and the device numbers in /proc/devices.",

@@ -135,8 +135,8 @@ static const struct rule dev_numbers_rules[] = {
 		.evaluate = check_nodes,
 		.impact = "Opening the node fails with ENXIO, or opens another device.",
 		.remedy =
-			"Remove the node and let the driver's tools create it again: nvidia-modprobe -c 0 -u -m for "
-			"NVIDIA's, udevadm trigger for those of RDMA. Take fixed numbers out of udev rules and scripts "
+			"Remove the node and let the driver's tools create it again: nvidia-modprobe -c 255 -c 0 for nvidiactl and "
+			"nvidia0, nvidia-modprobe -u -c 0 -m for nvidia-uvm and nvidia-modeset, udevadm trigger for those of RDMA. Take fixed numbers out of udev rules and scripts "
 			"that call mknod.",
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
@@ -150,6 +150,7 @@ static const struct rule dev_numbers_rules[] = {
 			"open-gpu-kernel-modules 595.45.04: kernel-open/common/inc/nv-chardev-numbers.h, "
 			"kernel-open/nvidia/nv.c (nv_register_chrdev), nv-caps.c, linux_nvswitch.c, "
 			"kernel-open/nvidia-uvm/uvm.c\n"
+			"nvidia-modprobe 610.43.03: nvidia-modprobe.c (with -u, -c is of nvidia-uvm)\n"
 			"github.com/NixOS/nixpkgs issue 285148, github.com/negativo17/nvidia-driver issue 29",
 	},
 	{
@@ -161,8 +162,8 @@ static const struct rule dev_numbers_rules[] = {
 		.impact =
 			"CUDA can fail with error 999. In one report it worked only after root had run a program, which made the node again.",
 		.remedy =
-			"Take mknod out of the file: nvidia-modprobe -c 0 -u -m, or the driver's own udev rule, gets the "
-			"number from /proc/devices. Then remove the node, and run nvidia-modprobe -c 0 -u -m.",
+			"Take mknod out of the file: nvidia-modprobe -u -c 0 -m for nvidia-uvm and nvidia-modeset, or the driver's own "
+			"udev rule, gets the number from /proc/devices. Then remove the node, and run it.",
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"mknod with numbers for nodes of NVIDIA and gdrdrv in udev rules, services, modprobe.d, "

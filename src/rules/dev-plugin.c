@@ -133,9 +133,7 @@ static const struct rule dev_plugin_rules[] = {
 		.remedy =
 			"Install the device plugin or the GPU operator. If the plugin runs and logs \"could not load NVML "
 			"library\" or \"Incompatible strategy detected\", give its DaemonSet runtimeClassName: nvidia, or "
-			"make NVIDIA's runtime the default (nvidia-ctk runtime configure --runtime=containerd "
-			"--set-as-default; k3s and RKE2: default-runtime: nvidia in their config.yaml) and restart the "
-			"engine.",
+			"make NVIDIA's runtime the engine's default.",
 		.command = "kubectl get pods -A -o wide | grep -i device-plugin",
 		.activation = ACTIVATION_NOW,
 		.follows = { "driver/libraries-missing", "dev/docker-default-runtime",

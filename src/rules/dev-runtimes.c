@@ -65,8 +65,11 @@ static const char *engine_remedy(struct rule_context *ctx, const struct referenc
 		ctx,
 		"Install the NVIDIA Container Toolkit and run nvidia-ctk runtime configure "
 		"--runtime=%s. If it was removed on purpose, remove its entries from the file. Then "
-		"run systemctl restart %s.",
-		engine, engine);
+		"run systemctl restart %s%s",
+		engine, engine,
+		strcmp(engine, "docker") == 0
+			? ": that stops the containers, unless live-restore is on."
+			: ".");
 }
 
 static void check_engine(struct rule_context *ctx)

@@ -55,8 +55,8 @@ static const struct {
 	  "NVIDIA_IMEX_CHANNELS=0.",
 	  "Start the pod with a claim of a compute domain." },
 	{ "/dev/nvidia",
-	  "On the host run nvidia-modprobe -c 0 -u, generate the CDI specification again if there is "
-	  "one, and start the container again, with the capability compute "
+	  "On the host run nvidia-modprobe -c 255 -c 0 (one -c for each GPU) and nvidia-modprobe -u -c 0. If there is a "
+	  "CDI specification, generate it again. Then start the container again, with the capability compute "
 	  "(NVIDIA_DRIVER_CAPABILITIES).",
 	  NULL },
 	{ "/dev/infiniband/",
@@ -299,7 +299,7 @@ static bool can_open_gdrdrv(const struct node *node)
 static const char *find_gdrapi(const struct node *node)
 {
 	for_each(item, &node->software.items)
-		if (str_is(item->name, "gdrcopy") && strstr(item->path.value, "/libgdrapi.so"))
+		if (str_is(item->name, "gdrcopy"))
 			return item->path.value;
 	return NULL;
 }
@@ -432,7 +432,7 @@ static void note_without_channel(struct rule_context *ctx)
 	else if (node_is(node, KIND_HGX) && !imex_channel(node) && !is_container(node))
 		NOTE(ctx,
 		     .observed =
-			     "no channel: CUDA refuses fabric handles to NVSHMEM, Mooncake, nvbandwidth",
+			     "no IMEX channel: CUDA refuses fabric handles to NVSHMEM and Mooncake",
 		     /* Older drivers do not have the parameter. */
 		     .remedy = node_param(node, "CreateImexChannel0")
 				       ? "For them set NVreg_CreateImexChannel0=1."
@@ -467,7 +467,7 @@ static void fail_without_channel(struct rule_context *ctx, const char *why)
 			       "tenant create channel 0 on the host, at each boot: this driver has no "
 			       "option that creates it."
 			     : NULL,
-	     .command = no_option ? MAKE_CHANNEL : NULL, .has_fix = no_option,
+	     .has_fix = no_option,
 	     .evidence = { "dev.nodes", "dev.majors[nvidia-caps-imex-channels].major",
 			   no_option ? "driver.params" : NULL });
 }
@@ -646,8 +646,10 @@ static const struct rule dev_rules[] = {
 			"CUDA does not start, or sees fewer GPUs, in containers and in jobs that may not "
 			"create the nodes.",
 		.remedy =
-			"Create the device nodes. A node that exists and shuts users out needs another mode or group.",
-		.command = "sudo nvidia-modprobe -c 0 -u",
+			"Create the device nodes: nvidiactl and those of the GPUs, one -c for each, then those of nvidia-uvm. A node "
+			"that exists and shuts users out needs another mode or group.",
+		.command = "sudo nvidia-modprobe -c 255 -c 0\n"
+			   "sudo nvidia-modprobe -u -c 0",
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
 		.reads =
@@ -662,7 +664,8 @@ static const struct rule dev_rules[] = {
 		.sources =
 			"NVIDIA driver 595 README: FAQ (How and when are the NVIDIA device files created)\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-reg.h (ModifyDeviceFiles, "
-			"DeviceFileMode)",
+			"DeviceFileMode)\n"
+			"nvidia-modprobe 610.43.03: nvidia-modprobe.c (with -u, -c is of nvidia-uvm)",
 	},
 	{
 		.id = "dev/gdrdrv-node-missing",
@@ -670,9 +673,8 @@ static const struct rule dev_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gdrdrv,
-		.impact =
-			"gdr_open() fails: \"Is gdrdrv driver installed and loaded?\". NVSHMEM loses its "
-			"CPU-assisted mode. UCX is slower for small messages.",
+		.impact = "gdr_open() fails: \"error opening driver\". NVSHMEM loses its "
+			  "CPU-assisted mode. UCX is slower for small messages.",
 		.remedy =
 			"Create the device node. In a container pass it with --device=/dev/gdrdrv.",
 		.command =
@@ -704,7 +706,7 @@ static const struct rule dev_rules[] = {
 		.remedy =
 			"With several tenants give each job its own channel. On a node of one tenant set "
 			"NVreg_CreateImexChannel0=1, and create channel 0 now, on the host.",
-		.command = "sudo nvidia-modprobe -s -i 0",
+		.command = MAKE_CHANNEL,
 		.fix = { "set-option", { "nvidia", "NVreg_CreateImexChannel0", "1" } },
 		.activation = ACTIVATION_NOW,
 		.reads =
@@ -734,8 +736,7 @@ static const struct rule dev_rules[] = {
 		.evaluate = check_infiniband,
 		.impact =
 			"ibv_open_device fails. NCCL and UCX fall back to TCP. NVSHMEM does not start on several nodes.",
-		.remedy =
-			"Load ib_uverbs and rdma_ucm. The kernel makes the nodes with mode 0666: remove the udev rule that sets another.",
+		.remedy = "Load ib_uverbs and rdma_ucm, and let udev create the nodes again.",
 		.command = "sudo modprobe -a ib_uverbs rdma_ucm && sudo udevadm trigger "
 			   "--subsystem-match=infiniband_verbs --subsystem-match=misc",
 		.fix = { "make-device-node" },

@@ -40,8 +40,11 @@ static bool has_override_per_device(const struct node *node)
 	return param && has_override(param->value.value, NULL);
 }
 
-static const char *step_found(const struct setting_outcome *o)
+static const char *step_found(const struct node *node, const struct setting_outcome *o)
 {
+	/* The driver's options are in the host's files. */
+	if (is_known(node->os.container))
+		return "";
 	switch (o->step) {
 	case NEXT_CONFIGURE:
 		return o->configured_unknown ? ""
@@ -84,6 +87,32 @@ static const char *place_of_wrong_entry(struct rule_context *ctx)
 	return live && has_wrong_entry(live->value.value) ? LIVE_DWORDS : NULL;
 }
 
+#define PEER_MAPPING_HERE "Set PeerMappingOverride=1 in NVreg_RegistryDwords."
+#define PEER_MAPPING_ON_HOST                                                                  \
+	"On the host, set PeerMappingOverride=1 in NVreg_RegistryDwords in "                  \
+	"/etc/modprobe.d, and keep the keys that this command shows. If there are "           \
+	"none, the line is: options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\". " \
+	"If the initramfs loads the driver, rebuild it."
+
+/* Returns the command, then REBUILD. A container does not see the keys that the host's files set, and a new file would
+ * hide them. */
+static const char *command_set_peer_mapping(struct rule_context *ctx, const char *rebuild)
+{
+	const struct node *node = ctx->node;
+	const char *keys = setting_registry_keys(ctx->arena, node, "PeerMappingOverride", "1");
+
+	if (is_known(node->os.container))
+		return "sudo grep -rs NVreg_RegistryDwords /etc/modprobe.d /usr/lib/modprobe.d";
+	if (!command_can_quote(keys) || !known_is(node->modprobe.complete, true))
+		return NULL;
+	return command_join(ctx->arena,
+			    text_printf(ctx,
+					"echo 'options nvidia NVreg_RegistryDwords=\"%s\"' | "
+					"sudo tee /etc/modprobe.d/zz-peer-mapping.conf",
+					keys),
+			    rebuild);
+}
+
 /* Answers for each step that is missing. */
 static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 			      const struct setting_outcome *o)
@@ -95,7 +124,7 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 				      : NULL;
 	const char *wrong = o->step == NEXT_CONFIGURE ? place_of_wrong_entry(ctx) : NULL;
 	const char *found = wrong ? text_printf(ctx, " %s has an entry with a wrong syntax.", wrong)
-				  : step_found(o);
+				  : step_found(node, o);
 	struct answer answer = {
 		.verdict = VERDICT_FAIL,
 		.observed =
@@ -120,19 +149,10 @@ static void fail_peer_mapping(struct rule_context *ctx, const struct setting *s,
 		answer.follows = "driver/params-configured-not-live";
 		answer.follows_subject = "NVreg_RegistryDwords";
 	} else {
-		const char *keys = setting_registry_keys(ctx->arena, node, "PeerMappingOverride",
-							 "1");
-
 		answer.then = THEN_REBOOT;
-		answer.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords.";
-		if (command_can_quote(keys) && known_is(node->modprobe.complete, true))
-			answer.command = command_join(
-				ctx->arena,
-				text_printf(ctx,
-					    "echo 'options nvidia NVreg_RegistryDwords=\"%s\"' | "
-					    "sudo tee /etc/modprobe.d/zz-peer-mapping.conf",
-					    keys),
-				rebuild);
+		answer.remedy = is_known(node->os.container) ? PEER_MAPPING_ON_HOST
+							     : PEER_MAPPING_HERE;
+		answer.command = command_set_peer_mapping(ctx, rebuild);
 	}
 	rule_answer(ctx, &answer);
 }
@@ -521,7 +541,11 @@ static void check_string(struct rule_context *ctx, const char *value, const char
 		     .observed = text_printf(
 			     ctx, "%zu bytes long: the kernel does not load the driver with it",
 			     rest.n),
-		     .expected = "at most 1024 bytes", .evidence = { fact });
+		     .expected = "at most 1024 bytes",
+		     .impact =
+			     "After the next boot or reload no GPU works: the driver is not loaded.",
+		     .remedy = "Remove keys until NVreg_RegistryDwords has at most 1024 bytes.",
+		     .then = THEN_REBOOT, .has_fix = true, .evidence = { fact });
 		return;
 	}
 	while (registry_next(&rest, &entry))
@@ -725,8 +749,8 @@ static const struct rule driver_params_rules[] = {
 		.evaluate = check_syntax,
 		.impact = "The driver ignores the entry, or uses 0 for it, and logs nothing.",
 		.remedy =
-			"Write Key=number entries separated by semicolons, with the whole value in double quotes: "
-			"NVreg_RegistryDwords=\"PeerMappingOverride=1;\"",
+			"Write Key=number entries separated by semicolons, with the whole value in double quotes, such as "
+			"NVreg_RegistryDwords=\"PeerMappingOverride=1;\".",
 		.fix = { "merge-registry" },
 		.activation = ACTIVATION_REBOOT,
 		.reads =

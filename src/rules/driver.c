@@ -11,6 +11,7 @@
 #include "query/guests.h"
 #include "query/mmio-window.h"
 #include "query/module-block.h"
+#include "query/names.h"
 #include "query/peermem.h"
 #include "query/ports.h"
 #include "query/refusal.h"
@@ -74,7 +75,8 @@ static bool find_holder(struct rule_context *ctx, struct obstacle *obstacle)
 	if (!held)
 		return false;
 	*obstacle = (struct obstacle){
-		.text = text_printf(ctx, "%s has %s", held->driver.value, held->bdf.value),
+		.text = text_printf(ctx, "%s has %s", held->driver.value,
+				    subject_name(ctx->node, held->bdf.value, ctx->arena)),
 		.remedy = text_printf(
 			ctx,
 			"Blacklist %s, rebuild the initramfs and reboot. Then load the NVIDIA driver; where it is "

@@ -306,7 +306,7 @@ static const struct rule env_deepep_rules[] = {
 		.impact =
 			"dispatch() and combine() are slower than the NIC: DeepEP takes half its bandwidth as all of it.",
 		.remedy =
-			"Give num_sms in the job, as for the rate of the whole bond, instead of DeepEP's own choice.",
+			"Pass num_sms to DeepEP in the job: the number of SMs for the rate of the whole bond.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "EP_NIC_NAME of the job; the interface of the NIC's GID; DeepEP on disk.",
 		.why = "DeepEP 2 takes the rate of its NIC from ibstat. For a bond of two ports (mlx5_bond_0) ibstat prints "

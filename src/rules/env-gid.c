@@ -281,6 +281,11 @@ static bool check_search(struct rule_context *ctx, const struct rdma_device *d,
 						job_value_text(ctx->arena, ctx->node, set),
 						s.ipv6 ? "IPv6" : "IPv4", u->name),
 			.expected = text_printf(ctx, "ADDRESS/BITS of the family in %s", u->family),
+			.remedy = text_printf(
+				ctx,
+				"Give %s an address range of %s, or correct %s: both must "
+				"name one family.",
+				set->name, s.ipv6 ? "IPv6" : "IPv4", u->family),
 			.evidence = { set->fact });
 		return true;
 	}

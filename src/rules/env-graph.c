@@ -17,6 +17,16 @@ static const struct reference *graph_of_file(const struct node *node)
 	return NULL;
 }
 
+/* With one GPU no job uses only some. */
+static bool is_single(const struct node *node)
+{
+	size_t gpus = 0;
+
+	for_each(d, &node->pci.devices)
+		gpus += pci_is_gpu(d);
+	return gpus == 1;
+}
+
 static void check_graph(struct rule_context *ctx)
 {
 	const struct reference *r = graph_of_file(ctx->node);
@@ -27,6 +37,10 @@ static void check_graph(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "references.items" });
 	else if (!r || reference_state(r) == REFERENCE_MISSING)
 		PASS(ctx, .evidence = { "env.nccl_conf", "references.items" });
+	else if (is_single(ctx->node))
+		PASS(ctx, .subject = r->file.value, .observed = "this node has one GPU",
+		     .evidence = { reference_fact(ctx->arena, ctx->node, r, "name"),
+				   "pci.devices" });
 	else
 		FAIL(ctx, .subject = r->file.value,
 		     .observed = text_printf(ctx, "%s sets %s=%s for all jobs",

@@ -5,9 +5,11 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/command.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "query/job-env.h"
+#include "query/names.h"
 #include "query/ports.h"
 #include "query/selection.h"
 
@@ -96,8 +98,8 @@ static const char *names_text(struct rule_context *ctx)
 		if (is_renamed(d))
 			return text_printf(
 				ctx,
-				"%s%s. If %s gets the name mlx5_N again, do that first, and "
-				"look at this variable again",
+				"%s%s. If you rename %s to mlx5_N, do that first: the variable can "
+				"be right then",
 				*text ? ": " : "", text, d->name.value);
 	if (*text)
 		return text_printf(ctx, ": %s", text);
@@ -129,8 +131,8 @@ static const char *example_of(struct rule_context *ctx, const char *variable)
 static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 		       const struct hca_entry *entry, const struct entry_answer *a)
 {
-	const char *name = entry_text(ctx, entry);
-	const char *hint = "";
+	const char *name = entry_text(ctx, entry), *hint = "";
+	bool odd = !a->ports && strcspn(name, " \t=^") < strlen(name);
 
 	if (!a->ports && strcspn(name, " \t") < strlen(name))
 		hint = " (the blank is part of the name)";
@@ -156,7 +158,8 @@ static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 			     ? "Bring %s up (rdma/port-not-active), or remove it from %s."
 		     : a->ports ? "Give the job access to %s, or remove it from %s."
 				: "Correct %s in %s%s%s.",
-		     name, v->name, names_text(ctx), example_of(ctx, v->name)),
+		     odd ? text_printf(ctx, "\"%s\"", name) : name, v->name, names_text(ctx),
+		     example_of(ctx, v->name)),
 	     .evidence = { v->fact, a->ports ? entry_fact(ctx, a) : "rdma.devices" });
 }
 
@@ -270,8 +273,9 @@ static const struct rdma_device *taken_along(const struct node *node, const stru
 		const char *name = d->name.value;
 		int port = (int)p->port.value;
 
-		if (list->exact || list->exclude || port_usable(node, d, p) != USABLE_YES ||
-		    !hca_list_allows(list, name, port) || hca_list_allows(&whole, name, port))
+		/* Of an exact list and of one that excludes, this is true of no NIC. */
+		if (port_usable(node, d, p) != USABLE_YES || !hca_list_allows(list, name, port) ||
+		    hca_list_allows(&whole, name, port))
 			continue;
 		for_each(other, &node->rdma.devices) {
 			struct hca_entry entry = { span_of(other->name.value), HCA_ANY_PORT };
@@ -294,9 +298,11 @@ static bool check_coverage(struct rule_context *ctx, const struct job_value *v,
 
 	if (c.sibling && c.taken)
 		FAIL_AS(ctx, c.left_out == 1 ? SEVERITY_WARN : SEVERITY_INFO, .subject = v->name,
-			.observed = text_printf(ctx, "%s leaves out %s, the active NIC of GPU %s%s",
-						text, c.sibling->name.value, c.gpu->bdf.value,
-						c.left_out > 1 ? " (and others)" : ""),
+			.observed =
+				text_printf(ctx, "%s leaves out %s, the active NIC of %s%s", text,
+					    c.sibling->name.value,
+					    subject_name(ctx->node, c.gpu->bdf.value, ctx->arena),
+					    c.left_out > 1 ? " (and others)" : ""),
 			.expected = "every active NIC next to a GPU",
 			.impact = "That GPU uses the NIC of another GPU: both share its bandwidth.",
 			.remedy = text_printf(ctx, "%s %s %s.", list->exclude ? "Remove" : "Add",
@@ -587,6 +593,7 @@ static const char *groups_text(struct rule_context *ctx)
 static void check_all(struct rule_context *ctx)
 {
 	struct choice c = { 0 };
+	const char *example = example_text(ctx, "", "NCCL_IB_HCA");
 
 	for_each_port(d, p, ctx->node) {
 		enum usable usable = port_usable(ctx->node, d, p);
@@ -602,15 +609,19 @@ static void check_all(struct rule_context *ctx)
 			.observed = text_printf(
 				ctx, "not set in this environment, and the active NICs differ: %s",
 				groups_text(ctx)),
-			.expected = "NCCL_IB_HCA (and NVSHMEM_HCA_LIST) names the NICs of the "
-				    "jobs' fabric",
+			.expected = "NCCL_IB_HCA names the NICs of the jobs' fabric",
 			.remedy = text_printf(
 				ctx,
-				"Set NCCL_IB_HCA in the jobs, or for all jobs in /etc/nccl.conf, to one of "
-				"these groups: \"=\" and its names%s. Set NVSHMEM_HCA_LIST and "
-				"UCX_NET_DEVICES alike, with ports%s.",
-				example_text(ctx, ", for example ", "NCCL_IB_HCA"),
-				example_text(ctx, ", for example ", "NVSHMEM_HCA_LIST")),
+				"Choose one of these groups and name its NICs in NCCL_IB_HCA and NVSHMEM_HCA_LIST. "
+				"/etc/nccl.conf sets NCCL_IB_HCA for all jobs.%s",
+				*example ? " For example:" : ""),
+			/* A rate that the RDMA driver does not know makes no other kind of NIC. */
+			.follows = c.infiniband && c.ethernet ? NULL : "rdma/rate-below-link",
+			.follows_any = true,
+			.command = *example
+					   ? command_join(ctx->arena, example,
+							  example_text(ctx, "", "NVSHMEM_HCA_LIST"))
+					   : NULL,
 			.evidence = { "env.variables", "rdma.devices" });
 	else if (c.unknown)
 		UNKNOWN(ctx, .observed = "not set; the state of a port is not known",

@@ -28,7 +28,11 @@ static void fail_p2p(struct rule_context *ctx, const struct job_value *v, const 
 	FAIL_AS(ctx, severity_without_p2p(ctx), .subject = v->name,
 		.observed = text_printf(ctx, "%s: %s copies between GPUs through host memory",
 					job_value_text(ctx->arena, ctx->node, v), whose),
-		.expected = text_printf(ctx, "%s not set", v->name), .evidence = { v->fact });
+		.expected = text_printf(ctx, "%s not set", v->name),
+		.remedy = text_printf(
+			ctx, "Unset %s in the job's environment%s, unless it is intended.", v->name,
+			strncmp(v->name, "NCCL_", 5) == 0 ? " and in nccl.conf" : ""),
+		.evidence = { v->fact });
 }
 
 /* NCCL: src/graph/paths.cc, ncclGetLevel(): DISABLE counts before LEVEL, and only as 1. */

@@ -64,7 +64,13 @@ static void check_one(struct rule_context *ctx, const struct tuning *t, const st
 							      : "a number";
 	if (fault)
 		FAIL(ctx, .subject = t->variable, .observed = text, .expected = fault,
-		     .impact = t->harm, .evidence = { v->fact });
+		     .impact = t->harm,
+		     .remedy = text_printf(
+			     ctx,
+			     "Unset %s in the job's environment and in nccl.conf, unless it was "
+			     "measured on this machine with this NCCL.",
+			     t->variable),
+		     .evidence = { v->fact });
 	else
 		NOTE(ctx, .subject = t->variable, .observed = text, .evidence = { v->fact });
 }

@@ -68,11 +68,16 @@ static void fail_wrong(struct rule_context *ctx, const char *list, struct span w
 	uint64_t gpus = ctx->node->gpu.devices.count;
 
 	FAIL(ctx,
-	     .observed = !*list ? "it is set and empty: CUDA sees no GPU"
-				: text_printf(ctx,
-					      "%s: \"%.*s\" is none of the %" PRIu64
-					      " GPUs, and CUDA sees only the %zu before it",
-					      list, SPAN_FMT(wrong), gpus, before),
+	     .observed =
+		     !*list   ? "it is set and empty: CUDA sees no GPU"
+		     : before ? text_printf(ctx,
+					    "%s: \"%.*s\" is none of the %" PRIu64
+					    " GPUs, and CUDA sees only the %zu before it",
+					    list, SPAN_FMT(wrong), gpus, before)
+			      : text_printf(
+					ctx,
+					"%s: \"%.*s\" is no GPU of this node, and CUDA sees none",
+					list, SPAN_FMT(wrong)),
 	     .expected = gpus == 1 ? "0, or not set"
 				   : text_printf(ctx, "numbers from 0 to %" PRIu64 ", or not set",
 						 gpus - 1),

@@ -200,6 +200,8 @@ static void check_gpu_handler(struct rule_context *ctx, const struct job_value *
 					     falls_back ? "NVSHMEM falls back to the CPU"
 							: "NVSHMEM skips every NIC"),
 		     .expected = "PeerMappingOverride=1 (driver/peer-mapping-override)",
+		     .remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, or unset "
+			       "NVSHMEM_IBGDA_NIC_HANDLER.",
 		     .follows = "driver/peer-mapping-override",
 		     .evidence = { v->fact, "driver.params[RegistryDwords].value" });
 }
@@ -218,6 +220,7 @@ static void check_cpu_handler(struct rule_context *ctx, const struct job_value *
 					     job_value_text(ctx->arena, ctx->node, v),
 					     job_value_text(ctx->arena, ctx->node, &off)),
 		     .expected = "cpu_host_memory, or NVSHMEM_DISABLE_GDRCOPY unset",
+		     .remedy = "Unset NVSHMEM_DISABLE_GDRCOPY or NVSHMEM_IBGDA_NIC_HANDLER.",
 		     .evidence = { v->fact, off.fact });
 	else if (!was_read(ctx->node->modules.loaded))
 		UNKNOWN(ctx, .subject = v->name, .evidence = { "modules.loaded" });
@@ -234,7 +237,8 @@ static void check_cpu_handler(struct rule_context *ctx, const struct job_value *
 		FAIL(ctx, .subject = v->name, .needs_module = "gdrdrv",
 		     .observed = text_printf(ctx, "%s, and gdrdrv is not loaded",
 					     job_value_text(ctx->arena, ctx->node, v)),
-		     .expected = "gdrdrv of GDRCopy", .evidence = { v->fact, "modules.loaded" });
+		     .expected = "gdrdrv of GDRCopy", .follows = "modules/gdrdrv-not-loaded",
+		     .evidence = { v->fact, "modules.loaded" });
 	else
 		PASS(ctx, .subject = v->name,
 		     .evidence = { v->fact, "modules.loaded[gdrdrv].state" });
@@ -317,8 +321,7 @@ static const struct rule env_rules[] = {
 		.impact =
 			"IBGDA does not start (\"NVSHMEM_IBGDA_NIC_HANDLER is not valid\", \"requires GDRCopy\"). Or it "
 			"uses the CPU silently, and DeepEP 1 hangs in its first dispatch.",
-		.remedy =
-			"Unset NVSHMEM_IBGDA_NIC_HANDLER. Or set PeerMappingOverride=1 for gpu, or load gdrdrv for cpu.",
+		.remedy = "Unset NVSHMEM_IBGDA_NIC_HANDLER: NVSHMEM then chooses by itself.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
 			"NVSHMEM_IBGDA_NIC_HANDLER and NVSHMEM_DISABLE_GDRCOPY of the job, its capabilities, the "

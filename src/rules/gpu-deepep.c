@@ -117,13 +117,14 @@ static void check_architecture(struct rule_context *ctx)
 static const struct rule gpu_deepep_rules[] = {
 	{
 		.id = "gpu/no-nvlink-for-deepep",
-		.title = "DeepEP stops at its start: NVLink does not connect all GPUs",
+		.title = "DeepEP does not work: NVLink does not connect all GPUs",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_nvlink,
 		.impact =
-			"DeepEP uses NVLink between all GPUs of a node. With more than two GPUs on PCIe cards it "
-			"stops: \"PCIe GPUs only have pairwise NVLink connections\".",
+			"DeepEP uses NVLink between all GPUs of a node. On models with PCIE in their name, in capitals, such as "
+			"A100-PCIE-40GB, it stops with more than two ranks: \"PCIe GPUs only have pairwise NVLink connections\". "
+			"On others, such as H100 PCIe, it has no such check.",
 		.remedy =
 			"Use at most two GPUs that an NVLink bridge connects, or a node with NVSwitch.",
 		.repaired_by = BY_HARDWARE,

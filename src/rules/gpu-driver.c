@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/gpus.h"
+#include "query/names.h"
 
 /* The result of a check of one GPU: it is healthy, the fact is not known, the GPU has no such part, or the check has
  * answered. */
@@ -134,6 +135,27 @@ static const char *const recovery_texts[] = {
 	[NVML_RECOVERY_IMEX_DOMAIN] = "the driver asks for a recovery of the IMEX domain",
 };
 
+static const char *const recovery_remedies[] = {
+	[NVML_RECOVERY_GPU_RESET] = "Reset the GPU while no job runs, or reboot.",
+	[NVML_RECOVERY_NODE_REBOOT] = "Reboot the node.",
+	[NVML_RECOVERY_DRAIN_P2P] =
+		"End the jobs that copy between this GPU and others. If the driver then asks for a reset, reset "
+		"the GPU or reboot.",
+	[NVML_RECOVERY_DRAIN_AND_RESET] = "Reset the GPU while no job runs, or reboot.",
+	[NVML_RECOVERY_IMEX_DOMAIN] =
+		"Stop the jobs that share memory with other nodes over NVLink. Then restart nvidia-imex on the nodes "
+		"of the domain.",
+};
+
+#define RESET "sudo nvidia-smi -r -i BDF"
+
+static const char *const recovery_commands[] = {
+	[NVML_RECOVERY_GPU_RESET] = RESET,
+	[NVML_RECOVERY_DRAIN_P2P] = "nvidia-smi -q | grep -i -A1 'Recovery Action'",
+	[NVML_RECOVERY_DRAIN_AND_RESET] = RESET,
+	[NVML_RECOVERY_IMEX_DOMAIN] = "sudo systemctl restart nvidia-imex",
+};
+
 static enum gpu_answer check_recovery_of_gpu(struct rule_context *ctx, const struct nvml_gpu *gpu)
 {
 	bool reboot = known_is(gpu->recovery, NVML_RECOVERY_NODE_REBOOT);
@@ -144,6 +166,8 @@ static enum gpu_answer check_recovery_of_gpu(struct rule_context *ctx, const str
 		return GPU_HEALTHY;
 	FAIL(ctx, .subject = gpu->bdf.value, .observed = recovery_texts[gpu->recovery.value],
 	     .expected = "no recovery action", .action = reboot ? ACTION_REBOOT : ACTION_RESET_GPU,
+	     .remedy = recovery_remedies[gpu->recovery.value],
+	     .command = recovery_commands[gpu->recovery.value],
 	     .evidence = { fact_of(ctx, gpu, "recovery") });
 	return GPU_ANSWERED;
 }
@@ -164,22 +188,25 @@ static enum gpu_answer check_slowdown_of_gpu(struct rule_context *ctx, const str
 {
 	const struct nvml_clocks *clocks = &gpu->clocks;
 	uint64_t reasons = clocks->reasons.value;
-	const char *what;
+	const char *what, *remedy = NULL;
 
 	if (!is_known(clocks->reasons))
 		return is_absent(clocks->reasons) ? GPU_LACKS_IT : GPU_UNKNOWN;
-	if (reasons & REASON_HW_POWER_BRAKE)
+	if (reasons & REASON_HW_POWER_BRAKE) {
 		what = "the power supply has asserted the power brake";
-	else if (reasons & REASON_HW_THERMAL)
+		remedy = "Check power supplies and power cables.";
+	} else if (reasons & REASON_HW_THERMAL) {
+		remedy = "Check fans, air flow, cooling water and heat sinks.";
 		what = is_known(clocks->temperature_c)
 			       ? text_printf(ctx, "the GPU is too hot: %" PRIu64 " degrees Celsius",
 					     clocks->temperature_c.value)
 			       : "the GPU is too hot";
-	else if (reasons & REASON_HW_SLOWDOWN)
+	} else if (reasons & REASON_HW_SLOWDOWN)
 		what = "the hardware slows the GPU down";
 	else
 		return GPU_HEALTHY;
 	FAIL(ctx, .subject = gpu->bdf.value, .observed = what, .expected = "no hardware slowdown",
+	     .remedy = remedy,
 	     .evidence = { fact_of(ctx, gpu, "clocks.reasons"),
 			   fact_of(ctx, gpu, "clocks.temperature_c") });
 	return GPU_ANSWERED;
@@ -202,8 +229,11 @@ static enum gpu_answer check_power_of_gpu(struct rule_context *ctx, const struct
 	if (limit.value >= usual.value)
 		return GPU_HEALTHY;
 	FAIL(ctx, .subject = gpu->bdf.value,
-	     .observed = text_printf(ctx, "%" PRIu64 " W", limit.value / 1000),
+	     .observed = text_printf(ctx, "%" PRIu64 " W; the default is %" PRIu64 " W",
+				     limit.value / 1000, usual.value / 1000),
 	     .expected = text_printf(ctx, "%" PRIu64 " W, the default", usual.value / 1000),
+	     .remedy = "If no one wants the limit, set it to the default.",
+	     .command = text_printf(ctx, "sudo nvidia-smi -i BDF -pl %" PRIu64, usual.value / 1000),
 	     .evidence = { fact_of(ctx, gpu, "clocks.power_limit_mw"),
 			   fact_of(ctx, gpu, "clocks.power_default_mw") });
 	return GPU_ANSWERED;
@@ -331,6 +361,13 @@ static const char *const p2p_texts[] = {
 	[NVML_P2P_UNKNOWN] = "the driver does not know why",
 };
 
+static const char *const p2p_remedies[] = {
+	[NVML_P2P_GPU] = "Install a driver that supports it for these GPUs, or use other GPUs.",
+	[NVML_P2P_REGISTRY] = "Remove the registry key that disables it from NVreg_RegistryDwords.",
+	[NVML_P2P_NOT_SUPPORTED] = "Install a driver that supports it for these GPUs.",
+	[NVML_P2P_UNKNOWN] = NULL, /* the rule's, as for the others */
+};
+
 /* What a driver never offers is no fault of this node: GeForce has none, and MIG ends it. */
 static bool may_have_p2p(const struct node *node, const struct nvml_gpu *gpu)
 {
@@ -354,9 +391,12 @@ static enum gpu_answer check_p2p_of_gpu(struct rule_context *ctx, const struct n
 			continue;
 		FAIL(ctx, .subject = gpu->bdf.value,
 		     .observed = text_printf(ctx, "the GPU cannot %s the memory of %s: %s",
-					     reads ? "write" : "read", peer->bdf.value,
+					     reads ? "write" : "read",
+					     subject_name(ctx->node, peer->bdf.value, ctx->arena),
 					     p2p_texts[status.value]),
 		     .expected = "peer-to-peer between all GPUs",
+		     .remedy = p2p_remedies[status.value],
+		     .then = status.value == NVML_P2P_REGISTRY ? THEN_REBOOT : 0,
 		     .evidence = { fact_of(ctx, gpu, "peers") });
 		return GPU_ANSWERED;
 	}
@@ -381,8 +421,8 @@ static const struct rule gpu_driver_rules[] = {
 		.evaluate = check_fabric,
 		.impact = "CUDA fails with error 802, or NCCL and NVSHMEM hang or lose bandwidth.",
 		.remedy =
-			"Drain the node. Look at the state and the log of nvidia-fabricmanager, then reset the "
-			"GPUs or reboot.",
+			"Look at the state and the log of nvidia-fabricmanager. Then reset the GPUs while no job runs, or "
+			"reboot.",
 		.command = "systemctl status nvidia-fabricmanager",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
@@ -399,8 +439,8 @@ static const struct rule gpu_driver_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_recovery,
-		.impact = "New jobs on the GPU fail, or lose their peers.",
-		.remedy = "Drain the node and do what the driver asks for.",
+		.impact = "New jobs on the GPU can fail, or lose their peers.",
+		.remedy = "With no jobs on the node, do what the driver asks for.",
 		.command = "sudo nvidia-smi -r -i BDF",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
@@ -421,8 +461,7 @@ static const struct rule gpu_driver_rules[] = {
 		.impact =
 			"The GPU's clocks are half or less. A job runs as fast as its slowest GPU.",
 		.remedy =
-			"For heat: check fans, air flow, cooling water and heat sinks. For the power brake: "
-			"check power supplies and cables.",
+			"Check fans, air flow, cooling water and heat sinks, then power supplies and cables.",
 		.repaired_by = BY_HARDWARE,
 		.activation = ACTIVATION_NOW,
 		.reads = "nvmlDeviceGetCurrentClocksThrottleReasons and the temperature. " HOW,
@@ -442,7 +481,6 @@ static const struct rule gpu_driver_rules[] = {
 		.needs_running = true,
 		.impact = "The GPU computes more slowly than others of its model.",
 		.remedy = "If no one wants the limit, set it to the default.",
-		.command = "sudo nvidia-smi -i INDEX -pl WATTS",
 		.activation = ACTIVATION_NOW,
 		.reads = "nvmlDeviceGetPowerManagementLimit and ...DefaultLimit. " HOW,
 		.why = "Some sites cap the power on purpose; then switch this rule off in the "
@@ -459,10 +497,10 @@ static const struct rule gpu_driver_rules[] = {
 		.evaluate = check_ecc_mode,
 		.impact = "Errors of the GPU's memory are not found: results can be wrong.",
 		.remedy = "Turn ECC on, then reset the GPU or reboot.",
-		.command = "sudo nvidia-smi -i INDEX -e 1",
+		.command = "sudo nvidia-smi -i BDF -e 1",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "nvmlDeviceGetEccMode. " HOW,
-		.why = "Data-centre GPUs are delivered with ECC on. Workstation boards may have it off.",
+		.why = "Only data-centre GPUs are checked. Workstation boards may have ECC off.",
 		.check = "nvidia-smi -q -d ECC",
 		.sources = API "nvmlDeviceGetEccMode, nvmlDeviceSetEccMode",
 	},
@@ -493,7 +531,7 @@ static const struct rule gpu_driver_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_pending_mode,
 		.impact = "The next reset or reboot changes what jobs get.",
-		.remedy = "Drain the node and reset the GPU, or set the mode back.",
+		.remedy = "Reset the GPU while no job runs, or set the mode back.",
 		.command = "sudo nvidia-smi -r -i BDF",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
@@ -514,13 +552,14 @@ static const struct rule gpu_driver_rules[] = {
 			"A second process on the GPU fails with \"device busy or unavailable\"; in the mode "
 			"prohibited every process does.",
 		.remedy = "Set the compute mode to default, unless the site wants this one.",
-		.command = "sudo nvidia-smi -i INDEX -c DEFAULT",
+		.command = "sudo nvidia-smi -i BDF -c DEFAULT",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "nvmlDeviceGetComputeMode, and whether an MPS control daemon runs. " HOW,
-		.why = "Frameworks that start a helper process for each rank need the default mode. With "
-		       "MPS, exclusive-process is intended: a note.",
+		.why = "Exclusive-process lets one process at a time use the GPU, prohibited none. With MPS, exclusive-process is "
+		       "intended: a note.",
 		.check = "nvidia-smi -q -d COMPUTE",
-		.sources = API "nvmlComputeMode_t, nvmlDeviceSetComputeMode",
+		.sources = API "nvmlComputeMode_t, nvmlDeviceSetComputeMode\n"
+			       "CUDA Multi-Process Service r550: GPU Compute Modes",
 	},
 	{
 		.id = "gpu/p2p-refused",
@@ -529,10 +568,8 @@ static const struct rule gpu_driver_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_p2p,
 		.impact =
-			"NCCL copies between these GPUs through host memory. DeepEP does not start.",
-		.remedy =
-			"See the reason. For a registry key: remove it from the driver's options. For the "
-			"topology: check ACS and the slots.",
+			"NCCL copies between these GPUs through host memory. DeepEP cannot run on them: it needs NVLink.",
+		.remedy = "Check ACS and the slots of the two GPUs.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "nvmlDeviceGetP2PStatus for reads and writes. " HOW,
 		.why = "The driver says whether it allows peer-to-peer, and why not. It does not say "

@@ -517,7 +517,7 @@ static const struct rule gpu_rules[] = {
 		.impact =
 			"A job that touches the bad memory is killed. A100, H100 and B200 keep new work off it until the reset.",
 		.remedy =
-			"Drain the node and reset the GPU, or reboot. The reset retires or remaps the memory.",
+			"Reset the GPU while no job runs, or reboot. That retires or remaps the memory.",
 		.command = "sudo nvidia-smi -r -i BDF",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
@@ -550,8 +550,8 @@ static const struct rule gpu_rules[] = {
 			"NCCL and NVSHMEM lose bandwidth or hang. DeepEP's kernels within a node need every "
 			"link.",
 		.remedy =
-			"Drain the node and reset all GPUs of the board, or reboot. If the error returns, "
-			"have the board examined.",
+			"Reset all GPUs of the board while no job runs, or reboot. If the error returns, have the board "
+			"examined.",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
@@ -582,9 +582,9 @@ static const struct rule gpu_rules[] = {
 			"host memory.",
 		.remedy =
 			"Stop the jobs on the GPU. Delete its compute and GPU instances, then turn MIG off.",
-		.command = "sudo nvidia-smi mig -i INDEX -dci\n"
-			   "sudo nvidia-smi mig -i INDEX -dgi\n"
-			   "sudo nvidia-smi -i INDEX -mig 0",
+		.command = "sudo nvidia-smi mig -i BDF -dci\n"
+			   "sudo nvidia-smi mig -i BDF -dgi\n"
+			   "sudo nvidia-smi -i BDF -mig 0",
 		.activation = ACTIVATION_NOW,
 		.reads = "/proc/driver/nvidia/capabilities/gpu*/mig. With --nvml: the MIG mode.",
 		.why = "A GPU in MIG mode without instances is visible only with --nvml: only the driver "

@@ -8,6 +8,7 @@
 #include "query/bootargs.h"
 #include "query/distribution.h"
 #include "query/kind.h"
+#include "query/names.h"
 #include "query/topology.h"
 
 static bool is_peer(const struct rule_context *ctx, const struct pci_device *d)
@@ -163,8 +164,12 @@ static void fail_mixed(struct rule_context *ctx, const struct types *types)
 		     node_may_be(node, KIND_VFIO_HOST);
 
 	FAIL(ctx,
-	     .observed = text_printf(ctx, "%s: %s; %s: %s", types->first_device->bdf.value,
-				     types->first, types->other_device->bdf.value, types->other),
+	     .observed = text_printf(
+		     ctx, "%s: %s; %s: %s",
+		     subject_name(ctx->node, types->first_device->bdf.value, ctx->arena),
+		     types->first,
+		     subject_name(ctx->node, types->other_device->bdf.value, ctx->arena),
+		     types->other),
 	     .expected = "the same type for all GPUs and NICs", .then = THEN_REBOOT,
 	     .remedy =
 		     keeps ? "Remove the setting that gives single groups another type: a udev rule, "

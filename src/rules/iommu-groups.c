@@ -60,7 +60,6 @@ static void check_gpu(struct rule_context *ctx, const struct pci_device *gpu)
 			     "in no group.",
 		     .remedy =
 			     "Enable VT-d or AMD-Vi (IOMMU) in the firmware setup. On Intel also boot with intel_iommu=on.",
-		     .is_alone = true,
 		     .evidence = {
 			     "iommu.units", "iommu.devices",
 			     fact_path(ctx->arena, "pci.devices", gpu->bdf.value, "driver") });
@@ -118,8 +117,9 @@ static const struct rule iommu_groups_rules[] = {
 		.evaluate = check_shared,
 		.impact = "The virtual machine does not start: \"group N is not viable\".",
 		.remedy =
-			"Bind that function to vfio-pci too: add its id to ids= of vfio-pci, or set its driver_override. If it is "
-			"another card that the host needs, move one of the two to another slot.",
+			"If a virtual machine is to have the GPU, bind the other function to vfio-pci too: set its "
+			"driver_override (ids= of vfio-pci would bind every device of the model). If it is another card that the "
+			"host needs, move one of the two cards to another slot.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"The drivers and IOMMU groups of the PCI functions, where vfio-pci holds a GPU.",

@@ -56,8 +56,8 @@ static void check_p2pdma(struct rule_context *ctx)
 		     .observed = "not set; OFED or nvidia_peermem gives another path to GPU memory",
 		     .evidence = { fact_of(ctx, name), "modules.loaded[nvidia_peermem].state" });
 	else
-		FAIL(ctx, .observed = "not set", .expected = "CONFIG_PCI_P2PDMA=y",
-		     .evidence = { fact_of(ctx, name) });
+		FAIL(ctx, .observed = "CONFIG_PCI_P2PDMA is not set",
+		     .expected = "CONFIG_PCI_P2PDMA=y", .evidence = { fact_of(ctx, name) });
 }
 
 struct needed {

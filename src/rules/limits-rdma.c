@@ -46,8 +46,8 @@ static const struct rule limits_rdma_rules[] = {
 		.impact =
 			"ibv_open_device(), ibv_create_qp() or ibv_reg_mr() fails with EAGAIN in a job that needs more.",
 		.remedy =
-			"Write \"NIC hca_handle=max hca_object=max\" to rdma.max of the control group, and of those above "
-			"it. Better remove the limit where it is configured: the container runtime or the batch system.",
+			"Remove the limit where it is configured: the container runtime or the batch system. Until then write "
+			"\"NIC hca_handle=max hca_object=max\" to rdma.max of the control group, and of those above it.",
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"rdma.max of the control group of this process (or of --pid), and of the groups above it.",

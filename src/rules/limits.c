@@ -537,7 +537,7 @@ static const struct rule limits_rules[] = {
 		       "the container's. Services do not read limits.conf, so an entry there changes nothing for slurmd. "
 		       "A login session with less than limits.conf says shows that the file is not in effect. Docker's "
 		       "default-ulimits replace the daemon's own limit. The limit does not apply to a process with "
-		       "CAP_IPC_LOCK in the initial user namespace, which most pods with RDMA have.",
+		       "CAP_IPC_LOCK in the initial user namespace.",
 		.check = "grep -i 'locked memory' /proc/$(pgrep -o slurmd)/limits",
 		.cost = "Users can then lock all memory.",
 		.is_risk = true,
@@ -567,26 +567,27 @@ static const struct rule limits_rules[] = {
 	},
 	{
 		.id = "limits/shm-too-small",
-		.title = "NCCL and data loaders fail: /dev/shm is too small",
+		.title = "NCCL and data loaders can fail: /dev/shm is too small",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.max_severity = SEVERITY_ERR,
 		.evaluate = check_shm,
 		.impact =
-			"NCCL does not start within the node (\"unhandled system error\", \"posix_fallocate failed: No space "
-			"left on device\"). PyTorch data loaders end with a bus error.",
+			"NCCL that uses /dev/shm does not start within the node (\"failed to extend /dev/shm/nccl-...\", \"unhandled system "
+			"error\"). PyTorch data loaders end with a bus error.",
 		.remedy =
 			"Docker: --shm-size=1g or --ipc=host. Kubernetes: an emptyDir with medium: Memory on /dev/shm. Host: "
 			"mount -o remount,size=50% /dev/shm, and the same size in /etc/fstab.",
 		.activation = ACTIVATION_RECREATE,
 		.reads =
 			"The size of the file system at /dev/shm; in a copy size= in its mount table.",
-		.why = "Ranks of one node exchange data through files there: several MiB for each pair of GPUs. 64 MiB, "
+		.why = "Ranks of one node exchange data through files there. NCCL from 2.24 on uses CUDA's host memory instead where "
+		       "driver (CUDA 12.6) and NUMA allow it, which Docker does not without --cap-add SYS_NICE. 64 MiB, "
 		       "Docker's default, is an error. NCCL's documentation asks for 1 GiB. The host's size says nothing "
 		       "about a container's: run this program in the container.",
 		.check = "df -h /dev/shm",
 		.sources =
-			"NCCL 2.30.7: docs/userguide/source/troubleshooting/runtime_and_mpi_issues.rst\n"
+			"NCCL 2.30.7: docs/userguide/source/troubleshooting/runtime_and_mpi_issues.rst; src/os/linux.cc\n"
 			"tmpfs(5); docker-run(1), --shm-size",
 	},
 };

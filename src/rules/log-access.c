@@ -140,6 +140,17 @@ static void refused_device(struct rule_context *ctx, const struct log_denial *d,
 
 /* ---- the rule ---- */
 
+static const char *remedy_of(const struct log_denial *d, const struct refusal_of *r)
+{
+	if (r->remedy)
+		return r->remedy;
+	return is_of_selinux(d)
+		       ? "Read the record: who asked, and for what. Correct the label with restorecon, or "
+			 "extend the policy with audit2allow."
+		       : "Read the record: who asked, and for what. Extend that profile, in /etc/apparmor.d "
+			 "or in the container engine, or start the container with a different profile.";
+}
+
 static const char *say(struct rule_context *ctx, const struct log_denial *d, const char *loss)
 {
 	return text_printf(
@@ -166,7 +177,7 @@ static void check_denial(struct rule_context *ctx, const struct log_denial *d)
 		refused_device(ctx, d, &r);
 	if (r.loss && !rule_has_answered(ctx, r.subject))
 		FAIL(ctx, .subject = r.subject, .observed = say(ctx, d, r.loss),
-		     .expected = "access allowed", .remedy = r.remedy,
+		     .expected = "access allowed", .remedy = remedy_of(d, &r),
 		     .evidence = { denial_fact(ctx, d), r.fact });
 }
 

@@ -219,8 +219,7 @@ static const struct rule log_failures_rules[] = {
 		.needs_running = true,
 		.impact = "The device is there and no job can use it.",
 		.remedy =
-			"Read the lines before it in the kernel log: the driver says there what the "
-			"device did not do.",
+			"Read the lines before it in the kernel log: the driver says there what failed.",
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/wrong-driver-bound", "pci/device-off-bus",
 			     "rdma/device-missing" },

@@ -72,8 +72,8 @@ static const struct rule log_reset_rules[] = {
 		.impact =
 			"The driver refuses new work on the GPU, and nvidia-smi can hang or fail.",
 		.remedy =
-			"Drain the node, end the processes that hold the GPU (fuser -v /dev/nvidia*), and reset "
-			"it with nvidia-smi -r, or reboot. If the line returns, run the vendor's diagnostics.",
+			"End the processes that hold the GPU (fuser -v /dev/nvidia*) and reset it with nvidia-smi -r "
+			"while no job runs, or reboot. If the line returns, run the vendor's diagnostics.",
 		.repaired_by = BY_ADMIN,
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,

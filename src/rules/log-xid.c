@@ -42,10 +42,10 @@ static const struct {
 			"Install the guest driver of the vGPU software release that the host runs. The "
 			"administrator of the host knows it: nvidia-smi there shows the version." },
 	[XID_RESET] = { "the GPU needs a reset", SEVERITY_ERR, ACTION_RESET_GPU,
-			"Drain the node and reset the GPU (nvidia-smi -r), or reboot. If the error "
+			"Reset the GPU with nvidia-smi -r while no job runs, or reboot. If the error "
 			"returns, run the vendor's diagnostics." },
 	[XID_REBOOT] = { "the node needs a reboot", SEVERITY_ERR, ACTION_REBOOT,
-			 "Drain and reboot the node. If the error returns, check power, riser and PCIe "
+			 "Reboot the node. If the error returns, check power, riser and PCIe "
 			 "slot, and ask the vendor." },
 	/* The catalog says reboot; a GPU often comes back only without power: pci/device-off-bus. */
 	[XID_POWER] = { "the node needs a power cycle", SEVERITY_ERR, ACTION_POWER_CYCLE,

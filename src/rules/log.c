@@ -450,7 +450,7 @@ static const struct rule log_rules[] = {
 		.evaluate = check_nic_events,
 		.impact =
 			"The port stays down, runs below its rate, or fails under a job. A NIC without enough"
-			" power switches its modules off.",
+			" power can switch ports off.",
 		.remedy =
 			"Cable or module: reseat or replace it. Heat: check fans and airflow. Power: connect "
 			"the slot's auxiliary power cable, or use another slot.",
@@ -507,9 +507,9 @@ static const struct rule log_rules[] = {
 		.reads =
 			"Xid 31 with FAULT_INFO_TYPE_UNSUPPORTED_KIND and failed assertions of field_desc.h in the "
 			"kernel log, and the models of the GPUs.",
-		.why = "The RTX 4090 lacks the hardware for peer-to-peer through a mailbox. A driver that maps a peer "
-		       "in that way writes page table entries that the GPU refuses. The assertion is about a value "
-		       "that does not fit into the entry.",
+		.why = "The RTX 4090 lacks the hardware for peer-to-peer through a mailbox. A driver that maps a peer with the aperture "
+		       "of such mappings (PEER) writes page table entries that the GPU refuses. The assertion is about a "
+		       "value that does not fit into the entry.",
 		.check = "dmesg | grep -E 'UNSUPPORTED_KIND|field_desc.h'",
 		.sources =
 			"github.com/tinygrad/open-gpu-kernel-modules 550.90.07-p2p: README.md (How it works)\n"
@@ -599,7 +599,7 @@ static const struct rule log_rules[] = {
 			"\"dma-buf attach failed\" in the kernel log, and \"cannot be used for peer-to-peer DMA\""
 			" with a GPU's address.",
 		.why = "The driver refuses on chipsets that it knows to lack PCIe peer-to-peer, unless GPU "
-		       "and NIC have a PCIe switch in common. It also refuses a mapping type (FORCE_PCIE) "
+		       "and NIC have a PCIe switch in common, and everywhere with GrdmaPciTopoCheckOverride=2. It also refuses a mapping type (FORCE_PCIE) "
 		       "that the platform lacks, and an RDMA driver that cannot handle memory of a device. "
 		       "Its line names no device. A job that uses the wrong NIC on purpose leaves it too.",
 		.check = "dmesg | grep 'dma-buf attach failed'",

@@ -73,8 +73,8 @@ static void check_gdrdrv_flavour(struct rule_context *ctx, const struct module_f
 				 "ones are loaded",
 		     .expected = "gdrdrv built for the proprietary kernel modules",
 		     .remedy =
-			     "If the open kernel modules are to be installed, do that first: this gdrdrv is "
-			     "for them. Otherwise rebuild gdrdrv against the sources of the loaded "
+			     "This gdrdrv is for the open kernel modules: if they are to be installed, "
+			     "install them. Otherwise rebuild gdrdrv against the sources of the loaded "
 			     "driver, then load it again.",
 		     .command = command_dkms_rebuild(ctx->arena, ctx->node, "gdrdrv-source"),
 		     .evidence = { fact, "driver.flavour" });

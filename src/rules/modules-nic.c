@@ -88,7 +88,7 @@ static void find_wish(struct rule_context *ctx, struct lacking *l, const struct 
 			return;
 		}
 	if (is_beside_gpu(ctx, nic)) {
-		l->wish = "it is below one PCIe switch with a GPU";
+		l->wish = "the NIC is below one PCIe switch with a GPU";
 		l->wish_fact = "pci.devices";
 	}
 }

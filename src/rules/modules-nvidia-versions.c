@@ -27,7 +27,7 @@ static bool check_loaded(struct rule_context *ctx)
 		     .observed = text_printf(ctx, "%s is loaded beside nvidia %s", m->version.value,
 					     driver),
 		     .expected = "all of one version",
-		     .remedy = "Reboot, if the files on disk have one version.",
+		     .remedy = "Reboot, which loads all modules from disk.",
 		     .activation = ACTIVATION_REBOOT,
 		     .evidence = { fact_path(ctx->arena, "modules.loaded", siblings[i], "version"),
 				   "driver.version" });

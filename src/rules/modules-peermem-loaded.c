@@ -377,6 +377,7 @@ static const struct rule modules_peermem_loaded_rules[] = {
 			"GPUDirect RDMA, unless DMA-BUF works.",
 		.remedy = "Upgrade the library.",
 		.activation = ACTIVATION_NEW_JOBS,
+		.in_image = true,
 		.reads =
 			"/sys/kernel/mm/memory_peers, the loaded modules, and the versions of NVSHMEM and NCCL on disk.",
 		.why = "The RDMA stack makes this folder, not nvidia-peermem, and newer stacks do not. nvidia-peermem works "

@@ -346,9 +346,9 @@ static void fail_other_symbols(struct rule_context *ctx, const struct log_subjec
 	     .expected = text_printf(ctx, OFA_DEFAULT " of kernel %s", kernel),
 	     .remedy = text_printf(
 		     ctx,
-		     "Let " OFA_DEFAULT
-		     " lead to the folder of kernel %s (install OFED for it if there is "
-		     "none). Then rebuild %s and load it: built before that, it is refused again.",
+		     "Make the link " OFA_DEFAULT
+		     " point to the folder of kernel %s (install OFED for it if there is "
+		     "none). Then rebuild %s and load it. A build before that is refused again.",
 		     kernel, module_written(ctx->arena, own->name.value)),
 	     .evidence = { fact, fact_path(ctx->arena, "software.items", symbols->path.value,
 					   "version") });
@@ -397,9 +397,9 @@ static void fail_refused(struct rule_context *ctx, const struct log_line *line,
 		     .expected = "RDMA modules with peer memory (OFED), or DMA-BUF",
 		     .remedy = text_printf(
 			     ctx,
-			     "Install MLNX_OFED or DOCA-OFED for kernel %s and build %s against it: the "
-			     "kernel's own RDMA modules have no peer memory, and to build it again does not "
-			     "help.%s",
+			     "Install MLNX_OFED or DOCA-OFED for kernel %s and build %s against it. Only "
+			     "building it again does not help: the kernel's own RDMA modules have no peer "
+			     "memory.%s",
 			     ctx->node->os.kernel.value,
 			     module_written(ctx->arena, own->name.value),
 			     has_old_gpus_alone(ctx->node)

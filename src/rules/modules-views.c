@@ -27,9 +27,9 @@ static void check_views(struct rule_context *ctx)
 	}
 	for_each(view, &node->modules.views)
 		FAIL_AS(ctx, severity, .subject = view->name.value,
-			.observed = text_printf(ctx, "libkmod: %s; /proc/modules: %s",
-						state_text(&view->libkmod),
-						state_text(&view->file)),
+			.observed =
+				text_printf(ctx, "libkmod says \"%s\", /proc/modules says \"%s\"",
+					    state_text(&view->libkmod), state_text(&view->file)),
 			.expected = "one answer",
 			.evidence = {
 				fact_path(ctx->arena, "modules.views", view->name.value, "libkmod"),

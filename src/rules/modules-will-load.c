@@ -54,6 +54,26 @@ static const char *lost_at_boot(struct rule_context *ctx, const char *name, bool
 	return lost && loaded ? text_printf(ctx, "After the next boot: %s", lost) : lost;
 }
 
+/* A rule about the module says the same with its reason, or asks to remove it. */
+static const struct {
+	const char *module, *rule;
+} reported[] = {
+	{ "nv_peer_mem", "modules/peermem-conflict" },
+	{ "nvidia_peermem", "modules/peermem-not-loaded" },
+	{ "nvidia_uvm", "modules/nvidia-uvm-not-loaded" },
+	{ "mlx5_core", "modules/mlx5-not-loaded" },
+	{ "mlx5_ib", "modules/mlx5-not-loaded" },
+	{ "gdrdrv", "modules/gdrdrv-not-loaded" },
+};
+
+static const char *reported_by(const char *module)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(reported); i++)
+		if (strcmp(reported[i].module, module) == 0)
+			return reported[i].rule;
+	return NULL;
+}
+
 static void check_one(struct rule_context *ctx, const char *name, const char **unknown,
 		      const char **fact)
 {
@@ -78,7 +98,7 @@ static void check_one(struct rule_context *ctx, const char *name, const char **u
 			loaded ? ". It is loaded now, and will not be after the next boot" : ""),
 		.expected = "files that the kernel takes",
 		.impact = lost_at_boot(ctx, name, loaded), .remedy = verdict.cure,
-		.evidence = { verdict.fact, "modules.loaded" });
+		.follows = reported_by(name), .evidence = { verdict.fact, "modules.loaded" });
 }
 
 /* Loaded, named for the boot, or needed by the devices that are there. */

@@ -48,9 +48,21 @@ static bool skip_meant_for_guest(struct rule_context *ctx, const struct pci_devi
 	return true;
 }
 
+/* Without nouveau the GPUs would have no driver. */
+static bool lacks_driver(const struct node *node)
+{
+	return was_read(node->modules.files) && is_known(node->os.kernel) &&
+	       !module_file_running(node, "nvidia");
+}
+
+#define DRIVER_FIRST                                                                       \
+	"Install the NVIDIA driver for this kernel first. Then blacklist nouveau: before " \
+	"that, the GPUs would have no driver."
+
 static void check_nouveau(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
+	const char *remedy = lacks_driver(node) ? DRIVER_FIRST : NULL;
 	const char *command = command_block(ctx, "blacklist-nouveau.conf",
 					    "blacklist nouveau\\noptions nouveau modeset=0\\n");
 	size_t bound = 0;
@@ -64,7 +76,8 @@ static void check_nouveau(struct rule_context *ctx)
 		if (skip_meant_for_guest(ctx, d))
 			continue;
 		FAIL(ctx, .subject = d->bdf.value, .observed = "bound to nouveau",
-		     .expected = "bound to nvidia", .command = command,
+		     .expected = "bound to nvidia", .remedy = remedy, .command = command,
+		     .then = THEN_IMAGE | THEN_REBOOT,
 		     .evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value, "driver"),
 				   "modules.loaded[nouveau].state" });
 	}
@@ -83,7 +96,8 @@ static void check_nouveau(struct rule_context *ctx)
 			.evidence = { "modules.loaded[nouveau].state" });
 	else
 		FAIL(ctx, .observed = "nouveau is loaded, and the NVIDIA driver is not",
-		     .expected = "nouveau not loaded", .command = command,
+		     .expected = "nouveau not loaded", .remedy = remedy, .command = command,
+		     .then = THEN_IMAGE | THEN_REBOOT,
 		     .evidence = { "modules.loaded[nouveau].state" });
 }
 
@@ -626,8 +640,7 @@ static const struct rule modules_rules[] = {
 		.severity = SEVERITY_WARN,
 		.needs_module = "gdrdrv",
 		.evaluate = check_gdrdrv,
-		.impact =
-			"GDRCopy does not work, nor does the CPU handler of IBGDA. DeepEP's guide for NVSHMEM up to 3.2.5 requires it.",
+		.impact = "GDRCopy does not work, nor does the CPU handler of IBGDA.",
 		.remedy = "Load gdrdrv, now and at boot.",
 		.fix = { "load-module", { "gdrdrv", "boot" } },
 		.activation = ACTIVATION_NOW,

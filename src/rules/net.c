@@ -452,7 +452,7 @@ static const struct rule net_rules[] = {
 		.profiles = PROFILE_RDMA_ANY | PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_hostname,
-		.impact = "Gloo, Ray and others give their peers 127.0.0.1: \"connectFullMesh "
+		.impact = "Gloo gives its peers 127.0.0.1: \"connectFullMesh "
 			  "failed\", remote=[127.0.0.1], or a hang at the start.",
 		.remedy =
 			"Give the host name the node's address in /etc/hosts (Debian writes 127.0.1.1 there). Or set "

@@ -190,7 +190,7 @@ static void check_redirect(struct rule_context *ctx)
 						     : SEVERITY_INFO,
 				.subject = port->bdf.value,
 				.observed = text_printf(
-					ctx, "%s%s", format_bits(ctx, acs->control.value),
+					ctx, "ACSCtl: %s%s", format_bits(ctx, acs->control.value),
 					ports.list[i].across
 						? ""
 						: " on a port of the CPU: copies pass the root "

@@ -129,10 +129,9 @@ static void fail_limited(struct rule_context *ctx, const struct link *link)
 			port->bdf.value, (double)port->link.speed_target_mts.value / 1000),
 		.expected = note ? NULL : "a limit that both ends support",
 		.remedy =
-			"Set the slot's link speed to Auto in the firmware setup. Look for a script or a udev "
-			"rule that writes Link Control 2 with setpci, and for \"retraining\" of this port in "
-			"the kernel log: the kernel limits a link that fails to train. If the limit was set "
-			"because of errors, check riser and cable.",
+			"Set the slot's link speed to Auto in the firmware setup, and remove a script or udev rule "
+			"that limits it with setpci. If the kernel log has \"retraining\" for this port, the "
+			"kernel has limited a link that failed: check riser and cable.",
 		.activation = ACTIVATION_REBOOT, .repaired_by = BY_FIRMWARE,
 		.evidence = { FACT(ctx, port, "link.speed_target_mts"),
 			      FACT(ctx, d, "link.speed_mts"), FACT(ctx, d, "link.speed_max_mts") });

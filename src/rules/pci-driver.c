@@ -73,10 +73,12 @@ static const char *remedy_of(struct rule_context *ctx, const struct pci_device *
 	if (!comes_after(node, bound, wanted->driver))
 		return text_printf(
 			ctx,
-			"%s came first. Add \"softdep %s pre: %s\" to a file in modprobe.d, or bind this "
-			"one function with driverctl set-override.",
+			"%s was loaded first and took the function. Add \"softdep %s pre: %s\" to a file in "
+			"modprobe.d. Or bind only this function with driverctl, which takes it from its "
+			"driver at once: no program may use it then.",
 			bound, bound, wanted->driver);
-	return "The setting is not in the initramfs. Only for this function, driverctl set-override does it too.";
+	return "The setting is not in the initramfs: rebuild that. Or bind only this function with driverctl, which takes "
+	       "it from its driver at once: no program may use it then.";
 }
 
 /* Another card of the model is bound as ids= says: then this one can be the host's on purpose. */
@@ -162,24 +164,26 @@ static void check_driver(struct rule_context *ctx)
 
 /* ---- its BARs ---- */
 
+#define NO_CONSOLE " this card's screen then shows no console, so have another way to log in."
+
 /* Holders of a frame buffer before the GPU's own driver is loaded, with their names in /proc/iomem. */
 static const struct frame_buffer {
 	const char *holder, *remedy;
 } frame_buffers[] = {
 	{ "efidrm", "Make other graphics the first display in the firmware setup. Or boot with "
-		    "initcall_blacklist=sysfb_init." },
+		    "initcall_blacklist=sysfb_init:" NO_CONSOLE },
 	{ "vesadrm", "Make other graphics the first display in the firmware setup. Or boot with "
-		     "initcall_blacklist=sysfb_init." },
+		     "initcall_blacklist=sysfb_init:" NO_CONSOLE },
 	{ "efifb", "Make other graphics the first display in the firmware setup. Or boot with "
-		   "video=efifb:off." },
+		   "video=efifb:off:" NO_CONSOLE },
 	{ "vesafb", "Make other graphics the first display in the firmware setup. Or boot with "
-		    "video=vesafb:off." },
+		    "video=vesafb:off:" NO_CONSOLE },
 	{ "BOOTFB", "Make other graphics the first display in the firmware setup. Or boot with "
-		    "initcall_blacklist=sysfb_init." },
+		    "initcall_blacklist=sysfb_init:" NO_CONSOLE },
 	{ "simplefb", "Make other graphics the first display in the firmware setup. Or boot with "
-		      "initcall_blacklist=sysfb_init." },
+		      "initcall_blacklist=sysfb_init:" NO_CONSOLE },
 	{ "simpledrm", "Make other graphics the first display in the firmware setup. Or boot with "
-		       "initcall_blacklist=sysfb_init." },
+		       "initcall_blacklist=sysfb_init:" NO_CONSOLE },
 };
 
 static const struct frame_buffer *frame_buffer_of(const struct pci_claim *claim)

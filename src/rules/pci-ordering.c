@@ -146,8 +146,8 @@ static void check_off(struct rule_context *ctx)
 		else
 			/* Measured with ConnectX. No source says whether EFA and others gain by it. */
 			FAIL_AS(ctx, severity_of(ctx, d), .subject = d->bdf.value,
-				.observed = "RlxdOrd-", .expected = "RlxdOrd+",
-				.evidence = { fact, "os.cpu_model" });
+				.observed = "relaxed ordering is off (RlxdOrd-)",
+				.expected = "RlxdOrd+", .evidence = { fact, "os.cpu_model" });
 	}
 }
 
@@ -192,9 +192,13 @@ static void fail_unsafe(struct rule_context *ctx, const struct pci_device *d,
 {
 	const char *fact = NULL, *user = user_of_ordering(ctx, &fact);
 	const char *place =
-		port ? text_printf(ctx, "RlxdOrd+ below the root port %s (8086:%04" PRIx64 ")",
-				   port->bdf.value, port->device_id.value)
-		     : text_printf(ctx, "RlxdOrd+ on %s", ctx->node->os.cpu_model.value);
+		port ? text_printf(
+			       ctx,
+			       "relaxed ordering is on (RlxdOrd+) below the root port %s (8086:%04" PRIx64
+			       ")",
+			       port->bdf.value, port->device_id.value)
+		     : text_printf(ctx, "relaxed ordering is on (RlxdOrd+) with %s",
+				   ctx->node->os.cpu_model.value);
 
 	if (user)
 		FAIL(ctx, .subject = d->bdf.value,

@@ -11,6 +11,7 @@
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/mmio-window.h"
+#include "query/names.h"
 #include "query/ports.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
@@ -476,8 +477,8 @@ static void check_affinity(struct rule_context *ctx)
 			FAIL_AS(ctx, several ? SEVERITY_WARN : SEVERITY_INFO,
 				.subject = d->bdf.value,
 				.observed = text_printf(
-					ctx, "the nearest NIC %s is on another NUMA node (SYS)",
-					nic->bdf.value),
+					ctx, "the nearest NIC, %s, is on another NUMA node (SYS)",
+					subject_name(ctx->node, nic->bdf.value, ctx->arena)),
 				.expected = several ? "a NIC below the same switch or host bridge"
 						    : NULL,
 				.evidence = { FACT(ctx, d, "parent"), FACT(ctx, nic, "parent"),

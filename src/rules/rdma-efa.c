@@ -119,8 +119,9 @@ static const struct rule rdma_efa_rules[] = {
 			"NCCL_GIN_TYPE (also in nccl.conf); the versions of NCCL and aws-ofi-nccl on disk; the "
 			"loaded modules efa and gdrdrv.",
 		.why = "EFA-GDA lets the GPU post work to the EFA device itself. It needs NCCL 2.31.2, aws-ofi-nccl "
-		       "1.21, the EFA driver " EFA_DRIVER ", GDRCopy " EFA_GDRCOPY
-		       " and PeerMappingOverride=1 (driver/peer-mapping-override). It works on the instance types "
+		       "1.21, libfabric 2.6.0, the EFA driver " EFA_DRIVER ", GDRCopy " EFA_GDRCOPY
+		       " and PeerMappingOverride=1 (driver/peer-mapping-override). The guide also sets "
+		       "NCCL_SYM_GIN_KERNELS_ENABLE=0. It works on the instance types "
 		       "P5en, P6-B200 and P6-B300, which is not checked here. Without NCCL_GIN_TYPE=5 NCCL uses the "
 		       "CPU proxy on EFA, and this is a note.",
 		.check =

@@ -80,6 +80,35 @@ static const char *gids_found(const struct rdma_device *d, const struct rdma_por
 	return "no GID: RoCE is switched off, or the GIDs belong to another network namespace";
 }
 
+#define LEAVE_OUT " If jobs do not need the port, leave it out of NCCL_IB_HCA."
+
+static const char *netdev_name(const struct rdma_port *p)
+{
+	for_each(g, &p->gids)
+		if (is_known(g->netdev))
+			return g->netdev.value;
+	return NULL;
+}
+
+static const char *command_gids(struct rule_context *ctx, const struct rdma_device *d,
+				const struct rdma_port *p)
+{
+	const char *netdev = netdev_name(p);
+
+	if (is_iwarp(d))
+		return NULL;
+	if (netdev)
+		return command_printf(ctx->arena, "sudo ip address add ADDRESS/BITS dev %s",
+				      netdev);
+	return p->gids.count || !is_known(d->bdf) || is_known(ctx->node->os.container)
+		       ? NULL
+		       : command_printf(ctx->arena,
+					"sudo devlink dev param set pci/%s name enable_roce value "
+					"true cmode driverinit\n"
+					"sudo devlink dev reload pci/%s",
+					d->bdf.value, d->bdf.value);
+}
+
 static const char *remedy_gids(struct rule_context *ctx, const struct rdma_device *d,
 			       const struct rdma_port *p)
 {
@@ -89,16 +118,16 @@ static const char *remedy_gids(struct rule_context *ctx, const struct rdma_devic
 			"Switch the port from iWARP to RoCE: set enable_iwarp to false and enable_roce to "
 			"true with devlink dev param set pci/%s.",
 			command_name(is_known(d->bdf) ? d->bdf.value : NULL, "BDF"));
-	for_each(g, &p->gids)
-		if (is_known(g->netdev))
-			return text_printf(
-				ctx,
-				"Give %s an IPv4 address (ip address add ADDRESS/BITS dev %s), "
-				"and configure it for the next boot. If jobs do not need %s, leave it out "
-				"of NCCL_IB_HCA.",
-				g->netdev.value, command_name(g->netdev.value, "INTERFACE"),
-				d->name.value);
-	return NULL;
+	if (netdev_name(p))
+		return "Give the port's interface an IPv4 address of the fabric, also for the next boot." LEAVE_OUT;
+	if (p->gids.count)
+		return NULL;
+	return is_known(ctx->node->os.container)
+		       ? "Give the container the port's network interface too: host network, or an SR-IOV or macvlan "
+			 "attachment of that port." LEAVE_OUT
+		       : "If the port's interface is in another network namespace, jobs there can use it. Otherwise "
+			 "switch RoCE on. The reload takes the interface down for some seconds and ends its RDMA "
+			 "connections: do not do it while you are logged in through it." LEAVE_OUT;
 }
 
 /* 169.254.0.0/16 does not route, as fe80:: does not, and NCCL uses it like any other address. */
@@ -170,6 +199,7 @@ static void check_no_rocev2(struct rule_context *ctx)
 								  purpose)
 						    : gids_found(d, p),
 				.remedy = remedy_gids(ctx, d, p),
+				.command = command_gids(ctx, d, p),
 				.expected = "a RoCE v2 GID of an IPv4 or a global IPv6 address",
 				.evidence = { port_fact(ctx->arena, d, p, "gids") });
 	}
@@ -366,23 +396,22 @@ static const struct rule rdma_gid_rules[] = {
 			  "error 12\", ibv_modify_qp errors 22, 19 or 110.",
 		.remedy =
 			"Give the port's network interface an IPv4 address, or a global IPv6 address. The kernel "
-			"then adds the GID. If the port has no GID, switch RoCE on: devlink dev param set "
-			"pci/BDF name enable_roce value true cmode driverinit, then devlink dev reload pci/BDF. "
-			"If jobs do not need the port, leave it out of NCCL_IB_HCA.",
+			"then adds the GID." LEAVE_OUT,
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"gids, gid_attrs/types and gid_attrs/ndevs of every active Ethernet port; NCCL_IB_HCA "
 			"and NVSHMEM_HCA_LIST.",
 		.why = "RoCE v2 sends from the IP address of a GID. Link-local GIDs do not route. RoCE v1 does not "
 		       "leave the Ethernet segment. iWARP runs over TCP and has no such addresses; an Intel NIC with "
-		       "iWARP can be set to RoCE with the same devlink parameter. An address in 169.254.0.0/16 is a "
+		       "iWARP can be set to RoCE (devlink: enable_iwarp false, enable_roce true, cmode runtime). An address in 169.254.0.0/16 is a "
 		       "warning, because a cable may join two nodes. The finding is a note for NICs that are not next "
 		       "to the GPUs, while others have such a GID.",
 		.check = "show_gids; or grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/* "
 			 "2>/dev/null",
 		.sources =
 			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband; "
-			"drivers/infiniband/core/roce_gid_mgmt.c; Documentation/networking/devlink/devlink-params.rst and mlx5.rst\n"
+			"drivers/infiniband/core/roce_gid_mgmt.c; Documentation/networking/devlink/devlink-params.rst, mlx5.rst "
+			"and ice.rst\n"
 			"NCCL 2.30.7: src/transport/net_ib/connect.cc, ncclIbGetGidIndex()\n"
 			"github.com/NVIDIA/nccl issue 622",
 	},

@@ -169,7 +169,7 @@ static const struct rule rdma_guid_rules[] = {
 			"InfiniBand, ip link set PF vf N mac ADDRESS on Ethernet. Then unbind its driver and bind it again, or create "
 			"the pod again.",
 		.repaired_by = BY_HOST,
-		.activation = ACTIVATION_RELOAD,
+		.activation = ACTIVATION_NOW,
 		.reads =
 			"node_guid of ConnectX devices with an active port, and on nodes of Kubernetes of idle virtual functions; "
 			"GID 0 of InfiniBand ports.",

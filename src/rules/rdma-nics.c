@@ -83,6 +83,10 @@ static const struct rdma_device *unplaced(const struct node *node)
 	return NULL;
 }
 
+#define RELOADS                                                                         \
+	"The reload takes the NIC's interface down for some seconds and ends its RDMA " \
+	"connections: do not do it while you are logged in through it."
+
 static void fail_bound(struct rule_context *ctx, const struct pci_device *nic, const char *fact)
 {
 	const char *bdf = nic->bdf.value;
@@ -95,10 +99,9 @@ static void fail_bound(struct rule_context *ctx, const struct pci_device *nic, c
 			 : "it has the driver mlx5_core and no RDMA device",
 	     .expected = "an entry in /sys/class/infiniband",
 	     .remedy =
-		     off ? "Switch RDMA on (of a sub-function the parameter is enable_rdma)."
+		     off ? "Switch RDMA on (of a sub-function the parameter is enable_rdma). " RELOADS
 			 : "Read what mlx5_core logged about the NIC. If enable_rdma is false, switch it on. Then "
-			   "reload the device. That takes its interface down for some seconds: do not do it "
-			   "while you are logged in through it.",
+			   "reload the device. " RELOADS,
 	     .command =
 		     off ? command_printf(
 				   ctx->arena,
@@ -140,7 +143,15 @@ static void check_nic(struct rule_context *ctx, const struct pci_device *nic, si
 	else if (is_absent(nic->driver) && has_working_peer(ctx->node, nic))
 		FAIL(ctx, .subject = nic->bdf.value,
 		     .observed = "it has no driver; NICs of the same model have RDMA devices",
-		     .expected = "mlx5_core", .evidence = { fact });
+		     .expected = "mlx5_core",
+		     .remedy =
+			     "Read what the kernel logged about the NIC. Then bind it to mlx5_core.",
+		     .command = command_printf(
+			     ctx->arena,
+			     "sudo dmesg | grep %s\n"
+			     "echo %s | sudo tee /sys/bus/pci/drivers/mlx5_core/bind",
+			     nic->bdf.value, nic->bdf.value),
+		     .evidence = { fact });
 	/* A NIC without such a module belongs to another driver: vfio-pci, or an old mlx4. */
 }
 
@@ -466,8 +477,8 @@ static const struct rule rdma_nics_rules[] = {
 		.needs_running = true,
 		.impact = "GPUs next to it use another NIC. Jobs that name it do not start.",
 		.remedy =
-			"Look in the kernel log for messages of mlx5_core about BDF. Then unbind and bind the function, "
-			"or reset the NIC. If devlink dev param show pci/BDF name enable_rdma says false, switch it on.",
+			"Read what mlx5_core logged about the NIC. If its parameter enable_rdma is false, switch it on "
+			"with devlink. Then reload the device. " RELOADS,
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/mlx5-not-loaded" },
 		.reads =
@@ -499,7 +510,8 @@ static const struct rule rdma_nics_rules[] = {
 		       "their firmware is released at other times. A virtual function has its parent's firmware. No "
 		       "source says that a mix must fail. It is the first difference to remove.",
 		.check = "grep . /sys/class/infiniband/*/{hca_type,board_id,fw_ver}",
-		.cost = "An update of firmware, and a reset of the NIC.",
+		.cost = "The NIC is reset: its connections end, also those of administrators.",
+		.is_risk = true,
 		.sources =
 			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (fw_ver, board_id)\n"
 			"NVIDIA Firmware Tools (MFT) documentation: mlxup, flint",
@@ -572,7 +584,8 @@ static const struct rule rdma_nics_rules[] = {
 		       "and DeepEP before " DEEPEP_ATOMIC_SAFE
 		       " registers its window so. Later ones ask for strict ordering.",
 		.check = "mlxconfig -d BDF query PCI_ATOMIC_MODE",
-		.cost = "A change of firmware settings, and a reset of the NIC.",
+		.cost = "The NIC is reset: its connections end, also those of administrators.",
+		.is_risk = true,
 		.sources =
 			"NVSHMEM 3.5.1: src/modules/transport/common/transport_mlx5_common.cpp, "
 			"nvshmemt_ib_common_check_nic_ext_atomic_support()\n"

@@ -313,8 +313,8 @@ static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *
 	if (has_index && number >= p->pkeys.count)
 		FAIL(ctx, .subject = subject,
 		     .observed = text_printf(
-			     ctx, "NCCL_IB_PKEY is index %" PRIu64 "; %u entries are set", number,
-			     p->pkeys.count),
+			     ctx, "NCCL_IB_PKEY is index %" PRIu64 "; the table has %u entr%s",
+			     number, p->pkeys.count, p->pkeys.count == 1 ? "y" : "ies"),
 		     .expected = "the index of an entry", .evidence = { fact, index.fact });
 	else if (set && !member)
 		FAIL(ctx, .subject = subject,
@@ -385,7 +385,7 @@ static const struct rule rdma_ports_rules[] = {
 		       "it may still configure the port, so that is a warning. Ethernet ports need none.",
 		.check = "ibstat; sminfo",
 		.sources =
-			"InfiniBand Architecture Specification volume 1, 14.3 (PortState)\n"
+			"MLNX_OFED 5.3-1.0.0.1 documentation: OpenSM (one subnet manager must run for each subnet)\n"
 			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (state, sm_lid)",
 	},
 	{
@@ -408,8 +408,7 @@ static const struct rule rdma_ports_rules[] = {
 		.check = "perfquery -x; or grep . "
 			 "/sys/class/infiniband/*/ports/*/counters/link_downed",
 		.sources =
-			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (counters)\n"
-			"InfiniBand Architecture Specification volume 1, 16.1.3.5 (PortCounters)",
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (counters)",
 	},
 	{
 		.id = "rdma/link-layer-mixed",
@@ -450,7 +449,8 @@ static const struct rule rdma_ports_rules[] = {
 		       "setting that it was sold with. A port is wrong if the configuration expects InfiniBand, or if "
 		       "most ports of the same model are InfiniBand.",
 		.check = "ibv_devinfo | grep link_layer; mlxconfig -d BDF query LINK_TYPE_P1",
-		.cost = "A change of firmware settings, and a reset of the NIC.",
+		.cost = "The NIC is reset: its connections end, also those of administrators.",
+		.is_risk = true,
 		.sources =
 			"NVIDIA Firmware Tools (MFT) 4.34.1: Using mlxconfig (LINK_TYPE_P1)\n"
 			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband (link_layer)",
@@ -477,7 +477,7 @@ static const struct rule rdma_ports_rules[] = {
 		       "index is compared with the number of entries that are set.",
 		.check = "grep . /sys/class/infiniband/*/ports/*/pkeys/[0-7]",
 		.sources =
-			"InfiniBand Architecture Specification volume 1, 10.9 (partitioning)\n"
+			"NVIDIA WinOF-2 3.10.52010: InfiniBand Network, PKey Membership Types\n"
 			"NCCL 2.30.7: src/transport/net_ib/connect.cc, NCCL_PARAM(IbPkey)\n"
 			"UCX 9466d10 (2026-08-21): src/uct/ib/base/ib_iface.c, uct_ib_iface_init_pkey(); github.com/NVIDIA/nvshmem issue 82\n"
 			"NCCL user guide (read in November 2026): Environment Variables, NCCL_IB_PKEY_VALUE",

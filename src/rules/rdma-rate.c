@@ -72,12 +72,12 @@ static bool check_pcie(struct rule_context *ctx, const struct rdma_device *d,
 	    pcie_mbps(&function->link) >= p->rate_mbps.value - p->rate_mbps.value / 10)
 		return false;
 	NOTE(ctx, .subject = port_name(ctx->arena, d, p),
-	     .observed = text_printf(ctx,
-				     "the port has %s, the PCIe link of %s carries %s (x%" PRIu64
-				     " at %" PRIu64 " MT/s)",
-				     rate_text(ctx, p->rate_mbps.value), d->bdf.value,
-				     rate_text(ctx, pcie_mbps(&function->link)),
-				     function->link.width.value, function->link.speed_mts.value),
+	     .observed = text_printf(
+		     ctx,
+		     "the port has %s, the PCIe link of the NIC carries %s (x%" PRIu64
+		     " at %g GT/s)",
+		     rate_text(ctx, p->rate_mbps.value), rate_text(ctx, pcie_mbps(&function->link)),
+		     function->link.width.value, (double)function->link.speed_mts.value / 1000),
 	     .evidence = { port_fact(ctx->arena, d, p, "rate_mbps"),
 			   fact_path(ctx->arena, "pci.devices", d->bdf.value, "link.speed_mts") });
 	return true;

@@ -199,7 +199,8 @@ static const struct rule rdma_roce_rules[] = {
 		       "for InfiniBand, where the subnet manager decides, for NICs that are not next to the GPUs, and "
 		       "if no RDMA profile is asked for.",
 		.check = "ibv_devinfo | grep active_mtu; ip link",
-		.cost = "Switches and peers must accept frames of that size.",
+		.cost = "Switches and peers must accept frames of that size, or connections fail.",
+		.is_risk = true,
 		.sources =
 			"Linux 6.1.192: include/rdma/ib_addr.h, iboe_get_mtu()\n"
 			"NCCL 2.30.7: src/transport/net_ib/gdaki/gin_host_gdaki.cc, gdakiConnectQp()\n"

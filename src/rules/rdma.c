@@ -179,28 +179,33 @@ static const char *reason_down(struct rule_context *ctx, const struct rdma_devic
 		       : "; no problem if this NIC, which is not near a GPU, has no cable on purpose";
 }
 
-static const char *remedy_disabled(struct rule_context *ctx, const struct rdma_port *p)
+static bool is_disabled(const struct rdma_port *p)
 {
-	const char *name = NULL;
-
-	if (!port_is_ethernet(p))
-		return "Enable the port (with ibportstate on InfiniBand). Then check cable and transceiver.";
-	for_each(g, &p->gids)
-		if (!name && is_known(g->netdev))
-			name = g->netdev.value;
-	return text_printf(
-		ctx,
-		"Enable the port (ip link set %s up), also for the next boot. Then check cable "
-		"and transceiver.",
-		command_name(name, "INTERFACE"));
+	return p->state.value != RDMA_PORT_INIT && str_is(p->physical_state, "Disabled");
 }
 
-static const char *remedy_down(struct rule_context *ctx, const struct rdma_port *p)
+/* Returns the command that enables an Ethernet port, or NULL. */
+static const char *command_enable(struct rule_context *ctx, const struct rdma_port *p)
+{
+	if (!is_disabled(p) || !port_is_ethernet(p))
+		return NULL;
+	for_each(g, &p->gids)
+		if (is_known(g->netdev))
+			return command_printf(ctx->arena, "sudo ip link set %s up",
+					      g->netdev.value);
+	return NULL;
+}
+
+static const char *remedy_down(const struct rdma_port *p)
 {
 	if (p->state.value == RDMA_PORT_INIT)
 		return "Start a subnet manager on the fabric, or find out why it does not configure this port.";
-	if (str_is(p->physical_state, "Disabled"))
-		return remedy_disabled(ctx, p);
+	if (is_disabled(p))
+		return port_is_ethernet(p)
+			       ? "Enable the port's interface, also for the next boot. Then check cable and "
+				 "transceiver."
+			       : "Enable the port (with ibportstate on InfiniBand). Then check cable and "
+				 "transceiver.";
 	if (str_is(p->physical_state, "Polling"))
 		return "The port finds no link partner. Check the cable at both ends, and whether the switch port is "
 		       "enabled.";
@@ -224,8 +229,8 @@ static void check_down(struct rule_context *ctx, const struct rdma_device *d,
 	else
 		FAIL_AS(ctx, severity_down(ctx, d), .subject = subject,
 			.observed = text_printf(ctx, "%s%s", state, reason_down(ctx, d)),
-			.expected = "ACTIVE", .remedy = remedy_down(ctx, p),
-			.evidence = { fact, physical });
+			.expected = "ACTIVE", .remedy = remedy_down(p),
+			.command = command_enable(ctx, p), .evidence = { fact, physical });
 }
 
 /* A bond of both ports of a NIC is active while one of them is. */
@@ -373,7 +378,7 @@ static void check_unsupported(struct rule_context *ctx)
 /* NVSHMEM reads NVSHMEM_HCA_PREFIX from this release on. */
 #define NVSHMEM_HCA_PREFIX_SINCE "3.4.5"
 /* NVSHMEM takes all names but those with "smi" from this release on; before, those with "mlx5" only. */
-#define NVSHMEM_TAKES_ALL "3.6"
+#define NVSHMEM_TAKES_ALL "3.5.19"
 
 /* A device's name has this part, or must not have it. */
 struct name_filter {
@@ -512,7 +517,7 @@ static void check_dmabuf_versions(struct rule_context *ctx, bool peermem)
 		 (version_compare(node->os.kernel.value, KERNEL_DMABUF) >= 0 || has_ofed(node)))
 		PASS(ctx,
 		     .observed =
-			     "this kernel registers DMA-BUFs by its version; the device was not asked",
+			     "kernel and driver are new enough for DMA-BUF; the RDMA device was not asked",
 		     .evidence = { "os.kernel", "driver.flavour" });
 	else if (peermem)
 		NOTE(ctx,
@@ -697,9 +702,10 @@ static const struct rule rdma_rules[] = {
 		       "An IPoIB interface may be down. A bond of a NIC's two ports is one RDMA device, which stays "
 		       "ACTIVE with one of them.",
 		.check = "ibv_devinfo | grep -E 'hca_id|state'",
-		.sources = "InfiniBand Architecture Specification volume 1, 14.2.5.6 (PortState)\n"
-			   "Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband\n"
-			   "github.com/NVIDIA/nccl issue 1935; github.com/openucx/ucx pull 5401",
+		.sources =
+			"NCCL 2.30.7: src/transport/net_ib/init.cc, ncclIbInitDevices() (leaves out ports that are not active)\n"
+			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband\n"
+			"github.com/NVIDIA/nccl issue 1935; github.com/openucx/ucx pull 5401",
 	},
 	{
 		.id = "rdma/nic-unsupported-for-ibgda",
@@ -733,7 +739,7 @@ static const struct rule rdma_rules[] = {
 		.evaluate = check_renamed,
 		.impact = "IBGDA skips the device: \"device ... is not supported\".",
 		.remedy =
-			"Name the devices mlx5_N again (a udev rule with NAME_FALLBACK, or rdma dev set NAME name "
+			"Name the devices mlx5_N again (a udev rule with NAME_KERNEL, or rdma dev set NAME name "
 			"mlx5_N). Or set NVSHMEM_HCA_PREFIX, or use NVSHMEM " NVSHMEM_TAKES_ALL
 			" or later.",
 		.activation = ACTIVATION_REBOOT,
@@ -741,14 +747,15 @@ static const struct rule rdma_rules[] = {
 			"The names of RDMA devices with the driver mlx5_core; NVSHMEM_HCA_PREFIX; NVSHMEM on disk.",
 		.why = "NVSHMEM before " NVSHMEM_TAKES_ALL
 		       " accepts a device only if its name contains NVSHMEM_HCA_PREFIX, by default \"mlx5\". From "
-		       "3.6 on the default is \"^smi\": every name that does not contain \"smi\". The manual still "
-		       "says \"mlx5\". rdma-core's udev rules can name devices ibp... or rocep...",
+		       "then on the variable accepts ^, and the default is \"^smi\": every name that does not contain \"smi\". "
+		       "rdma-core's udev rules can name devices ibp... or rocep...",
 		.check = "ls /sys/class/infiniband",
 		.sources =
 			"NVSHMEM 3.5.1: src/modules/transport/ibgda/ibgda.cpp, env_defs.h\n"
+			"NVSHMEM 1bae7ad (3.7.0): changelog, 3.5.19 (NVSHMEM_HCA_PREFIX)\n"
 			"NVSHMEM 3.6.8: src/modules/transport/common/env_defs.h and transport_ib_common.cpp, "
 			"nvshmemt_check_hca_prefix()\n"
-			"rdma-core 64: kernel-boot/rdma-persistent-naming.rules",
+			"rdma-core 64: kernel-boot/rdma-persistent-naming.rules (NAME_KERNEL)",
 	},
 	{
 		.id = "rdma/dmabuf-unsupported",

@@ -102,11 +102,15 @@ static const char *default_remedy(struct rule_context *ctx, const struct service
 static void fail(struct rule_context *ctx, const struct daemon *daemon, const struct service *s)
 {
 	struct service_cause cause = service_find_cause(ctx->arena, ctx->node, s);
+	const struct service_line *word = service_last_word(s);
 
 	FAIL_AS(ctx, daemon->severity, .subject = s->unit.value,
 		.observed = full_text(ctx, s, &cause), .expected = "active",
 		.impact = daemon->impact,
 		.remedy = cause.remedy ? cause.remedy : default_remedy(ctx, s),
+		.follows = word && strstr(word->text.value, "gres.conf") ? "services/gres-conf"
+									 : NULL,
+		.follows_any = true,
 		.evidence = { fact_path(ctx->arena, "services.units", s->unit.value, "active"),
 			      cause.fact });
 }

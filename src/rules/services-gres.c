@@ -199,7 +199,8 @@ static void set_shortage(struct rule_context *ctx, const struct reference *gres,
 			 uint64_t missing, struct fault *fault)
 {
 	fault->severity = SEVERITY_ERR;
-	fault->observed = text_printf(ctx, "%s has Gres=%s; here are %" PRIu64 " fewer GPUs%s%.*s",
+	fault->observed = text_printf(ctx,
+				      "%s has Gres=%s; gres.conf has %" PRIu64 " fewer GPUs%s%.*s",
 				      reference_place(ctx->arena, gres), gres->name.value, missing,
 				      type.n ? " of the type " : "", SPAN_FMT(type));
 	fault->expected = "as many GPUs in gres.conf as in slurm.conf";
@@ -232,7 +233,7 @@ static bool find_difference(struct rule_context *ctx, const struct gres *gres,
 	if (!asked || total <= asked)
 		return false;
 	fault->severity = SEVERITY_WARN;
-	fault->observed = text_printf(ctx, "%s has Gres=%s; here are %" PRIu64 " GPUs",
+	fault->observed = text_printf(ctx, "%s has Gres=%s; gres.conf has %" PRIu64 " GPUs",
 				      reference_place(ctx->arena, wanted), wanted->name.value,
 				      total);
 	fault->expected = "as many GPUs in gres.conf as in slurm.conf";

@@ -92,9 +92,9 @@ static const struct rule services_imex_rules[] = {
 		.evaluate = check_beside,
 		.impact =
 			"The IMEX daemons of compute domains do not start. Pods that ask for a channel stay pending.",
-		.remedy =
-			"Disable the host's service: systemctl disable --now nvidia-imex, then systemctl mask nvidia-imex.",
-		.command = "systemctl disable --now nvidia-imex\nsystemctl mask nvidia-imex",
+		.remedy = "Disable and mask the host's service, so that nothing starts it.",
+		.command = "sudo systemctl disable --now nvidia-imex\n"
+			   "sudo systemctl mask nvidia-imex",
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"The kubelet's plugins (compute-domain.nvidia.com), the nvidia-imex service, and " IMEX_SOCKET_KEY

@@ -41,8 +41,20 @@ static bool is_gpu_plugin(const struct reference *r)
 	return str_is(r->role, SLURM_GPU_PLUGIN);
 }
 
+/* One that a key of slurm.conf selects. */
+static bool is_plugin(const struct reference *r)
+{
+	return !is_gpu_plugin(r) && str_starts(r->role, SLURM_PLUGIN);
+}
+
 static const char *what_breaks(struct rule_context *ctx, const struct reference *r)
 {
+	if (str_is(r->role, SLURM_PLUGIN "MpiDefault"))
+		return "slurmd does not start, or srun fails: \"MPI: Cannot create context\".";
+	if (str_is(r->role, SLURM_PLUGIN SLURM_SELECT))
+		return "slurmctld, and slurmd before 24.11, do not start: \"Can't find plugin for select\".";
+	if (is_plugin(r))
+		return "slurmd does not start: \"cannot create ... context\".";
 	if (is_gpu_plugin(r))
 		return "slurmd does not start: \"cannot create gpu context for gpu/nvml\". If it was built without "
 		       "NVML, it starts and finds no GPU, and the node is drained.";
@@ -65,6 +77,12 @@ static const char *what_breaks(struct rule_context *ctx, const struct reference 
 
 static const char *remedy(struct rule_context *ctx, const struct reference *r)
 {
+	if (is_plugin(r))
+		return text_printf(
+			ctx,
+			"Install the plugin in the version of slurmd, or correct %s= in slurm.conf: releases "
+			"drop plugins (select/cons_res in 23.11). Then systemctl restart slurmd.",
+			r->role.value + strlen(SLURM_PLUGIN));
 	if (known_is(r->kind, REFERENCE_LIBRARY) && has_soname(ctx->node))
 		return "Link libnvidia-ml.so.1 as " LIBRARY
 		       " in its folder, run ldconfig, then systemctl restart slurmd. Or set AutoDetect=nvidia with Slurm "
@@ -100,7 +118,7 @@ static void check_gres(struct rule_context *ctx)
 	static const struct reference_check check = {
 		.format = REFERENCE_GRES,
 		.none = "neither gres.conf nor slurm.conf",
-		.expected = "devices, cores and libraries that this node has",
+		.expected = "devices, cores, libraries and plugins that this node has",
 		.counts = counts,
 		.grade = grade,
 		.remedy = remedy,
@@ -342,8 +360,8 @@ static const struct rule services_slurm_rules[] = {
 
 	{
 		.id = "services/gres-conf",
-		.title = "Slurm drains the node or does not start: its files name devices that "
-			 "are not here",
+		.title = "Slurm drains the node or does not start: its files name devices or "
+			 "plugins that are not here",
 		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
@@ -356,18 +374,20 @@ static const struct rule services_slurm_rules[] = {
 		.reads =
 			"File=, Cores= and AutoDetect= of this node's lines in gres.conf (/etc/slurm, "
 			"/etc/slurm-llnl, the cache of a configless slurmd). Gres= and RealMemory= of this node in "
-			"slurm.conf, PluginDir= and gpu_nvml.so. /dev, the number of processors, the GPUs, the memory, and "
+			"slurm.conf, PluginDir= and gpu_nvml.so, and the plugins that TaskPlugin, SelectType, ProctrackType, "
+			"JobAcctGatherType, AuthType, CredType, SwitchType and MpiDefault select. /dev, the number of processors, the GPUs, the memory, and "
 			"where the dynamic loader finds " LIBRARY ".",
 		.why = "slurmd waits 20 seconds for each device file and then ends. With AutoDetect=nvml it opens the "
 		       "library by name. If that fails, it continues without GPUs. It also needs its plugin "
 		       "gpu_nvml.so, which packages leave out or have apart. Where PluginDir is not set, the plugin is "
-		       "looked for beside gpu_generic.so. Cores are compared with the number of "
+		       "looked for beside gpu_generic.so. Packages have plugins apart too (MPI), and releases drop some: "
+		       "select/cons_res in 23.11, task/cray_aries in 24.05. Cores are compared with the number of "
 		       "logical processors, which is the most that there can be. Files that Include names, and values of "
 		       "NodeName=DEFAULT, are not read.",
 		.check =
 			"slurmd -G; ls -l $(grep -o 'File=[^ ]*' /etc/slurm/gres.conf | cut -d= -f2)",
 		.sources =
-			"Slurm 26.05: src/interfaces/gres.c, src/interfaces/gpu.c, src/common/plugin.c, "
+			"Slurm 26.05: src/interfaces/gres.c, gpu.c, task.c, mpi.c, switch.c, src/common/plugin.c, src/slurmd/slurmd/slurmd.c, "
 			"src/common/read_config.c (_is_valid_path); gres.conf(5)",
 	},
 };

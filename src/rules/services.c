@@ -265,7 +265,7 @@ static void fail_version(struct rule_context *ctx, const struct software_item *f
 			     : text_printf(
 				       ctx,
 				       "Install nvidia-fabricmanager %s. Pin it and the driver package together, so that "
-				       "neither is upgraded alone. Then restart fabric manager.",
+				       "neither is upgraded alone. Then restart fabric manager while no process uses the GPUs.",
 				       node->driver.version.value),
 	     .command = upgraded ? NULL : "sudo systemctl restart nvidia-fabricmanager",
 	     .activation = upgraded ? ACTIVATION_REBOOT : ACTIVATION_RESTART,
@@ -326,8 +326,8 @@ static bool check_fatal_sxids(struct rule_context *ctx)
 		FAIL(ctx, .subject = line->pattern.value, .observed = text,
 		     .expected = "no fatal error of an NVSwitch",
 		     .remedy =
-			     "Drain the node and reset all GPUs and NVSwitches (nvidia-smi -r), or reboot. If the "
-			     "error returns, have the board replaced.",
+			     "Reset all GPUs and NVSwitches while no job runs, or reboot. If the error returns, "
+			     "have the board replaced.",
 		     .command = command_reset_gpus(ctx->arena, ctx->node),
 		     .evidence = {
 			     fact_path(ctx->arena, "log.lines", line->pattern.value, "last"),
@@ -406,9 +406,10 @@ static void check_restarted(struct rule_context *ctx)
 		FAIL(ctx,
 		     .observed = text_printf(
 			     ctx,
-			     "started %s after a process that still has GPUs open, %s after the boot",
-			     format_duration(ctx, s->started_ms.value - since.value),
-			     format_duration(ctx, s->started_ms.value)),
+			     "fabric manager was started %s after the boot; a process that still has GPUs "
+			     "open began %s before that",
+			     format_duration(ctx, s->started_ms.value),
+			     format_duration(ctx, s->started_ms.value - since.value)),
 		     .expected = "fabric manager started before any process opens a GPU",
 		     .command = command_reset_gpus(ctx->arena, ctx->node),
 		     .evidence = { started, held });
@@ -427,8 +428,8 @@ static const struct rule services_rules[] = {
 			"NCCL fails on more than two GPUs: \"nvls.cc: Cuda failure 'invalid argument'\" "
 			"or CUDA error 401.",
 		.remedy =
-			"Stop all processes that have GPUs open and fabric manager, and reset all GPUs (nvidia-smi -r). Then start fabric "
-			"manager, then the rest. Or reboot. Until then set NCCL_NVLS_ENABLE=0.",
+			"End all programs that use the GPUs. Stop fabric manager, reset all GPUs and start fabric manager "
+			"again; or reboot. Until then set NCCL_NVLS_ENABLE=0 in jobs.",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
@@ -526,8 +527,8 @@ static const struct rule services_rules[] = {
 			"Multicast (NVLS) and fabric memory fail with CUDA error 401, NCCL with "
 			"an unhandled CUDA error. After a fatal error of a switch all traffic through it fails.",
 		.remedy =
-			"Stop all processes that have GPUs open and fabric manager, and reset all GPUs (nvidia-smi -r). Then start fabric "
-			"manager, then the rest. Or reboot. Until then set NCCL_NVLS_ENABLE=0 and NVSHMEM_DISABLE_NVLS=1. "
+			"End all programs that use the GPUs. Stop fabric manager, reset all GPUs and start fabric manager "
+			"again; or reboot. Until then set NCCL_NVLS_ENABLE=0 and NVSHMEM_DISABLE_NVLS=1 in jobs. "
 			"Keep needrestart and unattended upgrades from restarting fabric manager.",
 		.action = ACTION_RESET_GPU,
 		.activation = ACTIVATION_REBOOT,
@@ -538,10 +539,12 @@ static const struct rule services_rules[] = {
 		.why = "The driver registers with the fabric once. A fabric manager that is restarted under running GPUs "
 		       "makes a new fabric. The line stays in the log after the reset that repaired it.",
 		.check = "dmesg | grep -E 'FABRIC|SXid'; nvidia-smi -q | grep -A3 Fabric",
-		.sources = "github.com/NVIDIA/nvshmem issue 40\n"
-			   "open-gpu-kernel-modules 595.45.04: "
-			   "src/nvidia/src/kernel/mem_mgr/mem_multicast_fabric.c\n" FM_GUIDE
-			   "2.3 (March 2025): NVSwitch SXid Errors",
+		.sources =
+			"github.com/NVIDIA/nvshmem issue 40\n"
+			"open-gpu-kernel-modules 595.45.04: "
+			"src/nvidia/src/kernel/mem_mgr/mem_multicast_fabric.c, "
+			"src/common/sdk/nvidia/inc/nvstatuscodes.h (NV_ERR_FABRIC_STATE_OUT_OF_SYNC)\n" FM_GUIDE
+			"2.3 (March 2025): NVSwitch SXid Errors",
 	},
 };
 

@@ -64,8 +64,9 @@ struct search {
 	const struct software_item *toolkit; /* the same of what is no wheel */
 	const struct gpu_model *model;	     /* that it does not fit */
 	size_t releases;
-	bool other_fits; /* some toolkit fits all GPUs */
-	bool unknown;	 /* a GPU is not in the table */
+	bool other_fits;		    /* some toolkit fits all GPUs */
+	bool unknown;			    /* a GPU is not in the table */
+	const struct software_item *unread; /* whose release is not known */
 };
 
 static void look_at(const struct node *node, const struct software_item *item, struct search *s)
@@ -73,8 +74,11 @@ static void look_at(const struct node *node, const struct software_item *item, s
 	const struct gpu_model *against = NULL;
 	struct release release;
 
-	if (!read_release(item, &release))
+	if (!read_release(item, &release)) {
+		if (str_is(item->name, "cuda") || str_is(item->name, "libcudart"))
+			s->unread = item;
 		return;
+	}
 	s->releases++;
 	for_each(d, &node->pci.devices) {
 		const struct gpu_model *model = pci_is_gpu(d) ? gpu_model(d) : NULL;
@@ -129,6 +133,12 @@ static void check_cuda(struct rule_context *ctx)
 		UNKNOWN(ctx, .severity = SEVERITY_INFO, .graded = true,
 			.observed = "a GPU is not in the table of models",
 			.evidence = { "pci.devices" });
+	/* One toolkit that fits is enough. */
+	else if (s.unread && !s.other_fits)
+		UNKNOWN(ctx, .severity = SEVERITY_INFO, .graded = true,
+			.subject = s.unread->path.value, .observed = "its release is not known",
+			.evidence = { fact_path(ctx->arena, "software.items", s.unread->path.value,
+						"version") });
 	else if (s.releases)
 		PASS(ctx, .evidence = { "software.items", "pci.devices" });
 	else

@@ -198,9 +198,9 @@ static void fail_one(struct rule_context *ctx, const struct opened_library *o,
 			.evidence = { fact });
 	else
 		FAIL_AS(ctx, severity_of(ctx, o, use), .subject = path, .impact = use->effect,
-			.observed = text_printf(ctx, "%s%s needs %s, which %s does not define",
+			.observed = text_printf(ctx, "%s%sneeds %s, which %s does not define",
 						own ? "" : v->needed_by.value,
-						own ? "" : ", which it loads,", v->version.value,
+						own ? "" : ", which it loads, ", v->version.value,
 						v->library.value),
 			.expected = text_printf(ctx, "%s with %s", span_base_name(v->library.value),
 						v->version.value),

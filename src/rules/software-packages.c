@@ -161,7 +161,8 @@ static const struct rule software_packages_rules[] = {
 			"Its modules are not built, its service is not set up, or its files are of two versions. "
 			"Further updates stop too.",
 		.remedy =
-			"Run dpkg --configure -a, then apt-get -f install. The first error of their output is the cause.",
+			"Run dpkg --configure -a, then apt-get -f install, and read what it would remove before you confirm. The "
+			"first error of their output is the cause.",
 		.command = "sudo dpkg --configure -a\nsudo apt-get -f install",
 		.activation = ACTIVATION_NOW,
 		.reads =

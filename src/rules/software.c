@@ -448,7 +448,9 @@ static const struct rule software_rules[] = {
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_nccl,
-		.impact = "DeepEP 2 does not start: \"NCCL GIN is unavailable\".",
+		.impact =
+			"DeepEP 2 does not build with it, or does not start: \"Invalid NCCL versions\", \"NCCL compile-time "
+			"and runtime versions must be the same\".",
 		.remedy = "Install NCCL " DEEPEP_NCCL " or later in DeepEP's environment.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.in_image = true,
@@ -460,8 +462,8 @@ static const struct rule software_rules[] = {
 		.check = "python3 -m pip show nvidia-nccl-cu13; python3 -c 'import torch; "
 			 "print(torch.cuda.nccl.version())'",
 		.sources =
-			"github.com/deepseek-ai/DeepEP dd758ca (July 2026): README.md (Requirements), "
-			"csrc/kernels/backend/nccl.cu",
+			"github.com/deepseek-ai/DeepEP dd758ca (July 2026): README.md (Requirements), deep_ep/__init__.py "
+			"(check_nccl_so), csrc/kernels/backend/nccl.cu",
 	},
 	{
 		.id = "software/multiple-libnccl",
@@ -496,7 +498,7 @@ static const struct rule software_rules[] = {
 		.evaluate = check_gdrapi,
 		.impact =
 			"NVSHMEM_IBGDA_NIC_HANDLER=cpu fails. Without that setting NVSHMEM runs, and does not use GDRCopy.",
-		.remedy = "Install libgdrapi in the same version as the loaded gdrdrv module.",
+		.remedy = "Install libgdrapi and gdrdrv of one release.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.in_image = true,
 		.reads = "libgdrapi.so.2 in the loader's folders, gdrdrv among the modules, and "
@@ -532,23 +534,23 @@ static const struct rule software_rules[] = {
 	},
 	{
 		.id = "software/ibstat-missing",
-		.title = "DeepEP 2 plans with a wrong bandwidth: ibstat is missing",
+		.title = "DeepEP 2 does not know the rate of the NICs: ibstat is missing",
 		.is_reason_name = true,
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ibstat,
 		.impact =
-			"DeepEP 2 cannot read the rate and type of the NICs. It prints \"Failed to get RDMA "
-			"connection speed\" and plans with 0 GB/s.",
+			"DeepEP 2 prints \"Failed to get RDMA connection speed\". In its hybrid mode, the default, a job on several nodes "
+			"that gives no num_sms then stops with ZeroDivisionError. It also takes no NIC for one with fast atomic operations.",
 		.remedy = "Install infiniband-diags, in the container image too.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.in_image = true,
 		.reads = "ibstat in PATH of the process and in the usual folders.",
-		.why = "DeepEP 2 runs the program and reads its output.",
+		.why = "DeepEP 2 runs the program and reads its output. Without it the rate is 0, by which it divides.",
 		.check = "which ibstat",
 		.sources =
 			"github.com/deepseek-ai/DeepEP dd758ca (July 2026): deep_ep/utils/envs.py "
-			"(get_rdma_gbs, check_fast_rdma_atomic_support)",
+			"(get_rdma_gbs, check_fast_rdma_atomic_support), deep_ep/buffers/elastic.py (get_theoretical_num_sms)",
 	},
 };
 

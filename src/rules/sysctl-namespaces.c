@@ -131,7 +131,9 @@ static const struct rule sysctl_namespaces_rules[] = {
 		.is_risk = true,
 		.sources =
 			"github.com/NVIDIA/enroot 8ea147d (April 2026): doc/requirements.md, conf/apparmor.profile\n"
-			"Linux 6.1.192: Documentation/admin-guide/sysctl/user.rst",
+			"Linux 6.1.192: Documentation/admin-guide/sysctl/user.rst; Linux 6.12.117 of Debian: kernel/fork.c "
+			"(unprivileged_userns_clone)\n"
+			"github.com/sylabs/singularity issue 2275 (2023-10: Ubuntu 23.10 has it switched off)",
 	},
 };
 

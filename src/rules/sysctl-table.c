@@ -80,7 +80,7 @@ static void check_one(struct rule_context *ctx, const struct sysctl *s)
 				"sets it otherwise. Then run sysctl --system.%s",
 				name, row->value,
 				strcmp(name, "kernel.modules_disabled") == 0
-					? " This setting alone needs a reboot."
+					? " The running kernel keeps this setting: reboot."
 					: ""),
 			.source = row->source, .evidence = { fact });
 }

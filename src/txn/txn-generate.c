@@ -127,9 +127,9 @@ static int note_made(struct txn *t, const struct txn_step *step, struct kept *ke
 		return txn_fail(t, rc, "%s: %s", kept->path, strerror(-rc));
 	made->there = true;
 	kept->after_known |= !t->taking_back;
-	return state_event(t, "%s %u %u %s", t->taking_back ? "REMADE" : "MADE",
-			   (unsigned int)(step - t->steps.items),
-			   (unsigned int)(kept - step->kept.items), made->sha256);
+	return txn_journal_write(t, "%s %u %u %s", t->taking_back ? "REMADE" : "MADE",
+				 (unsigned int)(step - t->steps.items),
+				 (unsigned int)(kept - step->kept.items), made->sha256);
 }
 
 /* EXPECTED is what the new one takes the place of. */

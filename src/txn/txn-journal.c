@@ -10,7 +10,7 @@
  *     VERIFIED, COMMIT
  *     UNDO             taking back has begun; lines above no longer mean that all is done
  *     REMADE N M SHA   the undo rebuilds file M of step N
- *     END WORD         the last line: a word of txn_status_words
+ *     END WORD         the last line: a word of txn_record_state_words
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static int journal_failed(struct txn *t, int rc)
 	return txn_fail(t, rc, "%s/%s/journal: %s", TXN_STATE_FOLDER, t->id, strerror(-rc));
 }
 
-int state_open(struct txn *t)
+int txn_journal_open(struct txn *t)
 {
 	TEST_POINT("opening the journal");
 	t->journal = openat(t->folder, "journal",
@@ -56,7 +56,7 @@ static int append(struct txn *t, const char *line, size_t n)
 	return rc;
 }
 
-int state_event(struct txn *t, const char *format, ...)
+int txn_journal_write(struct txn *t, const char *format, ...)
 {
 	char event[256], line[256 + JOURNAL_CHECK + 1], check[JOURNAL_CHECK];
 	va_list ap;
@@ -123,10 +123,10 @@ static void replay_made(struct txn *t, struct span rest, bool again)
 
 static void replay_end(struct txn *t, struct span word)
 {
-	int status = word_of(txn_status_words, word);
+	int status = word_of(txn_record_state_words, word);
 
 	t->ended = status >= 0;
-	t->status = status >= 0 ? (enum txn_status)status : TXN_IS_DAMAGED;
+	t->status = status >= 0 ? (enum txn_record_state)status : TXN_IS_DAMAGED;
 }
 
 static void replay_number(struct txn *t, struct span event, struct span word)
@@ -165,7 +165,7 @@ static void replay_line(struct txn *t, struct span line)
 	replay_number(t, event, word);
 }
 
-void state_replay(struct txn *t, struct journal *journal)
+void txn_journal_replay(struct txn *t, struct journal *journal)
 {
 	struct span event;
 

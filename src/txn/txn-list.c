@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "txn/txn-private.h"
 
-static enum txn_status status_of(const struct txn *t, int rc)
+static enum txn_record_state status_of(const struct txn *t, int rc)
 {
 	if (rc)
 		return TXN_IS_DAMAGED;

@@ -83,7 +83,7 @@ struct txn {
 	bool committed, undoing, ended;
 	bool journal_damaged; /* so that none of these is reliable */
 	char record_sha[SHA256_HEX];
-	enum txn_status status; /* when ended */
+	enum txn_record_state status; /* when ended */
 
 	const char *why;    /* of the last failure */
 	const char *output; /* of the program that failed; or NULL */
@@ -143,10 +143,10 @@ int state_keep_found(struct txn *t, const struct kept *kept);
 const char *state_advice(struct txn *t);
 
 /* txn-journal.c */
-int state_open(struct txn *t); /* the journal, for more events */
-void state_replay(struct txn *t, struct journal *journal);
+int txn_journal_open(struct txn *t); /* for more events */
+void txn_journal_replay(struct txn *t, struct journal *journal);
 /* Writes one line to the journal and syncs it. */
-int state_event(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int txn_journal_write(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* txn-record.c: struct txn as JSON. */
 #define RECORD_FORMAT OWN_RECORD_FORMAT

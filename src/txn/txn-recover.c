@@ -168,7 +168,7 @@ static void restore_file(struct txn *t, struct txn_file *file, struct txn_item *
 
 static enum txn_result finish(struct txn *t)
 {
-	enum txn_status status = t->committed ? TXN_IS_UNDONE : TXN_IS_ROLLED_BACK;
+	enum txn_record_state status = t->committed ? TXN_IS_UNDONE : TXN_IS_ROLLED_BACK;
 	enum txn_result result = t->committed ? TXN_UNDONE : TXN_ROLLED_BACK;
 
 	for_each(item, &t->outcome->items)
@@ -179,7 +179,7 @@ static enum txn_result finish(struct txn *t)
 	/* Without a last line the next run tries again. */
 	if (t->again)
 		txn_note(t, "the next fix or undo tries again what failed");
-	else if (state_event(t, "END %s", txn_status_words[status]))
+	else if (txn_journal_write(t, "END %s", txn_record_state_words[status]))
 		txn_note(t, "%s", t->why);
 	else if (status != TXN_IS_PARTLY)
 		state_forget(t);
@@ -232,7 +232,7 @@ enum txn_result txn_revert(struct txn *t)
 	t->taking_back = true;
 	txn_under_way(true);
 	/* Without it the next run would take COMMIT as final; nothing is undone yet. */
-	if (state_event(t, "UNDO") && (t->committed || t->commit_tried)) {
+	if (txn_journal_write(t, "UNDO") && (t->committed || t->commit_tried)) {
 		t->outcome->text = t->why;
 		txn_under_way(!t->committed);
 		return t->committed ? TXN_REFUSED : TXN_PARTLY;
@@ -344,7 +344,7 @@ static int take_back_other(struct txn *t, struct txn *other)
 {
 	const char *where = where_it_stopped(other);
 	enum txn_result result;
-	int rc = state_open(other);
+	int rc = txn_journal_open(other);
 
 	if (rc)
 		return txn_fail(t, rc, "%s", other->why);
@@ -605,10 +605,10 @@ static int undo(struct txn *t, struct txn *meant)
 
 	if (rc == 0 && !is_applied(meant))
 		rc = txn_fail(t, -EALREADY, "%s is already %s", meant->id,
-			      txn_status_words[meant->status]);
+			      txn_record_state_words[meant->status]);
 	if (rc == 0)
 		rc = refuse_lost_copies(t, meant);
-	if (rc == 0 && state_open(meant))
+	if (rc == 0 && txn_journal_open(meant))
 		rc = txn_fail(t, -EIO, "%s", meant->why);
 	if (rc)
 		return rc;

@@ -349,8 +349,8 @@ static int begin_journal(struct txn *t, const char *text, size_t n)
 	if (rc)
 		return txn_fail(t, rc, "%s: %s", t->id, strerror(-rc));
 	strcpy(t->check, journal.check);
-	rc = state_open(t);
-	return rc ? rc : state_event(t, "BEGIN %s", sha);
+	rc = txn_journal_open(t);
+	return rc ? rc : txn_journal_write(t, "BEGIN %s", sha);
 }
 
 int state_begin(struct txn *t)
@@ -389,7 +389,7 @@ static int load_journal(struct txn *t, struct span text)
 
 	if (rc)
 		return txn_fail(t, rc, "%s: %s", t->id, strerror(-rc));
-	state_replay(t, &journal);
+	txn_journal_replay(t, &journal);
 	/* The first line is written before the folder gets its name, so it cannot be missing. */
 	t->journal_damaged |= !*t->record_sha;
 	return t->journal_damaged ? damaged(t, "journal", "not what was written there") : 0;

@@ -15,8 +15,8 @@ const char *const txn_result_words[] = { "applied", "refused", "rolled-back", "u
 					 "partly",  "nothing", NULL };
 const char *const txn_item_words[] = { "not-reached", "done",	"restored", "rebuilt", "kept",
 				       "left",	      "failed", "stays",    NULL };
-const char *const txn_status_words[] = { "applied",	"undone",  "rolled-back", "partly",
-					 "interrupted", "damaged", NULL };
+const char *const txn_record_state_words[] = { "applied",     "undone",	 "rolled-back", "partly",
+					       "interrupted", "damaged", NULL };
 
 /* ---- from plan to transaction ---- */
 
@@ -227,7 +227,7 @@ static int change_file(struct txn *t, struct txn_file *file)
 	int rc = stop_if_asked(t);
 
 	if (rc == 0)
-		rc = state_event(t, "INTENT %u", (unsigned int)(file - t->files.items));
+		rc = txn_journal_write(t, "INTENT %u", (unsigned int)(file - t->files.items));
 	if (rc)
 		return rc;
 	file->begun = true;
@@ -241,7 +241,7 @@ static int change_file(struct txn *t, struct txn_file *file)
 			   : write_remove(&t->w, kept->path, &kept->before);
 	if (rc)
 		return txn_fail(t, rc, NULL);
-	return state_event(t, "DONE %u", (unsigned int)(file - t->files.items));
+	return txn_journal_write(t, "DONE %u", (unsigned int)(file - t->files.items));
 }
 
 static int change_files(struct txn *t)
@@ -263,14 +263,14 @@ static int run_step(struct txn *t, struct txn_step *step, struct txn_item *item)
 	int rc = stop_if_asked(t);
 
 	if (rc == 0)
-		rc = state_event(t, "RUN %u", n);
+		rc = txn_journal_write(t, "RUN %u", n);
 	if (rc)
 		return rc;
 	step->begun = true;
 	TEST_POINT("running a step");
 	rc = step_run(t, step, item);
 	if (rc == 0)
-		rc = state_event(t, "RAN %u", n);
+		rc = txn_journal_write(t, "RAN %u", n);
 	if (rc == 0)
 		step->ended = true;
 	return rc;
@@ -300,7 +300,7 @@ static int verify(struct txn *t)
 
 	if (t->options->verify && !t->options->verify(t->options->user, t->arena, &why))
 		return txn_fail(t, -EBADE, "%s", why);
-	return state_event(t, "VERIFIED");
+	return txn_journal_write(t, "VERIFIED");
 }
 
 static void carry_out(struct txn *t)
@@ -318,7 +318,7 @@ static void carry_out(struct txn *t)
 		rc = stop_if_asked(t);
 	t->commit_tried = rc == 0;
 	if (rc == 0)
-		rc = state_event(t, "COMMIT");
+		rc = txn_journal_write(t, "COMMIT");
 	if (rc == 0) {
 		t->outcome->result = TXN_APPLIED;
 	} else {

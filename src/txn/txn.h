@@ -126,7 +126,8 @@ const char *const *txn_image_command(struct arena *arena, const char *tool, cons
 
 /* ---- what was done here ---- */
 
-enum txn_status {
+/* The state of a record in the list of what was done here; enum txn_result is the result of one call. */
+enum txn_record_state {
 	TXN_IS_APPLIED,
 	TXN_IS_UNDONE,
 	TXN_IS_ROLLED_BACK,
@@ -134,7 +135,7 @@ enum txn_status {
 	TXN_IS_INTERRUPTED, /* the next transaction will roll it back */
 	TXN_IS_DAMAGED,	    /* its record or its journal is not what was written there */
 };
-extern const char *const txn_status_words[];
+extern const char *const txn_record_state_words[];
 
 struct txn_repair { /* of struct plan_repair: what was not refused */
 	const char *rule;
@@ -146,7 +147,7 @@ struct txn_repair { /* of struct plan_repair: what was not refused */
 struct txn_entry {
 	const char *id;
 	const char *plan_id;
-	enum txn_status status;
+	enum txn_record_state status;
 	const char *text;    /* damaged: what is wrong with it, and what to do; or NULL */
 	uint64_t time_s;     /* Unix time of its beginning */
 	const char *boot_id; /* what waits for a reboot waits for this one to change; or NULL */

@@ -85,12 +85,41 @@ static bool has_sign(const struct sign *sign, struct span text)
 	return false;
 }
 
+static unsigned int pair_of(const char *small)
+{
+	return ((unsigned char)small[0] * 31u ^ (unsigned char)small[1] * 8u) % SIGN_PAIRS;
+}
+
 void sign_line_make(struct sign_line *line, struct span text)
 {
 	line->text = text;
 	line->n = text.n < SIGN_LINE_MAX ? text.n : SIGN_LINE_MAX;
 	for (size_t i = 0; i < line->n; i++)
 		line->small[i] = (char)tolower((unsigned char)text.p[i]);
+	/* Of a longer line not all pairs are known. */
+	memset(line->pairs, text.n > line->n ? 0xff : 0, sizeof(line->pairs));
+	for (size_t i = 1; i < line->n; i++) {
+		unsigned int pair = pair_of(line->small + i - 1);
+
+		line->pairs[pair / 64] |= 1ull << pair % 64;
+	}
+}
+
+static bool has_pair(const struct sign_line *line, const char *at)
+{
+	const char small[2] = { (char)tolower((unsigned char)at[0]),
+				(char)tolower((unsigned char)at[1]) };
+	unsigned int pair = pair_of(small);
+
+	return line->pairs[pair / 64] >> pair % 64 & 1;
+}
+
+/* False: the line does not have the sign. */
+static bool can_have(const struct sign_line *line, const struct sign *sign)
+{
+	return sign->n < 2 || (has_pair(line, sign->text) &&
+			       has_pair(line, sign->text + sign->n / 2 - 1 + sign->n % 2) &&
+			       has_pair(line, sign->text + sign->n - 2));
 }
 
 bool sign_is_in(enum sign_kind kind, const struct sign_line *line)
@@ -99,7 +128,8 @@ bool sign_is_in(enum sign_kind kind, const struct sign_line *line)
 	struct span small = { line->small, line->n };
 
 	for (size_t i = 0; i < list.count; i++)
-		if (has_sign(&list.items[i], list.items[i].is_exact ? line->text : small))
+		if (can_have(line, &list.items[i]) &&
+		    has_sign(&list.items[i], list.items[i].is_exact ? line->text : small))
 			return true;
 	return false;
 }

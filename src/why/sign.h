@@ -4,6 +4,7 @@
 #define WHY_SIGN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/span.h"
 
@@ -47,12 +48,15 @@ struct sign_list {
 
 struct sign_list sign_all(enum sign_kind kind);
 
-/* A line, and its first bytes in small letters. */
+/* A line, its first bytes in small letters, and which pairs of bytes they have: a bit for each, by a hash. Most signs
+ * are not in a line because one of their pairs is not. */
 #define SIGN_LINE_MAX 2048
+#define SIGN_PAIRS 4096
 struct sign_line {
 	struct span text;
 	size_t n;
 	char small[SIGN_LINE_MAX];
+	uint64_t pairs[SIGN_PAIRS / 64];
 };
 
 void sign_line_make(struct sign_line *line, struct span text);

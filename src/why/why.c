@@ -92,10 +92,23 @@ static int place_in(const struct job_event *event, const char *id, int before)
 	return place == NO_PLACE ? NO_PLACE : before + (place < PLACES ? place : PLACES - 1);
 }
 
+/* A first failure that is known by a word only, and for which no rule is named, has the rules of what followed. */
+static int place_in_first(const struct why *why, const char *id)
+{
+	const struct message *first = why->decisive ? why->decisive->message : NULL;
+	int place = first ? place_in(why->decisive, id, 0) : NO_PLACE;
+
+	if (first && first->when && !first->rules)
+		for_each(e, &why->consequences)
+			if (place == NO_PLACE)
+				place = place_in(*e, id, 0);
+	return place;
+}
+
 /* Returns how likely the rule explains the log, 0 first; NO_PLACE if no message of the log names the rule. */
 static int place_of(const struct why *why, const char *id)
 {
-	int place = why->decisive ? place_in(why->decisive, id, 0) : NO_PLACE, before = PLACES;
+	int place = place_in_first(why, id), before = PLACES;
 
 	for_each(e, &why->failures) {
 		if (place == NO_PLACE)
@@ -252,9 +265,20 @@ const struct why *why_make(const struct job *job, const struct report *report, c
 	return why;
 }
 
+bool why_is_of_others(const struct why *why)
+{
+	return why->whose == WHY_OTHER ||
+	       (why->name && why->own_host == JOB_NOBODY && why->job->hosts.count);
+}
+
+bool why_is_explained(const struct why *why)
+{
+	return why->explaining && !(why->decisive && why_is_of_others(why));
+}
+
 enum exit_status why_status(const struct why *why)
 {
-	if (why->explaining)
+	if (why_is_explained(why))
 		return EXIT_FINDINGS;
 	return why->decisive && !why->job->is_open ? EXIT_INCOMPLETE : EXIT_WELL;
 }

@@ -64,6 +64,11 @@ struct why {
 /* NAME is the node's in the log; NULL: its host name. In the report's arena. */
 const struct why *why_make(const struct job *job, const struct report *report, const char *name);
 
+/* Returns true if the failure, or the whole log, is of other hosts than this node. */
+bool why_is_of_others(const struct why *why);
+/* Returns true if a problem of this node can explain a failure of this node, or of a log that names no host. */
+bool why_is_explained(const struct why *why);
+
 /* EXIT_WELL, EXIT_FINDINGS or EXIT_INCOMPLETE: nvnodecheck(8). */
 enum exit_status why_status(const struct why *why);
 

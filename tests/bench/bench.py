@@ -24,6 +24,7 @@ sys.dont_write_bytecode = True
 from lib import node, program, textform, tree  # noqa: E402
 
 NODE = "hgx-h200-roce"	# 8 GPUs, 8 RDMA devices
+NODES = os.path.join(os.path.dirname(TESTS), "nodes")
 ROUNDS = 200
 
 
@@ -399,6 +400,29 @@ def image(folder, room):
                "x doctor")
 
 
+def patterns():
+    """The longest fixed part of each message that why knows."""
+    with open(os.path.join(os.path.dirname(TESTS), "data", "messages.tsv"), encoding="ascii") as file:
+        rows = [row.split("\t") for row in file if "\t" in row and not row.startswith("#")]
+    return sorted({max(re.split(r"\{[^}]*\}|\[[^\]]*\]", row[3]), key=len) for row in rows} - {""})
+
+
+def log(folder):
+    """A log of a training without a failure: most of its bytes are only searched."""
+    name, form = os.path.join(folder, "log"), "[rank%d]: step %d loss 2.%04d grad_norm 0.731 lr 3.0e-04 tokens/s 18211.4\n"
+    with open(name + ".patterns", "w") as file:
+        file.write("\n".join(patterns()) + "\n")
+    with open(name, "w") as file:
+        for i in range(0, 2500000, 500):
+            file.write("".join(form % (k % 64, k, k % 9999) for k in range(i, i + 500)))
+    commands = (["grep", "-cF", "-f", name + ".patterns", name],
+                [program.binary(), "why", name, "--from", NODES + "/h200-x8.capture"])
+    grep, own = (min(once(command) for _ in range(3)) for command in commands)
+    line("why, a training log of %d MB" % (os.path.getsize(name) >> 20), own / grep, "1", "x grep -F",
+         "%.0f MB/s" % (os.path.getsize(name) / own / 1e6))
+    os.unlink(name)
+
+
 def main():
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         room = Room(folder, NODE)
@@ -418,6 +442,7 @@ def main():
         count = instructions(room)
         if count:
             print("%-44s %8.2f million" % ("preflight, instructions of both processes", count / 1e6))
+        log(folder)
         image(folder, room)
         functions(folder)
         modprobe_lines(folder, room)

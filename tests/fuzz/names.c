@@ -3,6 +3,7 @@
  * ld.so.cache, syslog, what systemd says of a unit, passwd, /proc/PID/stat. */
 #include "fuzz.h"
 
+#include "parse/conf-keys.h"
 #include "parse/gres.h"
 #include "parse/ldso.h"
 #include "parse/passwd.h"
@@ -82,6 +83,27 @@ static void read_toml(struct span text)
 	}
 }
 
+static void take_wrong(void *user, const struct conf_wrong *wrong)
+{
+	const struct span *text = user;
+
+	assert(wrong->line <= text->n + 1);
+	assert(wrong->key.n <= text->n);
+}
+
+static void compare_keys(struct span text)
+{
+	struct conf_options options = { .count = 0 };
+
+	(void)conf_docker_options(text, &options);
+	(void)conf_check_docker(text, &options, take_wrong, &text);
+	(void)conf_check_slurm(CONF_SLURM, text, take_wrong, &text);
+	(void)conf_check_slurm(CONF_GRES, text, take_wrong, &text);
+	(void)conf_check_limits(text, take_wrong, &text);
+	(void)conf_check_toml(CONF_TOOLKIT, text, take_wrong, &text);
+	(void)conf_check_toml(CONF_CONTAINERD, text, take_wrong, &text);
+}
+
 static void read_loader(struct span text)
 {
 	struct ldso_cache cache;
@@ -126,6 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_gres(text);
 	read_udev(text);
 	read_toml(text);
+	compare_keys(text);
 	read_loader(text);
 	read_syslog(text);
 	(void)passwd_has(text, "nvidia-persistenced");

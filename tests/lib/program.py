@@ -44,7 +44,8 @@ def binary():
 
 def writer_of(table):
     """The command that makes C of data/TABLE.tsv, without the name of the file."""
-    return ["awk", "-f", os.path.join(TOP, "data", "texts.awk"), "-f", os.path.join(TOP, "data", table + ".awk")]
+    return ["awk", "-v", "causes=" + os.path.join(TOP, "data", "causes.txt"),
+            "-f", os.path.join(TOP, "data", "texts.awk"), "-f", os.path.join(TOP, "data", table + ".awk")]
 
 
 def environment(**more):
@@ -99,6 +100,23 @@ def run(*args, user=False, env=None, input=b"", wrap=(), program=None, **more):
     if process.stdout is None:
         process.stdout = b""
     return Result(command, process)
+
+
+@functools.lru_cache(maxsize=None)
+def _used():
+    folder = tempfile.mkdtemp(prefix="nvnodecheck-")
+    atexit.register(shutil.rmtree, folder, True)
+    made = os.path.join(folder, "used")
+    subprocess.run(["cc", "-O2", "-o", made, os.path.join(TOP, "tests", "programs", "used.c")], check=True)
+    return made
+
+
+def run_measured(*args):
+    """(result, peak KiB, seconds of processor time) of nvnodecheck ARGS with its children."""
+    with tempfile.NamedTemporaryFile("r") as used:
+        result = run(*args, wrap=[_used(), used.name])
+        peak, seconds = used.read().split()
+    return result, int(peak), float(seconds)
 
 
 def facts(directory, *args, **more):

@@ -31,7 +31,8 @@ PURE = re.compile(r"(?!.*(?:[(\[*]|->|\+\+|--|(?<![=!<>])=(?!=))).*", re.S)	# su
 PROTOTYPES = ("_Bool mutant_only(int); _Bool mutant_on(int); _Bool mutant_is(int, _Bool, _Bool); "
               "_Bool mutant_unless(int, _Bool, _Bool); ")
 
-# start and end: what is replaced where it is one change of many; the operands of an operator are in it
+# start and end: what is replaced where it is one change of many; the operands of an operator are in it. before: these
+# operands, or the line of what has none.
 Mutant = collections.namedtuple("Mutant", "path line start end left operator right text before")
 
 
@@ -86,6 +87,7 @@ def mutants_of(path, code):
             if operator in COMPARISONS or operator in ENDS:
                 ends = ENDS.get(operator, COMPARES + "|" + ENDS["&&"])
                 start, end = operand_before(bare, left, ends), operand_after(bare, right, ends)
+                text = " ".join(code[start:end].split())
             for other in others:
                 yield Mutant(path, bisect.bisect_left(lines, match.start()) + 1, start, end, left, operator, right, other,
                              text.strip())

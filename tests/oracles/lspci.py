@@ -159,8 +159,8 @@ def resizable(text):
     def size(word):
         return int(word[:-2]) << SIZES[word[-2:]]
     found = []
-    for index, now, sizes in re.findall(r"BAR (\d): current size: (\w+), supported:([^\n]*)", text):
-        found.append((int(index), size(now), max(map(size, sizes.split()), default=0)))
+    for index, now, sizes in re.findall(r"BAR (\d): current size: (\w+)(?:, supported:([^\n]*))?", text):
+        found.append((int(index), size(now), max(map(size, sizes.split()), default=size(now))))
     return found
 
 

@@ -47,8 +47,9 @@ class Modules(Oracle):
         run("depmod", "-b", root, self.kernel)
         indexed = {line.split(":")[0] for line in (folder / "modules.dep").read_text().splitlines()}
         result = Result()
-        found = facts(root, "modules").get("files", [])
-        result.field("files", len(found), len(item))
+        found = facts(root, "modules").get("files")	# unknown if unpacking took too long
+        result.field("files", UNKNOWN if found is None else len(found), len(item))
+        found = found or []
         as_it_was = {name + ".ko" + suffix: path for name, (path, suffix) in zip(NAMES, item)}
         for module in found:
             below = module["path"].split(self.kernel + "/")[1]

@@ -215,7 +215,7 @@ static int list(const struct root *root, struct arena *arena)
 
 		json_put_string(item, "id", e->id);
 		json_put_string(item, "plan_id", e->plan_id);
-		json_put_string(item, "status", txn_status_words[e->status]);
+		json_put_string(item, "status", txn_record_state_words[e->status]);
 		json_put_string(item, "who", e->who);
 		json_put_string(item, "text", e->text);
 		json_put(item, "files", lines(&e->files));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan-unread.c - files that could not be read. The setting that a repair would change may be in
+/* fix-unread.c - files that could not be read. The setting that a repair would change may be in
  * one of them, so that nothing need be changed in the others is no proof that all is right. */
 #include <string.h>
 

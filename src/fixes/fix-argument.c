@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan-cmdline.c - kernel arguments, where this host's boot loader takes them from:
+ * fix-argument.c - kernel arguments, where this host's boot loader takes them from:
  *
  *   Debian and Ubuntu   a grub.d file of our own that adds to GRUB_CMDLINE_LINUX; what is to be
  *                       changed or removed is edited where it stands. Then grub-mkconfig

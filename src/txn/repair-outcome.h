@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* outcome.h - the outcome of a transaction: for each of its findings, whether it is repaired. */
-#ifndef OUTCOME_H
-#define OUTCOME_H
+/* repair-outcome.h - the outcome of a transaction: for each of its findings, whether it is repaired. */
+#ifndef REPAIR_OUTCOME_H
+#define REPAIR_OUTCOME_H
 
 #include "txn/plan.h"
 #include "txn/txn.h"
@@ -17,7 +17,7 @@ enum repair_result {
 };
 extern const char *const repair_result_words[];
 
-struct outcome {
+struct repair_outcome {
 	struct arena *arena;	 /* of the run */
 	const struct plan *plan; /* NULL: an undo */
 	const struct txn_outcome *txn;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan-image.c - the initramfs images that a plan makes it necessary to build again: those that
+/* fix-images.c - the initramfs images that a plan makes it necessary to build again: those that
  * hold a module whose options change, of the kernel that runs and of the one that boots next. The
  * images of other kernels stay as they are: one known-good entry. */
 #include <string.h>

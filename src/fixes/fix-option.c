@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan-options.c - module options: into our drop-in, or out of wherever they stand. The name of the
+ * fix-option.c - module options: into our drop-in, or out of wherever they stand. The name of the
  * drop-in sorts behind nearly every other, and is not nvidia.conf: that one masks the vendor's file
  * on RHEL and is a link kept by alternatives on Debian.
  */

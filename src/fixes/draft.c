@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan-draft.c - the files of a plan while it is made. */
+/* draft.c - the files of a plan while it is made. */
 #include <errno.h>
 #include <string.h>
 

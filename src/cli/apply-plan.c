@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/fix-apply.h"
+#include "cli/apply-plan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,10 +8,7 @@
 #include "base/escape.h"
 #include "fixes/plan-make.h"
 #include "render/render.h"
-#include "txn/outcome.h"
-
-const char *const repair_result_words[] = { "not-tried", "fixed",	"pending", "left",
-					    "not-fixed", "rolled-back", NULL };
+#include "txn/repair-outcome.h"
 
 struct checking {
 	const struct source *source; /* that was looked at before */
@@ -34,8 +31,8 @@ static const char **named_rules(const struct source *source, const struct option
 	return list;
 }
 
-struct plan *fix_plan(const struct source *source, const struct settings *settings,
-		      const struct options *options, struct report **report)
+struct plan *apply_make_plan(const struct source *source, const struct settings *settings,
+			     const struct options *options, struct report **report)
 {
 	struct settings named = *settings;
 	struct plan_request request = { .host = source->host,
@@ -56,7 +53,7 @@ static void show_message(void *user, const char *text)
 	complain("%s", text);
 }
 
-struct txn_options fix_txn_options(const struct options *options, const struct root *root)
+struct txn_options apply_txn_options(const struct options *options, const struct root *root)
 {
 	return (struct txn_options){ .root = root,
 				     .writable_parents = options->writable_parents,
@@ -64,7 +61,7 @@ struct txn_options fix_txn_options(const struct options *options, const struct r
 				     .progress = show_message };
 }
 
-bool fix_agreed(const struct options *options, const char *question)
+bool apply_is_agreed(const struct options *options, const char *question)
 {
 	char answer[16] = "";
 
@@ -81,10 +78,10 @@ bool fix_agreed(const struct options *options, const char *question)
 	return false;
 }
 
-enum exit_status fix_prepare(const struct source *source, const struct options *options,
-			     bool *changed)
+enum exit_status apply_prepare(const struct source *source, const struct options *options,
+			       bool *changed)
 {
-	const struct txn_options txn = fix_txn_options(options, source->root);
+	const struct txn_options txn = apply_txn_options(options, source->root);
 	struct txn_outcome outcome;
 
 	if (!options->root && geteuid() != 0) {
@@ -200,7 +197,7 @@ static bool check(void *user, struct arena *arena, const char **why)
 		*why = "the node could not be read again";
 		return false;
 	}
-	again = fix_plan(&source, c->settings, c->options, &report);
+	again = apply_make_plan(&source, c->settings, c->options, &report);
 	report_new_findings(c->report, report);
 	for (uint32_t i = 0; i < c->plan->repairs.count; i++) {
 		const struct plan_repair *r = &c->plan->repairs.items[i];
@@ -245,7 +242,7 @@ static void set_results(struct checking *c, const struct txn_outcome *outcome)
 			c->results[i] = REPAIR_ROLLED_BACK;
 }
 
-enum exit_status fix_status(enum exit_status status, const struct txn_outcome *outcome)
+enum exit_status apply_status(enum exit_status status, const struct txn_outcome *outcome)
 {
 	bool done = outcome->id && outcome->result != TXN_REFUSED;
 
@@ -279,10 +276,10 @@ static enum exit_status status_of(const struct txn_outcome *outcome)
 static enum exit_status carry_out(const struct source *source, const struct report *report,
 				  struct checking *c)
 {
-	struct txn_options txn = fix_txn_options(c->options, source->root);
+	struct txn_options txn = apply_txn_options(c->options, source->root);
 	struct txn_outcome result;
 	enum exit_status status;
-	struct outcome outcome = {
+	struct repair_outcome outcome = {
 		.arena = source->arena, .plan = c->plan, .txn = &result, .results = c->results
 	};
 
@@ -295,7 +292,7 @@ static enum exit_status carry_out(const struct source *source, const struct repo
 	status = c->options->format == FORMAT_JSON
 			 ? render_applied_json(&outcome, report, status_of(&result))
 			 : render_outcome_text(&outcome, &c->options->render, status_of(&result));
-	return fix_status(status, &result);
+	return apply_status(status, &result);
 }
 
 static enum exit_status show(const struct plan *plan, const struct report *report,
@@ -309,9 +306,9 @@ static enum exit_status show(const struct plan *plan, const struct report *repor
 					      : render_plan_text(plan, report, &how, status);
 }
 
-enum exit_status fix_apply(const struct source *source, const struct settings *settings,
-			   const struct options *options, const struct plan *plan,
-			   const struct report *report)
+enum exit_status apply_plan(const struct source *source, const struct settings *settings,
+			    const struct options *options, const struct plan *plan,
+			    const struct report *report)
 {
 	struct checking c = { .source = source,
 			      .options = options,
@@ -326,7 +323,7 @@ enum exit_status fix_apply(const struct source *source, const struct settings *s
 	if (options->format != FORMAT_JSON && show(plan, report, options, EXIT_WELL))
 		return EXIT_CANNOT;
 	fflush(stdout);
-	if (!fix_agreed(options, question))
+	if (!apply_is_agreed(options, question))
 		return EXIT_CANNOT;
 	c.results = arena_alloc(source->arena, (plan->repairs.count + 1) * sizeof(*c.results));
 	return carry_out(source, report, &c);

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan.c - picks what is to be repaired, asks the fixes, and puts in order what they answer. */
+/* plan-make.c - selects the findings to repair, calls their fixes, and orders the changes that they ask for. */
+#include "fixes/plan-make.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/sha256.h"
 #include "fixes/fix.h"
-#include "fixes/plan-make.h"
-
-const char *const plan_step_words[] = {
-	"initramfs",   "boot-loader",  "daemon-reload", "load-module", "unload-module",
-	"unit-enable", "unit-disable", "unit-start",	"unit-stop",   "sysctl",
-	"device-node", "depmod",       "reload-driver", NULL,
-};
 
 /* modules.dep before what is built from it; the old module out before the new one comes in. */
 static const enum plan_step_kind step_order[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan-modprobe.c - the modprobe.d configuration with a plan's files in place: the files of the
+ * fix-modprobe.c - the modprobe.d configuration with a plan's files in place: the files of the
  * facts and the drafts over them go through the same parser as those of the host, so that whether
  * an assignment wins is seen and not assumed.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan-module.c - loading modules, now and at boot. At boot by modules-load.d; where dracut makes
+ * fix-module.c - loading modules, now and at boot. At boot by modules-load.d; where dracut makes
  * the images by a unit of ours, since dracut takes modules-load.d and the modules named there into
  * the image, where the options would have to follow. Never by softdep: the driver's own, in
  * modules.softdep, comes first and is the only one that counts.

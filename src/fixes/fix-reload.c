@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan-reload.c - the driver loaded again with its new options instead of a reboot; only when asked
+ * fix-reload.c - the driver loaded again with its new options instead of a reboot; only when asked
  * for (--reload), since every job on the node has to be gone for it. All parameters of the driver
  * are read when it is loaded (kernel-open/nvidia/nv-linux.h: permission 0).
  */

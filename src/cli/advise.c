@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/find-steps.h"
+#include "cli/advise.h"
 
 #include "cli/cli.h"
 #include "cli/source.h"
@@ -22,8 +22,8 @@ static const struct plan *outline_plan(const struct source *source, const struct
 	return plan_make(&request);
 }
 
-const struct steps *find_steps(const struct source *source, const struct settings *settings,
-			       const struct report *report, const struct options *options)
+const struct steps *advise(const struct source *source, const struct settings *settings,
+			   const struct report *report, const struct options *options)
 {
 	struct steps_request request = { .plan = outline_plan(source, settings, report),
 					 .root = options->root,

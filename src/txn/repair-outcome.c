@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "txn/repair-outcome.h"
+
+const char *const repair_result_words[] = { "not-tried", "fixed",	"pending", "left",
+					    "not-fixed", "rolled-back", NULL };
