@@ -1,159 +1,159 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmsg-own.c - sources: open-gpu-kernel-modules 515.43.04 and 595.45.04: src/nvidia/src/kernel/gpu/rc/kernel_rc.c
- * (krcReportXid), src/nvidia/arch/nvalloc/unix/src/osapi.c (RmPerformVersionCheck); Linux 6.12.117: arch/x86/mm/pat/memtype.c,
- * kernel/printk/printk.c (record_print_text, msg_add_ext_text). */
 #include "parse/kmsg-own.h"
 
 #include <ctype.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "parse/kmsg-text.h"
 
-static const char xid[] = "NVRM: Xid (";
-static const char mismatch[] = "NVRM: API mismatch: the client ";
+#define VERSION_MAX 63 /* nv-ioctl.h: NV_RM_API_VERSION_STRING_LENGTH less its end */
+
+/* The driver's texts, and between them the users', of at most so many bytes. In a driver's text * is a word, # a number, and a
+ * line break is followed by the prefix of the next line. */
+struct form {
+	const char *own[KMSG_USERS_MAX + 1];
+	size_t max[KMSG_USERS_MAX];
+};
+
+/* Sources: open-gpu-kernel-modules 515.43.04 to 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (RmPerformVersionCheck),
+ * src/nvidia/src/kernel/gpu/rc/kernel_rc.c (krcReportXid); Linux 6.12.117: arch/x86/mm/pat/memtype.c. */
+static const struct form forms[] = {
+	/* from 575.51.02 on */
+	{ { "NVRM: API mismatch: the client '", "' (pid #)\nhas the version ",
+	    ", but this kernel module has\nthe version *  Please make sure that this\n"
+	    "kernel module and all NVIDIA driver components\nhave the same version." },
+	  { KMSG_NAME_MAX, VERSION_MAX } },
+	{ { "NVRM: API mismatch: the client has the version ",
+	    ", but\nthis kernel module has the version *  Please\n"
+	    "make sure that this kernel module and all NVIDIA driver\n"
+	    "components have the same version." },
+	  { VERSION_MAX } },
+	{ { "NVRM: API mismatch" }, { 0 } },
+	/* of a GPU, of an instance of it, and of a compute instance in one */
+	{ { "NVRM: Xid (* #, pid=* name=", ", " }, { KMSG_NAME_MAX } },
+	{ { "NVRM: Xid (* * #, pid=* name=", ", " }, { KMSG_NAME_MAX } },
+	{ { "NVRM: Xid (* * * #, pid=* name=", ", " }, { KMSG_NAME_MAX } },
+	{ { "x86/PAT: ", ":# " }, { KMSG_NAME_MAX } },
+};
 
 static struct span from(struct span s, size_t n)
 {
 	return (struct span){ s.p + n, s.n - n };
 }
 
-static bool cut_form(struct span *s, const char *text)
+/* ---- the driver's text ---- */
+
+static void cut_blanks(struct span *s)
 {
-	size_t n = kmsg_form_size(*s, text);
-
-	*s = from(*s, n);
-	return n > 0;
-}
-
-/* ---- where a user's text begins and ends ---- */
-
-/* Returns the size of the name of a process at the beginning of S: what FITS is behind it. Behind a short name that may be so
- * more than once, and the last one counts. S.n: nowhere. */
-static size_t name_size(struct span s, bool (*fits)(struct span rest))
-{
-	size_t size = s.n, at = 0;
-
-	for (size_t i = 0; i <= KMSG_NAME_MAX && at < s.n; i++) {
-		if (fits(from(s, at)))
-			size = at;
-		at += kmsg_byte_size(from(s, at));
-	}
-	return size;
-}
-
-/* "NVRM: Xid (PCI:0000:19:00 GPU-I:01): 154, pid=4242, name=python3, ...": cuts MESSAGE before the name. */
-static bool cut_before_name(struct span *message)
-{
-	const char *at = span_starts(*message, xid) ? span_search(*message, "): ") : NULL;
-
-	if (!at)
-		return false;
-	*message = from(*message, (size_t)(at + strlen("): ") - message->p));
-	return cut_form(message, "#, pid=#, name=") ||
-	       cut_form(message, "#, pid='<unknown>', name=");
-}
-
-static bool is_behind_name(struct span rest)
-{
-	return span_starts(rest, ", ");
-}
-
-static struct span find_name(struct span message)
-{
-	message.n = name_size(message, is_behind_name);
-	return message;
+	while (s->n && s->p[0] == ' ')
+		*s = from(*s, 1);
 }
 
 /* Cuts a line break and the prefix of the next line; a log that has the lines as one has a blank there. */
 static void cut_break(struct span *s)
 {
 	*s = from(*s, kmsg_break_size(*s));
-	while (s->n && s->p[0] == ' ')
-		*s = from(*s, 1);
+	cut_blanks(s);
 	if (span_starts(*s, "NVRM:"))
 		*s = from(*s, strlen("NVRM:"));
-	while (s->n && s->p[0] == ' ')
-		*s = from(*s, 1);
+	cut_blanks(s);
 }
 
-/* "' (pid 4242)" and on the next line "has the version " */
-static bool is_behind_client(struct span rest)
+enum fit {
+	FITS_NOT,
+	FITS_SO_FAR, /* the message ends in the text */
+	FITS,
+};
+
+/* Cuts TEXT off the beginning of S. */
+static enum fit cut_own(struct span *s, const char *text)
 {
-	if (!cut_form(&rest, "' (pid #)"))
-		return false;
-	cut_break(&rest);
-	return span_starts(rest, "has the version ");
-}
+	for (; *text; text++) {
+		const char one[2] = { *text };
+		size_t n;
 
-/* Returns the version that the client gave, at the beginning of S: up to the last text of the driver. */
-static bool find_version(struct span s, struct span *version)
-{
-	struct span rest = s;
-	const char *at;
-	bool found = false;
-
-	*version = s;
-	while ((at = span_search(rest, ", but")) != NULL) {
-		struct span after;
-
-		rest = from(rest, (size_t)(at - rest.p) + strlen(", but"));
-		after = rest;
-		cut_break(&after);
-		if (!span_starts(after, "this kernel module has"))
+		if (*text == '\n') {
+			cut_break(s);
 			continue;
-		version->n = (size_t)(at - s.p);
-		found = true;
+		}
+		if (!s->n)
+			return FITS_SO_FAR;
+		/* The lines of a file end without blanks. */
+		if (*text == ' ' && kmsg_break_size(*s))
+			continue;
+		n = kmsg_form_size(*s, one);
+		if (!n)
+			return FITS_NOT;
+		*s = from(*s, n);
 	}
-	return found;
+	return FITS;
 }
 
-/* Before Linux driver 580 the name is not there. */
-static size_t find_client(struct span message, struct span users[2], bool *whole)
-{
-	struct span rest = from(message, strlen(mismatch));
-	size_t count = 0;
+/* ---- the users' texts ---- */
 
-	if (span_starts(rest, "'")) {
-		rest = from(rest, 1);
-		users[0] = (struct span){ rest.p, name_size(rest, is_behind_client) };
-		rest = from(rest, users[0].n);
-		*whole = rest.n > 0;
-		if (!rest.n)
-			return 1;
-		count = 1;
-		cut_form(&rest, "' (pid #)");
-		cut_break(&rest);
-	}
-	if (span_starts(rest, "has the version "))
-		rest = from(rest, strlen("has the version "));
-	*whole = find_version(rest, &users[count]);
-	return count + 1;
+struct search {
+	const struct form *form;
+	struct kmsg_users *users;
+	struct span texts[KMSG_USERS_MAX];
+};
+
+static void keep_texts(struct search *search, size_t count)
+{
+	memcpy(search->users->texts, search->texts, sizeof(search->texts));
+	search->users->count = count;
 }
 
-/* "x86/PAT: NAME:4242 conflicting memory types ..." */
-static bool is_behind_pat(struct span rest)
+/* Tries each length of the user's text K, which REST begins with. Where the driver's text comes more than once, the user has
+ * given a copy of it, and the last one is the driver's. */
+static void find_texts(struct search *search, size_t k, struct span rest)
 {
-	return kmsg_follows(rest, ":# ");
+	const struct form *form = search->form;
+	struct kmsg_users *users = search->users;
+
+	for (size_t i = 0, n = 0; i <= form->max[k]; i++) {
+		struct span after = from(rest, n);
+		enum fit fit = cut_own(&after, form->own[k + 1]);
+
+		search->texts[k] = (struct span){ rest.p, n };
+		if (fit == FITS && k + 1 < KMSG_USERS_MAX && form->own[k + 2]) {
+			find_texts(search, k + 1, after);
+		} else if (fit == FITS) {
+			users->whole = true;
+			keep_texts(search, k + 1);
+		} else if (fit == FITS_SO_FAR) {
+			if (!users->whole && !users->open)
+				keep_texts(search, k + 1);
+			users->open = true;
+		}
+		if (n == rest.n)
+			break;
+		n += kmsg_byte_size(from(rest, n));
+	}
 }
 
-/* Gets the parts of MESSAGE that are a user's, in their order. 0: it has no form with one. */
-static size_t find_users(struct span message, struct span users[2])
+bool kmsg_find_users(struct span message, struct kmsg_users *users)
 {
-	static const char pat[] = "x86/PAT: ";
-	struct span rest = message;
-	bool whole;
+	struct search search = { .users = users };
+	struct span rest;
+	size_t i = 0;
 
-	if (cut_before_name(&rest)) {
-		users[0] = find_name(rest);
-		return 1;
+	*users = (struct kmsg_users){ 0 };
+	for (;; i++) {
+		if (i == ARRAY_SIZE(forms))
+			return false;
+		rest = message;
+		if (cut_own(&rest, forms[i].own[0]) == FITS)
+			break;
 	}
-	if (span_starts(message, mismatch))
-		return find_client(message, users, &whole);
-	if (!span_starts(message, pat))
-		return 0;
-	rest = from(rest, strlen(pat));
-	users[0] = (struct span){ rest.p, name_size(rest, is_behind_pat) };
-	return 1;
+	search.form = &forms[i];
+	if (forms[i].own[1])
+		find_texts(&search, 0, rest);
+	if (!users->count) {
+		users->texts[0] = rest;
+		users->count = 1;
+	}
+	return true;
 }
 
 /* ---- the copy ---- */
@@ -208,59 +208,23 @@ static void add_own(struct copy *to, struct span s)
 bool kmsg_own(struct span message, char *to, size_t size, struct span *own)
 {
 	struct copy copy = { .p = to, .size = size };
-	struct span users[2];
-	size_t count = find_users(message, users);
+	struct kmsg_users users;
 
-	if (!count)
+	if (!kmsg_find_users(message, &users))
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		add_own(&copy, (struct span){ message.p, (size_t)(users[i].p - message.p) });
-		add_users(&copy, users[i]);
-		message = from(message, (size_t)(users[i].p + users[i].n - message.p));
+	for (size_t i = 0; i < users.count; i++) {
+		struct span text = users.texts[i];
+
+		add_own(&copy, (struct span){ message.p, (size_t)(text.p - message.p) });
+		add_users(&copy, text);
+		message = from(message, (size_t)(text.p + text.n - message.p));
 	}
 	add_own(&copy, message);
 	*own = (struct span){ to, copy.n };
 	return true;
 }
 
-/* ---- records as lines ---- */
-
-bool kmsg_is_xid(struct span message)
-{
-	return span_starts(message, xid);
-}
-
-bool kmsg_is_cut(struct span message)
-{
-	struct span users[2], rest = message;
-	bool whole;
-	size_t n = 0;
-
-	if (span_starts(message, mismatch)) {
-		find_client(message, users, &whole);
-		return !whole;
-	}
-	if (!cut_before_name(&rest))
-		return false;
-	for (; rest.n && n <= KMSG_NAME_MAX; n++)
-		rest = from(rest, kmsg_byte_size(rest));
-	return n <= KMSG_NAME_MAX;
-}
-
-bool kmsg_continues_mismatch(struct span line)
-{
-	static const char *const starts[] = {
-		"NVRM: has the version ",     "NVRM: the version ",
-		"NVRM: this kernel module ",  "NVRM: kernel module and all ",
-		"NVRM: make sure that this ", "NVRM: components have the same ",
-		"NVRM: have the same version"
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
-		if (span_starts(line, starts[i]))
-			return true;
-	return false;
-}
+/* ---- lines ---- */
 
 struct span kmsg_first_line(struct span message)
 {

@@ -9,8 +9,6 @@
 #include "probes/log-scan.h"
 
 #define LINES_MAX 12
-/* A name has 15 bytes and a version 63, and each can be a line break. */
-#define LINES_OF_USER_MAX 96
 /* Lines of one call have one time; some messages are several calls in a row, and a serial console delays each. */
 #define APART_US 2000000
 
@@ -82,52 +80,75 @@ static void append(struct log_join *join, struct span s)
 	join->n += s.n;
 }
 
+static struct span held(const struct log_join *join)
+{
+	return (struct span){ join->text + join->message_at, join->n - join->message_at };
+}
+
 /* A time that is not known is near. */
-static bool is_within(const struct log_join *join, uint64_t time_us, uint64_t apart_us)
+static bool is_near(const struct log_join *join, uint64_t time_us)
 {
 	return time_us == LOG_NO_TIME || join->last_us == LOG_NO_TIME ||
-	       (time_us >= join->last_us && time_us - join->last_us <= apart_us);
+	       (time_us >= join->last_us && time_us - join->last_us <= APART_US);
 }
 
-/* Is the line of the record whose lines are held? An Xid is long enough for its name as a rule, so another line must have its
- * time; a mismatch is cut until the driver's text behind the version has come. */
-static bool is_of_record(const struct log_join *join, uint64_t time_us, struct span message)
+/* Lines of one record have one time, which stands before each. */
+static bool has_prefix_of(const struct log_join *join, struct span text, struct span message)
 {
-	struct span held = { join->text + join->message_at, join->n - join->message_at };
+	size_t n = text.n ? (size_t)(message.p - text.p) : 0;
 
-	if (!kmsg_is_xid(held))
-		return is_within(join, time_us, APART_US) &&
-		       (kmsg_is_cut(held) || kmsg_continues_mismatch(message));
-	return is_within(join, time_us, 0) && kmsg_is_cut(held) && !kmsg_is_xid(message);
+	return !n || (n == join->message_at && memcmp(join->text, text.p, n) == 0);
 }
 
-static bool continue_record(struct log_join *join, uint64_t time_us, struct span message)
+/* Is the last line of what is held, which begins at AT, of the message before it? */
+static bool is_of_message(const struct log_join *join, const struct kmsg_users *users,
+			  const char *at)
 {
-	size_t room = sizeof(join->text) - join->n;
+	const struct span *last = &users->texts[users->count - 1];
 
-	if (join->lines == LINES_OF_USER_MAX || !is_of_record(join, time_us, message))
-		return false;
-	join->lines++;
-	if (message.n + 1 > room)
+	if (users->open)
 		return true;
-	join->text[join->n++] = '\n';
-	memcpy(join->text + join->n, message.p, message.n);
-	join->n += message.n;
+	/* A message that had its end goes on only if that was a user's copy of it. */
+	return users->whole && (!join->whole || last->p + last->n > at);
+}
+
+static bool continue_message(struct log_join *join, uint64_t time_us, struct span text,
+			     struct span message)
+{
+	struct kmsg_users users;
+	size_t n = join->n;
+
+	if (join->ended || !is_near(join, time_us) ||
+	    !has_prefix_of(join, text, message) || message.n + 1 > sizeof(join->text) - n)
+		return false;
+	join->text[n] = '\n';
+	memcpy(join->text + n + 1, message.p, message.n);
+	join->n += 1 + message.n;
+	if (!kmsg_find_users(held(join), &users) || !is_of_message(join, &users, join->text + n)) {
+		join->n = n;
+		return false;
+	}
+	join->lines++;
+	join->whole = users.whole;
+	join->ended = !users.open;
+	join->sure |= !text.n;
 	return true;
 }
 
-bool log_join_continue(struct log_join *join, uint64_t time_us, struct span message)
+bool log_join_continue(struct log_join *join, uint64_t time_us, struct span text,
+		       struct span message)
 {
 	struct span rest;
 
 	if (join->lines && join->of_user)
-		return continue_record(join, time_us, message);
+		return continue_message(join, time_us, text, message);
 	if (!join->lines || join->lines == LINES_MAX || !span_starts(message, nvrm) ||
-	    !is_within(join, time_us, APART_US) || kmsg_is_xid(message))
+	    !is_near(join, time_us))
 		return false;
 	rest = after_prefix(message);
-	/* A first line without words says nothing by itself: whatever follows is of it. */
-	if (is_message_of_its_own(rest) && !(rest.n && join->n - join->message_at <= strlen(nvrm)))
+	/* A first line without words says nothing by itself: whatever follows is of it, but for an Xid. */
+	if (is_message_of_its_own(rest) &&
+	    !(rest.n && held(join).n <= strlen(nvrm) && !span_starts(rest, "Xid")))
 		return false;
 	join->lines++;
 	join->last_us = time_us == LOG_NO_TIME ? join->last_us : time_us;
@@ -146,7 +167,8 @@ bool log_join_begin(struct log_join *join, uint64_t time_us, int level, struct s
 		    struct span message)
 {
 	size_t at = (size_t)(message.p - text.p);
-	bool of_user = kmsg_is_cut(message);
+	struct kmsg_users users;
+	bool of_user = kmsg_find_users(message, &users) && users.open;
 
 	if ((!of_user && !log_join_is_first(message)) || text.n >= sizeof(join->text))
 		return false;
@@ -156,7 +178,8 @@ bool log_join_begin(struct log_join *join, uint64_t time_us, int level, struct s
 				   .last_us = time_us,
 				   .level = level,
 				   .lines = 1,
-				   .of_user = of_user };
+				   .of_user = of_user,
+				   .whole = of_user && users.whole };
 	memcpy(join->text, text.p, text.n);
 	while (join->n > at && join->text[join->n - 1] == ' ')
 		join->n--;

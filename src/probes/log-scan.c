@@ -275,23 +275,42 @@ static void scan_message(struct log_scan *scan, uint64_t time_us, int level, str
 
 /* ---- messages of several lines ---- */
 
+static void scan_lines_apart(struct log_scan *scan, struct span rest)
+{
+	const struct log_join *join = &scan->join;
+	size_t head = join->message_at;
+	struct span message;
+	char text[LOG_JOIN_MAX];
+
+	memcpy(text, join->text, head);
+	while (span_cut(&rest, '\n', &message)) {
+		memcpy(text + head, message.p, message.n);
+		scan_message(scan, join->time_us, join->level,
+			     (struct span){ text, head + message.n },
+			     (struct span){ text + head, message.n });
+	}
+}
+
 static void scan_held(struct log_scan *scan)
 {
 	struct log_join *join = &scan->join;
 	struct span text = { join->text, join->n };
+	struct span message = { text.p + join->message_at, text.n - join->message_at };
 
 	if (!join->lines)
 		return;
 	join->lines = 0;
-	scan_message(scan, join->time_us, join->level, text,
-		     (struct span){ text.p + join->message_at, text.n - join->message_at });
+	if (log_join_is_apart(join))
+		scan_lines_apart(scan, message);
+	else
+		scan_message(scan, join->time_us, join->level, text, message);
 }
 
 void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct span text,
 		   struct span message)
 {
 	if (log_join_may(&scan->join, message)) {
-		if (log_join_continue(&scan->join, time_us, message))
+		if (log_join_continue(&scan->join, time_us, text, message))
 			return;
 		scan_held(scan);
 		if (log_join_begin(&scan->join, time_us, level, text, message))
@@ -303,7 +322,7 @@ void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct sp
 void log_scan_continue(struct log_scan *scan, struct span message)
 {
 	if (log_join_may(&scan->join, message))
-		log_join_continue(&scan->join, LOG_NO_TIME, message);
+		log_join_continue(&scan->join, LOG_NO_TIME, (struct span){ 0 }, message);
 }
 
 static uint64_t time_of(const struct kmsg_line *line)
@@ -386,12 +405,12 @@ static void scan_record(struct log_scan *scan, uint64_t time_us, int level, stru
 static void scan_record_of_driver(struct log_scan *scan, uint64_t time_us, int level,
 				  struct span message)
 {
-	struct span own, line, rest = message;
-	char room[KMSG_ESCAPED_MAX];
+	struct span line, rest = message;
+	struct kmsg_users users;
 
 	if (kmsg_is_of_user(message))
 		return;
-	if (kmsg_own(message, room, sizeof(room), &own)) {
+	if (kmsg_find_users(message, &users)) {
 		scan_held(scan);
 		scan_record(scan, time_us, level, message);
 		return;
