@@ -77,11 +77,11 @@ static enum fit cut_own(struct span *s, const char *text)
 			cut_break(s);
 			continue;
 		}
+		/* The lines of a file end without blanks. */
+		if (*text == ' ' && (s->n ? kmsg_break_size(*s) > 0 : !text[1]))
+			continue;
 		if (!s->n)
 			return FITS_SO_FAR;
-		/* The lines of a file end without blanks. */
-		if (*text == ' ' && kmsg_break_size(*s))
-			continue;
 		n = kmsg_form_size(*s, one);
 		if (!n)
 			return FITS_NOT;

@@ -33,7 +33,9 @@ static bool starts_with_one_of(struct span s, const char *const *starts, size_t 
 static bool begins_message(struct span rest)
 {
 	static const char *const starts[] = {
-		"The NVIDIA ",	 "This PCI I/O region", "request_mem_region failed",
+		"The NVIDIA ",
+		"This PCI I/O region",
+		"request_mem_region failed",
 		"Open nvidia.ko is",
 	};
 
@@ -92,12 +94,12 @@ static bool is_near(const struct log_join *join, uint64_t time_us)
 	       (time_us >= join->last_us && time_us - join->last_us <= APART_US);
 }
 
-/* Lines of one record have one time, which stands before each. */
+/* Lines of one record have one time, which stands before each; a user's text can have blanks behind it. */
 static bool has_prefix_of(const struct log_join *join, struct span text, struct span message)
 {
-	size_t n = text.n ? (size_t)(message.p - text.p) : 0;
+	size_t n = text.n ? (size_t)(message.p - text.p) : 0, first = join->message_at;
 
-	return !n || (n == join->message_at && memcmp(join->text, text.p, n) == 0);
+	return !n || (first && n >= first && memcmp(join->text, text.p, first) == 0);
 }
 
 /* Is the last line of what is held, which begins at AT, of the message before it? */
@@ -118,8 +120,8 @@ static bool continue_message(struct log_join *join, uint64_t time_us, struct spa
 	struct kmsg_users users;
 	size_t n = join->n;
 
-	if (join->ended || !is_near(join, time_us) ||
-	    !has_prefix_of(join, text, message) || message.n + 1 > sizeof(join->text) - n)
+	if (join->ended || !is_near(join, time_us) || !has_prefix_of(join, text, message) ||
+	    message.n + 1 > sizeof(join->text) - n)
 		return false;
 	join->text[n] = '\n';
 	memcpy(join->text + n + 1, message.p, message.n);
