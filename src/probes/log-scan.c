@@ -378,12 +378,14 @@ static void scan_record_line(struct log_scan *scan, uint64_t time_us, int level,
 
 static bool cut_line(struct span *rest, struct span *line)
 {
+	size_t n;
+
 	if (!rest->n)
 		return false;
 	*line = kmsg_first_line(*rest);
 	*rest = (struct span){ rest->p + line->n, rest->n - line->n };
-	rest->p += kmsg_break_size(*rest);
-	rest->n -= kmsg_break_size(*rest);
+	n = kmsg_break_size(*rest);
+	*rest = (struct span){ rest->p + n, rest->n - n };
 	return true;
 }
 
