@@ -357,12 +357,29 @@ static void test_what_follows_a_mismatch_without_its_end(void **state)
 	}
 }
 
+/* A message of several lines that are all the driver's. */
+static void test_a_message_of_lines(void **state)
+{
+	struct out summary;
+
+	(void)state;
+	for (size_t form = 0; form < FORMS - 1; form++) {
+		summarize(
+			form,
+			"NVRM: The NVIDIA GPU 0000:3b:00.0\nNVRM: (PCI ID: 10de:2330) installed in "
+			"this system has\nNVRM: fallen off the bus",
+			&summary);
+		assert_non_null(strstr(summary.p, "gpu-refused 1 0000:3b:00.0=1;"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_byte_at_each_place),
 		cmocka_unit_test(test_texts_that_read_like_a_driver),
 		cmocka_unit_test(test_what_follows_a_mismatch_without_its_end),
+		cmocka_unit_test(test_a_message_of_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
