@@ -225,6 +225,61 @@ def test_lines_without_a_time(first, second, count, tmp_path):
     assert not [m for m in log.get("unexplained", []) if "allowPeermapping" in m["text"]]
 
 
+VERSIONS = ["1\nNVRM: Xid (PCI:0000:19:00): 79, ",
+            "1\nnvidia-nvlink: Nvlink Core is being initialized",
+            "1, but this kernel module has\nNVRM: Xid (PCI:0000:19:00): 79, ",
+            "\nNVRM: GPU 0000:19:00.0: RmInitAdapter failed! (0x62:0x40:21)"]
+
+
+def refusal(version):
+    """NV_ESC_CHECK_VERSION_STR prints 63 bytes of any user who may open /dev/nvidiactl."""
+    return ("NVRM: API mismatch: the client 'x' (pid 4242)\nNVRM: has the version %s, but this kernel module has\nNVRM: the version "
+            "580.65.06.  Please make sure that this\nNVRM: kernel module and all NVIDIA driver components\nNVRM: have the same "
+            "version." % version)
+
+
+def each_with_a_time(text):
+    return "".join("[   61.001842] %s\n" % line for line in text.split("\n"))
+
+
+def indented(text):
+    return "[   61.001842] %s\n" % text.replace("\n", "\n               ")
+
+
+@pytest.mark.parametrize("form", [each_with_a_time, indented])
+@pytest.mark.parametrize("version", range(len(VERSIONS)))
+def test_a_version_of_a_user_is_no_line_of_the_driver(form, version, tmp_path):
+    after = "[   61.001842] NVRM: Xid (PCI:0000:9a:00): 48, pid=7, name=x, DBE\n"
+    _, lines = log_of(make(tmp_path / "t", {"/var/log/dmesg": BANNER + form(refusal(VERSIONS[version])) + after}))
+    assert list(lines) == ["api-mismatch", "xid-48"]
+    assert [d["name"] for d in lines["xid-48"]["devices"]] == ["0000:9a:00.0"]
+
+
+def test_names_of_processes_fill_no_table(tmp_path):
+    """They name no device, and a real event behind any number of them counts."""
+    names = ["NVRM: Xid (PCI:0000:3b:00): 13, pid=42, name= %04x:%02x:00.0, Graphics SM Warp Exception" % (16 + i // 200, i % 200)
+             for i in range(2100)]
+    log, lines = log_of(make(tmp_path / "t", {"/var/log/dmesg": dmesg(
+        names + ["NVRM: Xid (PCI:0000:19:00): 79, pid=42, name=x, GPU has fallen off the bus."])}))
+    assert [(d["name"], d["count"]) for d in lines["xid-13"]["devices"]] == [("0000:3b:00.0", 2100)]
+    assert [d["name"] for d in lines["xid-79"]["devices"]] == ["0000:19:00.0"] and log["complete"] is True
+
+
+def test_what_is_left_out_is_not_complete(tmp_path):
+    """More devices than there is room for: that one of them is not there means nothing."""
+    lines = ["pcieport %04x:%02x:00.0: DPC: containment event, status:0x1f01" % (16 + i // 200, i % 200) for i in range(2100)]
+    log, _ = log_of(make(tmp_path / "t", {"/var/log/dmesg": dmesg(lines)}))
+    assert log["complete"] is False
+
+
+def test_a_line_break_begins_no_boot(tmp_path):
+    """The kernel quotes an option of a mount that any user gives."""
+    _, lines = log_of(make(tmp_path / "t", {"/var/log/kern.log": syslog([
+        BANNER.strip(), "[   61.001842] NVRM: Xid (PCI:0000:19:00): 79, pid=1, name=x, GPU has fallen off the bus.",
+        "[   62.001842] tmpfs: Unknown parameter 'x", "[   62.001842] Linux version 5'"])}))
+    assert list(lines) == ["xid-79"]
+
+
 def test_forms_of_a_line(tmp_path):
     line = LINES["allow-peermapping"][0]
     for form in ("<3>[   12.000001] %s", "[   12.000001][  T123] %s", "[   12.000001][   C0] %s",

@@ -386,6 +386,20 @@ def test_looks_further_where_something_is_missing(edit, reason, stages):
     assert result.status == 1 and reason in result.out, str(result)
 
 
+MISMATCH = ("log NVRM: API mismatch: the client 'nvidia-smi' (pid 4242) has the version 535.104.05, but this kernel module has the "
+            "version 550.90.07.  Please make sure that this kernel module and all NVIDIA driver components have the same version.")
+
+
+@pytest.mark.parametrize("edits, status", (([MISMATCH], 0), ([MISMATCH, "userspace 999.1"], 1)))
+def test_one_refused_program_does_not_drain_the_node(edits, status, stages):
+    """A container with other libraries is no fault of the node. The libraries of the node are."""
+    stage = stages("refused")
+    stage.put(node.tree_of("hgx-h100-ib", [textform.Statement("edit", i, edit) for i, edit in enumerate(edits, 1)]))
+    result = preflight(stage.directory)
+    stage.clear()
+    assert result.status == status and result.out.startswith("driver/library-mismatch") == bool(status), str(result)
+
+
 # Of them 0.2 million take the facts out of memory that the child can write, and 0.3 million are for threads: more
 # instructions in less time.
 INSTRUCTIONS_MAX = 5750000

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parse/kmsg-interface.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/array.h"
-
-#define INTERFACE_NAME_MAX \
-	15 /* include/uapi/linux/if.h: IFNAMSIZ less its end; has no blank, colon or slash */
+#include "parse/kmsg-text.h"
 
 /* What comes after the name and ": "; * is a word, # a number. Found by reading all calls of netdev_err() and its like, of
  * br_warn() and of printk("%s: ...", dev->name) in net and drivers/net of Linux 6.12.117. Left out are drivers of hardware, and
@@ -259,36 +256,15 @@ static struct span from(struct span s, size_t n)
 	return (struct span){ s.p + n, s.n - n };
 }
 
-bool kmsg_follows(struct span s, const char *text)
-{
-	for (; *text; text++) {
-		size_t n = 0;
-
-		if (*text == '*') {
-			n = span_find(s, ' ');
-		} else if (*text != '#') {
-			n = s.n && s.p[0] == *text ? 1 : 0;
-		} else {
-			while (n < s.n && isdigit((unsigned char)s.p[n]))
-				n++;
-		}
-		if (!n)
-			return false;
-		s = from(s, n);
-	}
-	return true;
-}
-
 /* Cuts the name and ": " off. */
 static bool cut_name(struct span *s)
 {
 	size_t n = 0;
 
-	while (n < s->n && n <= INTERFACE_NAME_MAX && !strchr(" :/", s->p[n]))
-		n++;
-	if (!n || n > INTERFACE_NAME_MAX)
+	for (; s->n && n <= KMSG_NAME_MAX && !strchr(" :/", s->p[0]); n++)
+		*s = from(*s, kmsg_byte_size(*s));
+	if (!n || n > KMSG_NAME_MAX)
 		return false;
-	*s = from(*s, n);
 	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
 		if (span_starts(*s, states[i])) {
 			*s = from(*s, strlen(states[i]));

@@ -8,7 +8,4 @@
 
 bool kmsg_is_of_interface(struct span message);
 
-/* Does S begin with TEXT, in which * stands for a word and # for a number? */
-bool kmsg_follows(struct span s, const char *text);
-
 #endif

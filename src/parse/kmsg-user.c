@@ -7,14 +7,12 @@
  * driver's.
  *
  * Network interfaces: see kmsg-interface.c. */
-#include <ctype.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "parse/kmsg-interface.h"
+#include "parse/kmsg-text.h"
 #include "parse/kmsg.h"
-
-#define PROCESS_NAME_MAX 15 /* include/linux/sched.h: TASK_COMM_LEN less its end */
 
 /* What comes after the name; # is a number. */
 static const char *const after_name[] = {
@@ -43,29 +41,41 @@ static struct span from(struct span s, size_t n)
 	return (struct span){ s.p + n, s.n - n };
 }
 
-static bool is_digit_of(char c, int base)
+/* What stands behind the last TEXT in S; empty: it is not there. */
+static struct span behind_last(struct span s, const char *text)
 {
-	return base == 8 ? c >= '0' && c <= '7' : isxdigit((unsigned char)c) != 0;
+	struct span rest = { s.p + s.n, 0 };
+	const char *at;
+
+	while ((at = span_search(s, text)) != NULL)
+		rest = s = from(s, (size_t)(at - s.p) + strlen(text));
+	return rest;
 }
 
-/* The size of what stands for the first byte of S, which is not empty. Records have \x0a for a line break
- * (Documentation/ABI/testing/dev-kmsg), rsyslog writes #012. */
-static size_t byte_size(struct span s)
+/* Is the rest of a message only the name of the interface, which may be empty, and what is written of a packet that has no
+ * addresses, or whose header is cut off? A user's prefix may have " OUT=" too, so REST begins behind the last. */
+static bool is_without_addresses(struct span rest)
 {
-	int base = s.p[0] == '#' ? 8 : 16;
-	size_t i = base == 8 ? 1 : 2;
+	static const char *const words[] = { "PHYSIN=", "PHYSOUT=", "MAC=", "TUNNEL=",
+					     "TRUNCATED" };
+	struct span word;
 
-	if (s.n < 4 || (base == 16 && (s.p[0] != '\\' || s.p[1] != 'x')))
-		return 1;
-	for (; i < 4; i++)
-		if (!is_digit_of(s.p[i], base))
-			return 1;
-	return 4;
+	rest = from(rest, span_find(rest, ' '));
+	while (span_word(&rest, &word)) {
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(words) && !span_starts(word, words[i]))
+			i++;
+		if (i == ARRAY_SIZE(words))
+			return false;
+	}
+	return true;
 }
 
-/* net/netfilter/nf_log_syslog.c, nf_log_dump_packet_common(), net/bridge/netfilter/ebt_log.c: the prefix of a LOG rule, of
- * up to 127 bytes, comes first. With net.netfilter.nf_log_all_netns=1 any user has such rules. The driver's messages have
- * the name of a process in them: what is asked for here is longer than such a name, or ends the message. */
+/* net/netfilter/nf_log_syslog.c, nf_log_dump_packet_common(), dump_mac_header(), dump_ipv4_packet(),
+ * net/bridge/netfilter/ebt_log.c: the prefix of a LOG rule, of up to 127 bytes, comes first. With
+ * net.netfilter.nf_log_all_netns=1 any user has such rules. The driver's messages have the name of a process in them: what is
+ * asked for here is longer than such a name, or ends the message. */
 static bool is_of_packet(struct span message)
 {
 	static const char *const next[] = { " ARP HTYPE=", " MACSRC=", " MAC source = " };
@@ -82,8 +92,7 @@ static bool is_of_packet(struct span message)
 	for (size_t i = 0; i < ARRAY_SIZE(next); i++)
 		if (span_search(rest, next[i]))
 			return true;
-	rest = span_trim(rest);
-	return span_find(rest, ' ') == rest.n;
+	return is_without_addresses(behind_last(message, " OUT="));
 }
 
 bool kmsg_is_of_user(struct span message)
@@ -94,11 +103,11 @@ bool kmsg_is_of_user(struct span message)
 		return true;
 	if (span_starts(rest, "traps: "))
 		rest = from(rest, sizeof("traps: ") - 1);
-	for (size_t i = 0; i <= PROCESS_NAME_MAX && rest.n; i++) {
+	for (size_t i = 0; i <= KMSG_NAME_MAX && rest.n; i++) {
 		for (size_t k = 0; strchr("[(/: ", rest.p[0]) && k < ARRAY_SIZE(after_name); k++)
 			if (kmsg_follows(rest, after_name[k]))
 				return true;
-		rest = from(rest, byte_size(rest));
+		rest = from(rest, kmsg_byte_size(rest));
 	}
 	/* kernel/signal.c, print_fatal_signal(): the file's name, of up to 255 bytes, comes before that of the process. The
 	 * last byte is asked first, because this is done for each message. */

@@ -72,8 +72,10 @@ static struct kept_failure *kept_of(struct log_failures *failures,
 		    strcmp(kept->failure.device, failure->device) == 0)
 			return kept;
 	}
-	if (failures->count == LOG_FAILURES_MAX)
+	if (failures->count == LOG_FAILURES_MAX) {
+		failures->full = true;
 		return NULL;
+	}
 	kept = &failures->kept[failures->count++];
 	*kept = (struct kept_failure){ .failure = *failure };
 	return kept;
@@ -98,6 +100,7 @@ void log_failures_keep(struct log_failures *failures, const struct kmsg_failure 
 void log_failures_forget(struct log_failures *failures)
 {
 	failures->count = 0;
+	failures->full = false;
 	failures->crash = (struct kmsg_crash){ 0 };
 }
 

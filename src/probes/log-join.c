@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
+#include "parse/kmsg-own.h"
 #include "probes/log-scan.h"
 
 #define LINES_MAX 12
@@ -32,8 +33,10 @@ static bool starts_with_one_of(struct span s, const char *const *starts, size_t 
 static bool begins_message(struct span rest)
 {
 	static const char *const starts[] = {
-		"The NVIDIA ",	 "This PCI I/O region", "request_mem_region failed",
-		"API mismatch:", "Open nvidia.ko is",
+		"The NVIDIA ",
+		"This PCI I/O region",
+		"request_mem_region failed",
+		"Open nvidia.ko is",
 	};
 
 	return !rest.n || STARTS_WITH_ONE_OF(rest, starts);
@@ -79,18 +82,75 @@ static void append(struct log_join *join, struct span s)
 	join->n += s.n;
 }
 
-bool log_join_continue(struct log_join *join, uint64_t time_us, struct span message)
+static struct span held(const struct log_join *join)
+{
+	return (struct span){ join->text + join->message_at, join->n - join->message_at };
+}
+
+/* A time that is not known is near. */
+static bool is_near(const struct log_join *join, uint64_t time_us)
+{
+	return time_us == LOG_NO_TIME || join->last_us == LOG_NO_TIME ||
+	       (time_us >= join->last_us && time_us - join->last_us <= APART_US);
+}
+
+/* Lines of one record have one time, which stands before each; a user's text can have blanks behind it. */
+static bool has_prefix_of(const struct log_join *join, struct span text, struct span message)
+{
+	size_t n = text.n ? (size_t)(message.p - text.p) : 0, first = join->message_at;
+
+	return !n || (first && n >= first && memcmp(join->text, text.p, first) == 0);
+}
+
+/* Is the last line of what is held, which begins at AT, of the message before it? */
+static bool is_of_message(const struct log_join *join, const struct kmsg_users *users,
+			  const char *at)
+{
+	const struct span *last = &users->texts[users->count - 1];
+
+	if (users->open)
+		return true;
+	/* A message that had its end goes on only if that was a user's copy of it. */
+	return users->whole && (!join->whole || last->p + last->n > at);
+}
+
+static bool continue_message(struct log_join *join, uint64_t time_us, struct span text,
+			     struct span message)
+{
+	struct kmsg_users users;
+	size_t n = join->n;
+
+	if (join->ended || !is_near(join, time_us) || !has_prefix_of(join, text, message) ||
+	    message.n + 1 > sizeof(join->text) - n)
+		return false;
+	join->text[n] = '\n';
+	memcpy(join->text + n + 1, message.p, message.n);
+	join->n += 1 + message.n;
+	if (!kmsg_find_users(held(join), &users) || !is_of_message(join, &users, join->text + n)) {
+		join->n = n;
+		return false;
+	}
+	join->lines++;
+	join->whole = users.whole;
+	join->ended = !users.open;
+	join->sure |= !text.n;
+	return true;
+}
+
+bool log_join_continue(struct log_join *join, uint64_t time_us, struct span text,
+		       struct span message)
 {
 	struct span rest;
 
-	if (!join->lines || join->lines == LINES_MAX || !span_starts(message, nvrm))
-		return false;
-	if (time_us != LOG_NO_TIME && join->last_us != LOG_NO_TIME &&
-	    (time_us < join->last_us || time_us - join->last_us > APART_US))
+	if (join->lines && join->of_user)
+		return continue_message(join, time_us, text, message);
+	if (!join->lines || join->lines == LINES_MAX || !span_starts(message, nvrm) ||
+	    !is_near(join, time_us))
 		return false;
 	rest = after_prefix(message);
-	/* A first line without words says nothing by itself: whatever follows is of it. */
-	if (is_message_of_its_own(rest) && !(rest.n && join->n - join->message_at <= strlen(nvrm)))
+	/* A first line without words says nothing by itself: whatever follows is of it, but for an Xid. */
+	if (is_message_of_its_own(rest) &&
+	    !(rest.n && held(join).n <= strlen(nvrm) && !span_starts(rest, "Xid")))
 		return false;
 	join->lines++;
 	join->last_us = time_us == LOG_NO_TIME ? join->last_us : time_us;
@@ -100,20 +160,28 @@ bool log_join_continue(struct log_join *join, uint64_t time_us, struct span mess
 	return true;
 }
 
+bool log_join_is_first(struct span message)
+{
+	return span_starts(message, nvrm) && begins_message(after_prefix(message));
+}
+
 bool log_join_begin(struct log_join *join, uint64_t time_us, int level, struct span text,
 		    struct span message)
 {
 	size_t at = (size_t)(message.p - text.p);
+	struct kmsg_users users;
+	bool of_user = kmsg_find_users(message, &users) && users.open;
 
-	if (!span_starts(message, nvrm) || !begins_message(after_prefix(message)) ||
-	    text.n >= sizeof(join->text))
+	if ((!of_user && !log_join_is_first(message)) || text.n >= sizeof(join->text))
 		return false;
 	*join = (struct log_join){ .n = text.n,
 				   .message_at = at,
 				   .time_us = time_us,
 				   .last_us = time_us,
 				   .level = level,
-				   .lines = 1 };
+				   .lines = 1,
+				   .of_user = of_user,
+				   .whole = of_user && users.whole };
 	memcpy(join->text, text.p, text.n);
 	while (join->n > at && join->text[join->n - 1] == ' ')
 		join->n--;

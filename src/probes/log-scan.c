@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "parse/kmsg-own.h"
+#include "parse/kmsg-text.h"
 #include "parse/module.h"
 
 /* Room for the time and the kept part of a message, in which the kernel may write a byte as four. */
@@ -65,6 +67,7 @@ static void empty(struct log_scan *scan, void *list)
 void log_scan_forget(struct log_scan *scan)
 {
 	scan->join.lines = 0;
+	scan->full = false;
 	for_each_mut(found, &scan->found) {
 		give_back(scan, &found->all);
 		empty(scan, &found->devices);
@@ -101,8 +104,10 @@ static struct log_found *found_of(struct log_scan *scan, const char *name)
 	for_each_mut(known, &scan->found)
 		if (strcmp(known->all.name, name) == 0)
 			return known;
-	if (scan->found.count == LOG_PATTERNS_MAX)
+	if (scan->found.count == LOG_PATTERNS_MAX) {
+		scan->full = true;
 		return NULL;
+	}
 	f = LIST_ADD(scan->arena, &scan->found);
 	snprintf(f->all.name, sizeof(f->all.name), "%s", name);
 	return f;
@@ -120,8 +125,10 @@ static void keep_of(struct log_scan *scan, void *list, const char *name, uint64_
 			keep(scan, known, time_us, text);
 			return;
 		}
-	if (scan->subjects == LOG_SUBJECTS_MAX)
+	if (scan->subjects == LOG_SUBJECTS_MAX) {
+		scan->full = true;
 		return;
+	}
 	scan->subjects++;
 	k = LIST_ADD(scan->arena, kept);
 	snprintf(k->name, sizeof(k->name), "%s", name);
@@ -172,11 +179,12 @@ static void keep_line(struct log_scan *scan, const struct kmsg_pattern *pattern,
 
 /* The findings of one message. */
 struct match {
-	struct kmsg_message message;
+	struct kmsg_message message; /* its text is the driver's own, in one line */
 	const struct kmsg_pattern *pattern;
 	uint64_t number;
 	struct kmsg_failure failure;
 	bool failed, unexplained;
+	char own[KMSG_ESCAPED_MAX];
 };
 
 /* kernel/audit.c, kauditd_printk_skb(): where no auditd takes them. */
@@ -185,22 +193,42 @@ static bool is_of_audit(struct span message)
 	return span_starts(message, "audit: type=") || span_starts(message, "type=");
 }
 
+static void find_pattern(const struct log_scan *scan, struct span text, struct match *m)
+{
+	m->message = (struct kmsg_message){ .text = text };
+	m->pattern = kmsg_index_find(&scan->index, &m->message, &m->number);
+}
+
+/* Takes what the driver wrote itself out of MESSAGE. Returns false if that is all of it. A line break that is not the
+ * driver's is in a text that the kernel quotes. */
+static bool take_own(struct match *m, struct span message, struct span *own)
+{
+	if (kmsg_own(message, m->own, sizeof(m->own), own))
+		return true;
+	*own = log_join_is_first(message) ? message : kmsg_first_line(message);
+	return own->n < message.n;
+}
+
 /* False when nothing is to be kept of it. */
 static bool match_message(struct log_scan *scan, int level, struct span message, struct match *m)
 {
 	/* A failure has at least the level of a warning, and most lines have not: the cheap tests come first. */
 	bool may_fail = !scan->brief || level <= LEVEL_WARNING;
+	struct span own;
 
-	*m = (struct match){ .message = { .text = message } };
-	m->pattern = kmsg_index_find(&scan->index, &m->message, &m->number);
+	m->failed = m->unexplained = false;
+	find_pattern(scan, message, m);
 	if (!m->pattern && !may_fail)
 		return false;
 	if (kmsg_is_of_user(message))
 		return false;
-	if (!scan->brief && is_of_audit(message))
-		log_denials_add(&scan->denials, message, 0);
-	m->failed = may_fail && log_failures_parse(&scan->failures, message, &m->failure);
-	m->unexplained = !scan->brief && log_unexplained_add(&scan->unexplained, level, message) &&
+	if (take_own(m, message, &own))
+		find_pattern(scan, own, m);
+	if (!scan->brief && is_of_audit(own))
+		log_denials_add(&scan->denials, own, 0);
+	m->failed = may_fail && own.p != m->own &&
+		    log_failures_parse(&scan->failures, own, &m->failure);
+	m->unexplained = !scan->brief && log_unexplained_add(&scan->unexplained, level, own) &&
 			 !m->pattern && !m->failed;
 	return m->pattern || m->failed || m->unexplained;
 }
@@ -216,34 +244,73 @@ static void keep_match(struct log_scan *scan, const struct match *m, uint64_t ti
 		log_unexplained_keep(&scan->unexplained, level, time_us, m->message.text, text);
 }
 
+/* Keeps the line TEXT, in which MESSAGE stands, with the driver's own text in the place of MESSAGE. */
+static void keep_line_of(struct log_scan *scan, const struct match *m, uint64_t time_us, int level,
+			 struct span text, struct span message)
+{
+	struct span own = m->message.text;
+	size_t head = (size_t)(message.p - text.p);
+	char line[KMSG_ESCAPED_MAX];
+
+	if (own.p == message.p) {
+		text.n = head + own.n;
+	} else {
+		head = head < LOG_LINE_MAX ? head : LOG_LINE_MAX;
+		memcpy(line, text.p, head);
+		text = (struct span){ line, head };
+		text.n += own.n < sizeof(line) - head ? own.n : sizeof(line) - head;
+		memcpy(line + head, own.p, text.n - head);
+	}
+	keep_match(scan, m, time_us, level, text);
+}
+
 static void scan_message(struct log_scan *scan, uint64_t time_us, int level, struct span text,
 			 struct span message)
 {
 	struct match m;
 
 	if (match_message(scan, level, message, &m))
-		keep_match(scan, &m, time_us, level, text);
+		keep_line_of(scan, &m, time_us, level, text, message);
 }
 
 /* ---- messages of several lines ---- */
+
+static void scan_lines_apart(struct log_scan *scan, struct span rest)
+{
+	const struct log_join *join = &scan->join;
+	size_t head = join->message_at;
+	struct span message;
+	char text[LOG_JOIN_MAX];
+
+	memcpy(text, join->text, head);
+	while (span_cut(&rest, '\n', &message)) {
+		memcpy(text + head, message.p, message.n);
+		scan_message(scan, join->time_us, join->level,
+			     (struct span){ text, head + message.n },
+			     (struct span){ text + head, message.n });
+	}
+}
 
 static void scan_held(struct log_scan *scan)
 {
 	struct log_join *join = &scan->join;
 	struct span text = { join->text, join->n };
+	struct span message = { text.p + join->message_at, text.n - join->message_at };
 
 	if (!join->lines)
 		return;
 	join->lines = 0;
-	scan_message(scan, join->time_us, join->level, text,
-		     (struct span){ text.p + join->message_at, text.n - join->message_at });
+	if (log_join_is_apart(join))
+		scan_lines_apart(scan, message);
+	else
+		scan_message(scan, join->time_us, join->level, text, message);
 }
 
 void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct span text,
 		   struct span message)
 {
 	if (log_join_may(&scan->join, message)) {
-		if (log_join_continue(&scan->join, time_us, message))
+		if (log_join_continue(&scan->join, time_us, text, message))
 			return;
 		scan_held(scan);
 		if (log_join_begin(&scan->join, time_us, level, text, message))
@@ -255,7 +322,7 @@ void log_scan_text(struct log_scan *scan, uint64_t time_us, int level, struct sp
 void log_scan_continue(struct log_scan *scan, struct span message)
 {
 	if (log_join_may(&scan->join, message))
-		log_join_continue(&scan->join, LOG_NO_TIME, message);
+		log_join_continue(&scan->join, LOG_NO_TIME, (struct span){ 0 }, message);
 }
 
 static uint64_t time_of(const struct kmsg_line *line)
@@ -273,7 +340,7 @@ void log_scan_line(struct log_scan *scan, const struct kmsg_line *line)
 	if (log_join_may(&scan->join, line->message))
 		log_scan_text(scan, time_of(line), line->level, line->text, line->message);
 	else if (match_message(scan, line->level, line->message, &m))
-		keep_match(scan, &m, time_of(line), line->level, line->text);
+		keep_line_of(scan, &m, time_of(line), line->level, line->text, line->message);
 }
 
 /* /dev/kmsg writes what is not printable as \x0a; what is left of these in a line becomes a blank. */
@@ -309,45 +376,70 @@ static void scan_record_line(struct log_scan *scan, uint64_t time_us, int level,
 		      (struct span){ text + prefix, whole.n - (size_t)prefix });
 }
 
-/* Cuts REST after its next line break, which /dev/kmsg writes as \x0a and a journal as it is. */
 static bool cut_line(struct span *rest, struct span *line)
 {
-	const char *escaped = span_search(*rest, "\\x0a");
-	size_t end = span_find(*rest, '\n'), skip = 1;
+	size_t n;
 
 	if (!rest->n)
 		return false;
-	if (escaped && (size_t)(escaped - rest->p) < end) {
-		end = (size_t)(escaped - rest->p);
-		skip = 4;
-	}
-	*line = (struct span){ rest->p, end };
-	end += end < rest->n ? skip : 0;
-	*rest = (struct span){ rest->p + end, rest->n - end };
+	*line = kmsg_first_line(*rest);
+	*rest = (struct span){ rest->p + line->n, rest->n - line->n };
+	n = kmsg_break_size(*rest);
+	*rest = (struct span){ rest->p + n, rest->n - n };
 	return true;
+}
+
+static void scan_record(struct log_scan *scan, uint64_t time_us, int level, struct span message)
+{
+	char text[KMSG_ESCAPED_MAX];
+	struct match m;
+
+	if (!match_message(scan, level, message, &m))
+		return;
+	snprintf(text, sizeof(text), "[%5" PRIu64 ".%06" PRIu64 "] %.*s", time_us / 1000000,
+		 time_us % 1000000, SPAN_FMT(m.message.text));
+	unescape(text);
+	keep_match(scan, &m, time_us, level, span_of(text));
+}
+
+/* A record that the driver may have written, or that comes after the beginning of a longer message. Only the driver's own
+ * messages of several lines have more than one line: they are joined as those of a file are. */
+static void scan_record_of_driver(struct log_scan *scan, uint64_t time_us, int level,
+				  struct span message)
+{
+	struct span line, rest = message;
+	struct kmsg_users users;
+
+	if (kmsg_is_of_user(message))
+		return;
+	if (kmsg_find_users(message, &users)) {
+		scan_held(scan);
+		scan_record(scan, time_us, level, message);
+		return;
+	}
+	while (cut_line(&rest, &line)) {
+		if (line.n)
+			scan_record_line(scan, time_us, level, line);
+		if (!log_join_is_first(message))
+			break;
+	}
 }
 
 void log_scan_message(struct log_scan *scan, uint64_t time_us, int level, struct span message)
 {
-	char text[KMSG_ESCAPED_MAX];
-	struct span line;
-	struct match m;
+	struct span rest = message;
 
-	/* A message of several lines: each by itself, so that they are joined as those of a file are. */
-	if (log_join_may(&scan->join, message) || span_starts(message, "\\x0aNVRM:")) {
-		if (kmsg_is_of_user(message))
-			return;
-		while (cut_line(&message, &line))
-			if (line.n)
-				scan_record_line(scan, time_us, level, line);
-		return;
+	/* The driver begins some messages with a line break. */
+	if (message.n && (message.p[0] == '\\' || message.p[0] == '\n')) {
+		rest.p += kmsg_break_size(message);
+		rest.n -= kmsg_break_size(message);
+		if (span_starts(rest, "NVRM:") && !kmsg_is_of_user(message))
+			message = rest;
 	}
-	if (!match_message(scan, level, message, &m))
-		return;
-	snprintf(text, sizeof(text), "[%5" PRIu64 ".%06" PRIu64 "] %.*s", time_us / 1000000,
-		 time_us % 1000000, SPAN_FMT(message));
-	unescape(text);
-	keep_match(scan, &m, time_us, level, span_of(text));
+	if (log_join_may(&scan->join, message))
+		scan_record_of_driver(scan, time_us, level, message);
+	else
+		scan_record(scan, time_us, level, message);
 }
 
 /* ---- facts ---- */
@@ -401,9 +493,10 @@ void log_scan_end(struct log_scan *scan, const char *source, bool complete)
 	struct log_facts *facts = &scan->facts;
 
 	scan_held(scan);
+	scan->full |= scan->failures.full;
 	*facts = (struct log_facts){ .lines = { .state = FACT_KNOWN } };
 	facts->source = fact_str(scan->arena, source);
-	facts->complete = fact_bool(complete);
+	facts->complete = fact_bool(complete && !scan->full);
 	for_each(found, &scan->found)
 		add_line(scan, found);
 	fact_list_sort(&facts->lines, sizeof(facts->lines.items[0]), compare_names);

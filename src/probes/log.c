@@ -36,15 +36,15 @@
  */
 /* clang-format off */
 static const struct kmsg_pattern patterns[] = {
-	/* Before what else an Xid's text can say: 79 is "GPU has fallen off the bus". */
+	/* Before what else an Xid's text can say: 79 is "GPU has fallen off the bus". A mismatch has a client's text in it. */
 	{ "xid", "NVRM: Xid (", { NULL }, KMSG_NUMBERED },
 	/* Events after which earlier messages are obsolete: see query/log-age.c. The first is the driver's first
 	 * message when it is loaded. */
 	{ "driver-begins", "nvidia-nvlink: Nvlink Core is being initialized", { NULL }, KMSG_ANY },
 	{ "gpu-enumerated", "pci ", { ": [10de:", "] type 00 class 0x03" }, KMSG_OF_DEVICE },
 	{ "device-reset", NULL, { ": reset done" }, KMSG_OF_DEVICE },
+	{ "api-mismatch", "NVRM: API mismatch", { NULL }, KMSG_ANY },
 	{ "allow-peermapping", "NVRM:", { "allowPeermapping=0" }, KMSG_ANY },
-	{ "api-mismatch", "NVRM:", { "API mismatch" }, KMSG_ANY },
 	{ "bar-invalid", "NVRM:", { "assigned to your NVIDIA device is invalid" }, KMSG_ANY },
 	{ "bar-invalid", "NVRM: BAR", { " is ", "M @ 0x" }, KMSG_ANY },	/* its second line */
 	{ "bar-resize-no-space", "NVRM:", { "No address space to allocate resized" }, KMSG_ANY },
@@ -108,8 +108,8 @@ static const struct kmsg_pattern patterns[] = {
 	{ "io-page-fault", "AMD-Vi:", { "IO_PAGE_FAULT" }, KMSG_ANY },
 	{ "dmar-fault", "DMAR:", { "fault addr" }, KMSG_ANY },
 	{ "dmar-fault", "DMAR:", { "[fault reason" }, KMSG_ANY },
-	{ "smmu-fault", "arm-smmu", { "event", "received:" }, KMSG_ANY },
-	{ "smmu-fault", "arm-smmu", { "event: ", " client: " }, KMSG_ANY },	/* Linux 6.14 on */
+	{ "smmu-fault", "arm-smmu-v3 ", { "event", "received:" }, KMSG_ANY },
+	{ "smmu-fault", "arm-smmu-v3 ", { "event: ", " client: " }, KMSG_ANY },	/* Linux 6.14 on */
 	/* data/iommu-words.tsv */
 #define IOMMU_WORDS(name, start, whose, text, ...) { name, start, { text }, whose },
 #include "iommu-words.inc"
@@ -137,6 +137,14 @@ static const struct kmsg_pattern patterns[] = {
 };
 /* clang-format on */
 #define PATTERNS (ARRAY_SIZE(patterns))
+
+static void end_scan(struct host *host, struct log_scan *scan, const char *source, bool complete)
+{
+	log_scan_end(scan, source, complete);
+	if (scan->full)
+		host_gap_note(host, source, -EOVERFLOW,
+			      "it has more kinds of messages and devices than are kept");
+}
 
 /* ---- the ring buffer ---- */
 
@@ -177,7 +185,7 @@ static int read_ring(struct host *host, struct log_scan *scan)
 			break;
 		}
 	}
-	log_scan_end(scan, KMSG_DEVICE, complete);
+	end_scan(host, scan, KMSG_DEVICE, complete);
 	return count ? 0 : -ENODATA;
 }
 
@@ -235,8 +243,14 @@ static int read_at_once(struct host *host, struct log_scan *scan)
 	}
 	log_scan_end(scan, KMSG_DEVICE, complete);
 	/* A buffer that is not full and has no beginning was cleared for dmesg, and not for others. */
-	return wants_records(&scan->facts) || (!complete && text.size < whole / 2) ? -EAGAIN : 0;
+	return scan->full || wants_records(&scan->facts) || (!complete && text.size < whole / 2)
+		       ? -EAGAIN
+		       : 0;
 }
+
+/* A boot's first message has the time 0. A second later is before any user's process, by whose name or text a line could
+ * begin so. */
+#define BANNER_US 1000000
 
 /* ---- journals ---- */
 
@@ -249,7 +263,7 @@ static void journal_line(void *user, uint64_t time_us, int level, struct span me
 {
 	struct journal_scan *j = user;
 
-	j->banner |= kmsg_is_banner(message);
+	j->banner |= kmsg_is_banner(message) && time_us < BANNER_US;
 	log_scan_message(j->scan, time_us, level, message);
 }
 
@@ -263,7 +277,7 @@ static int read_journal(struct host *host, struct log_scan *scan, const char *fo
 	journal_boot(host, boot);
 	rc = journal_read(folder, boot, journal_line, &j, &cut);
 	if (rc == 0)
-		log_scan_end(scan, "journal", j.banner && !cut);
+		end_scan(host, scan, "journal", j.banner && !cut);
 	return rc;
 }
 
@@ -309,12 +323,14 @@ static uint64_t since_boot(const struct file_scan *f, const struct kmsg_line *li
 	(600 *  \
 	 1000000ull) /* from the boot to the start of a daemon that writes its first lines to a file */
 
-/* A banner in a file that users can write to: with the clock's time of another moment it is no boot, but would hide all
- * that stands before it. */
+/* A banner hides all that stands before it. One with the time of a later moment is no boot: in a file that users can write to
+ * by the clock's, and by printk's where a line break that the kernel quotes makes a line. */
 static bool is_of_boot(const struct file_scan *f, const struct kmsg_line *line)
 {
-	uint64_t boot = f->file->boot_us;
+	uint64_t boot = f->file->boot_us, time_us;
 
+	if (kmsg_line_time(line, &time_us) ? time_us >= BANNER_US : f->timed && !line->time.n)
+		return false;
 	return !f->file->shared || !boot || !line->clock_us ||
 	       (line->clock_us + BOOT_US >= boot && line->clock_us <= boot + BOOT_US);
 }
@@ -338,12 +354,12 @@ static bool file_line(void *user, struct span line)
 		log_scan_continue(&f->scan, parsed.message);
 		return true;
 	}
-	f->timed |= parsed.time.n > 0;
 	if (kmsg_is_banner(parsed.message) && is_of_boot(f, &parsed)) {
 		log_scan_forget(&f->scan);
 		/* A log that was saved at boot has no later events. */
 		f->complete = !parsed.saved;
 	}
+	f->timed |= parsed.time.n > 0;
 	log_scan_text(&f->scan, since_boot(f, &parsed), parsed.level, parsed.text, parsed.message);
 	return true;
 }
@@ -364,7 +380,7 @@ static int ask_file(struct host *host, void *facts, struct arena *arena, void *u
 	else
 		lseek(fd, 0, SEEK_SET);
 	rc = lines_read(fd, file_line, &f);
-	log_scan_end(&f.scan, file->path, f.complete && !file->shared);
+	end_scan(host, &f.scan, file->path, f.complete && !file->shared);
 	if (rc == 0)
 		*(struct log_facts *)facts = f.scan.facts;
 	return rc;

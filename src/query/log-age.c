@@ -7,6 +7,41 @@
 #include "base/array.h"
 #include "query/node-find.h"
 
+/* Cuts "0x2 (Node Reboot Required)" off the end of S. */
+static bool cut_action(struct span *s, struct span *words)
+{
+	size_t open, n;
+
+	if (!s->n || s->p[s->n - 1] != ')')
+		return false;
+	for (open = s->n - 1; open && s->p[open] != '('; open--)
+		;
+	*words = (struct span){ s->p + open + 1, s->n - open - 2 };
+	for (n = open; n && s->p[n - 1] == ' '; n--)
+		;
+	s->n = n;
+	while (n && span_digit(s->p[n - 1]) >= 0)
+		n--;
+	if (!open || n == s->n)
+		return false;
+	s->n = n;
+	return true;
+}
+
+/* The name of a process is before this text, so it is read from the end. */
+struct span log_recovery_action(const char *line)
+{
+	static const char before[] = "GPU recovery action changed from 0x";
+	struct span rest = span_trim(span_of(line)), to, from;
+
+	if (cut_action(&rest, &to) && span_ends(rest, " to 0x")) {
+		rest.n -= strlen(" to 0x");
+		if (cut_action(&rest, &from) && span_ends(rest, before))
+			return to;
+	}
+	return (struct span){ line, 0 };
+}
+
 static bool is_after(struct fact_u64 time, struct fact_u64 after_us)
 {
 	return is_known(time) && is_known(after_us) && time.value > after_us.value;
@@ -39,7 +74,7 @@ const char *log_new_life(struct arena *arena, const struct node *node, const cha
 			return arena_printf(arena, "%s: %s", patterns[i][1], own->last.value);
 	}
 	own = bdf ? younger(node, "xid-154", bdf, after_us) : NULL;
-	if (own && strstr(own->last.value, " (None)") && strstr(own->last.value, " to 0x0 "))
+	if (own && span_is(log_recovery_action(own->last.value), "None"))
 		return arena_printf(arena, "the driver asks for nothing any more: %s",
 				    own->last.value);
 	return NULL;

@@ -3,7 +3,12 @@
 #ifndef LOG_AGE_H
 #define LOG_AGE_H
 
+#include "base/span.h"
 #include "facts/facts.h"
+
+/* Returns the recovery action that an Xid 154 asks for: what is in the last parentheses of "GPU recovery action changed from 0x0
+ * (None) to 0x2 (Node Reboot Required)". Empty: LINE does not end so. */
+struct span log_recovery_action(const char *line);
 
 /* Returns the event after AFTER_US that makes earlier messages about the GPU obsolete: the driver was loaded again,
  * the GPU was reset, the kernel found it on the bus again, or the driver says that no recovery is needed any more

@@ -8,11 +8,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "parse/kmsg-interface.h"
+#include "parse/kmsg-text.h"
 #include "redact/keep-private.h"
-
-/* include/linux/sched.h: TASK_COMM_LEN */
-#define COMM_MAX 15
 
 /* A name stands behind BEFORE, up to the first of AFTER; # is a number. It can have blanks and commas: without AFTER it
  * has its 15 bytes at most, or the message has another form (MUST). An empty BEFORE: behind ": ". */
@@ -44,15 +41,6 @@ static struct span from(struct span s, size_t n)
 	return (struct span){ s.p + n, s.n - n };
 }
 
-/* Records have \x0a for a byte of a name (Documentation/ABI/testing/dev-kmsg). */
-static size_t byte_size(struct span s)
-{
-	return s.n >= 4 && s.p[0] == '\\' && s.p[1] == 'x' && isxdigit((unsigned char)s.p[2]) &&
-			       isxdigit((unsigned char)s.p[3])
-		       ? 4
-		       : 1;
-}
-
 static bool ends_name(const struct form *form, struct span rest)
 {
 	for (size_t i = 0; form->after[i]; i++)
@@ -66,14 +54,14 @@ static size_t name_length(const struct form *form, struct span rest)
 {
 	size_t n = 0, separator = 0, bytes = 0;
 
-	for (; n <= rest.n && bytes <= COMM_MAX; bytes++) {
+	for (; n <= rest.n && bytes <= KMSG_NAME_MAX; bytes++) {
 		if (ends_name(form, from(rest, n)))
 			return n;
 		if (n == rest.n || strchr(",;)", rest.p[n]))
 			separator = n;
-		if (n == rest.n || bytes == COMM_MAX)
+		if (n == rest.n || bytes == KMSG_NAME_MAX)
 			break;
-		n += byte_size(from(rest, n));
+		n += kmsg_byte_size(from(rest, n));
 	}
 	return form->must ? 0 : separator ? separator : n;
 }
@@ -133,7 +121,7 @@ static size_t put_client(struct keeping *k, struct span message, struct span s)
 
 	if (!span_starts(message, "nouveau "))
 		return 0;
-	for (; n <= COMM_MAX && n < s.n; n++)
+	for (; n <= KMSG_NAME_MAX && n < s.n; n++)
 		if (n && kmsg_follows(from(s, n), "[#]")) {
 			keep_instead(k, (struct span){ s.p, n });
 			return n;

@@ -480,6 +480,25 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 	     .evidence = { library_fact(ctx, library), "driver.version" });
 }
 
+/* One client of another version says nothing of the node: any user can bring libraries, or give the driver a version. */
+static void say_without_libraries(struct rule_context *ctx)
+{
+	static const char observed[] = "no libcuda or libnvidia-ml was found on this node";
+	const struct log_line *refused = node_log(ctx->node, "api-mismatch");
+
+	if (refused)
+		NOTE(ctx,
+		     .observed = text_printf(ctx, "%s, and the driver refused a program: %s",
+					     observed, refused->last.value),
+		     .impact = "That program cannot use the GPUs.",
+		     .remedy = "Give it libraries of the kernel module's version.",
+		     .action = ACTION_CONFIGURE, .activation = ACTIVATION_NEW_JOBS,
+		     .evidence = { "software.items", "log.lines[api-mismatch].last",
+				   "driver.version" });
+	else
+		NOT_APPLICABLE(ctx, .observed = observed, .evidence = { "software.items" });
+}
+
 static void check_library_mismatch(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -513,13 +532,8 @@ static void check_library_mismatch(struct rule_context *ctx)
 		fail_loader_stub(ctx, stub);
 	else if (found.same)
 		PASS(ctx, .evidence = { library_fact(ctx, found.same), "driver.version" });
-	else if (node_log(node, "api-mismatch"))
-		FAIL(ctx, .observed = node_log(node, "api-mismatch")->last.value,
-		     .expected = "one version of kernel module and libraries",
-		     .evidence = { "log.lines[api-mismatch].last", "driver.version" });
 	else if (!skip_unless_software_whole(ctx))
-		NOT_APPLICABLE(ctx, .observed = "no libcuda or libnvidia-ml was found on this node",
-			       .evidence = { "software.items" });
+		say_without_libraries(ctx);
 }
 
 /* ---- the module's file ---- */

@@ -9,7 +9,6 @@
 #include "query/log-age.h"
 
 #define PREFIX "xid-"
-#define GPUS_MAX 256 /* as many as the log's facts name for one pattern */
 
 enum xid_action {
 	XID_IGNORE,
@@ -136,21 +135,22 @@ static const struct xid {
 #define XID_RECOVERY_ACTION 154
 #define XID_VGPU_START 78
 
-/* "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"; P2P peers are
- * only drained. */
+/* P2P peers are only drained. A line that was cut off before the action says none. */
 static enum xid_action recovery_action(const char *line)
 {
-	const char *to = strstr(line, " to 0x");
+	static const struct {
+		const char *words;
+		enum xid_action action;
+	} known[] = {
+		{ "", XID_WATCH },	 { "None", XID_IGNORE },
+		{ "Drain P2P", XID_WATCH }, { "Recover IMEX Domain", XID_IMEX },
+	};
+	struct span words = log_recovery_action(line);
 
-	if (!to)
-		return XID_WATCH;
-	if (strstr(to, "(None)"))
-		return XID_IGNORE;
-	if (strstr(to, "Reboot"))
-		return XID_REBOOT;
-	if (strstr(to, "(Recover IMEX Domain)"))
-		return XID_IMEX;
-	return strstr(to, "(Drain P2P)") ? XID_WATCH : XID_RESET;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (span_is(words, known[i].words))
+			return known[i].action;
+	return span_search(words, "Reboot") ? XID_REBOOT : XID_RESET;
 }
 
 struct seen {
@@ -261,25 +261,28 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 			      fact_of(ctx, &worst, bdf, "count") });
 }
 
+/* Does a line before LINE name the GPU? */
+static bool was_checked(const struct node *node, const struct log_line *line, const char *bdf)
+{
+	for_each(earlier, &node->log.lines) {
+		if (earlier == line)
+			return false;
+		if (str_starts(earlier->pattern, PREFIX) && log_of_device(earlier, bdf))
+			return true;
+	}
+	return false;
+}
+
 static void check_xid(struct rule_context *ctx)
 {
-	const char *done[GPUS_MAX];
-	size_t count = 0, before = ctx->findings->count;
+	size_t before = ctx->findings->count;
 
 	for_each(line, &ctx->node->log.lines) {
 		if (!str_starts(line->pattern, PREFIX))
 			continue;
-		for_each(device, &line->devices) {
-			const char *bdf = device->name.value;
-			size_t k = 0;
-
-			while (k < count && strcmp(done[k], bdf) != 0)
-				k++;
-			if (k < count || count == GPUS_MAX)
-				continue;
-			done[count++] = bdf;
-			check_gpu(ctx, bdf);
-		}
+		for_each(device, &line->devices)
+			if (!was_checked(ctx->node, line, device->name.value))
+				check_gpu(ctx, device->name.value);
 	}
 	check_gpu(ctx, ""); /* lines that name no GPU */
 	if (ctx->findings->count == before && !skip_without_gpu(ctx))
