@@ -15,7 +15,7 @@ struct log_failures {
 	struct arena *arena;
 	struct kmsg_crash crash;
 	size_t count;
-	bool full; /* one was left out */
+	bool full;		   /* one was left out */
 	struct kept_failure *kept; /* LOG_FAILURES_MAX, made for the first one */
 };
 

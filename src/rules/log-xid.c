@@ -142,8 +142,10 @@ static enum xid_action recovery_action(const char *line)
 		const char *words;
 		enum xid_action action;
 	} known[] = {
-		{ "", XID_WATCH },	 { "None", XID_IGNORE },
-		{ "Drain P2P", XID_WATCH }, { "Recover IMEX Domain", XID_IMEX },
+		{ "", XID_WATCH },
+		{ "None", XID_IGNORE },
+		{ "Drain P2P", XID_WATCH },
+		{ "Recover IMEX Domain", XID_IMEX },
 	};
 	struct span words = log_recovery_action(line);
 

@@ -197,8 +197,7 @@ static void check_no_rocev2(struct rule_context *ctx)
 				.observed = purpose ? text_printf(ctx, "%s; %s", gids_found(d, p),
 								  purpose)
 						    : gids_found(d, p),
-				.remedy = remedy_gids(ctx, d, p),
-				.command = shell_gids(ctx, d, p),
+				.remedy = remedy_gids(ctx, d, p), .command = shell_gids(ctx, d, p),
 				.ends_jobs = !is_iwarp(d) && !netdev_name(p) && !p->gids.count,
 				.expected = "a RoCE v2 GID of an IPv4 or a global IPv6 address",
 				.evidence = { port_fact(ctx->arena, d, p, "gids") });
