@@ -44,6 +44,9 @@ def test_nothing_offers_what_would_fail(stage, name, reason):
     for finding in report["findings"]:
         text = " ".join(str(finding.get(key) or "") for key in ("remedy", "command"))
         names = re.findall(r"(?:modprobe|[Ll]oad) ((?:nvidia|mlx5|ib_|rdma_)[\w-]*)", text)
+        # Without the line that refuses it the module loads.
+        if text.startswith("Remove the line "):
+            continue
         offered += [(finding["rule"], text) for n in names if n.replace("-", "_") in failing]
     assert not offered
     plan = program.run("fix", "--json", "--root", directory, "--profile", "deepep").json()

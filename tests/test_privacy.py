@@ -39,6 +39,8 @@ def shown(raw):
 
 def known(subject):
     """What people named has another name in a capture."""
+    if subject and subject.startswith("/etc/security/limits.d/"):
+        return os.path.dirname(subject)
     ours = [secret for _, _, text in PLANTS for secret in secrets(text)] + ["redacted"]
     return None if subject and any(word in subject for word in ours) else subject
 
@@ -132,7 +134,7 @@ PLANTS = [
     ("the kernel's log: a program and a peer", "/var/log/dmesg",
      "...[    9.800000] nvidia 0000:1b:00.0: «peer etl9»: fail, attempted private mapping\n"),
     ("the kernel's log: a program whose name has bytes that are no letters", "/var/log/dmesg",
-     "...[    9.900000] NVRM: Xid (PCI:0000:9a:00): 45, pid=4243, name=\\x0a\\x0b\\x0c«\\x0aesc etl», Ch 00000009\n"),
+     "...[    9.900000] NVRM: Xid (PCI:0000:9a:00): 45, pid=4243, name=\\x0a\\x0b\\x0c\\x0a«esc etl», Ch 00000009\n"),
     ("the kernel's log: what AppArmor refused", "/var/log/dmesg",
      "...[    9.910000] audit: type=1400 audit(1735777211.402:15): apparmor=\"DENIED\" operation=\"open\" class=\"file\" "
      "profile=\"«missile-prod»\" name=\"/home/«olivia»/«missile»/nvidia.bin\" pid=77 comm=\"«msl_train»\" requested_mask=\"rw\" "

@@ -434,7 +434,7 @@ def test_a_module_that_libkmod_and_proc_tell_otherwise(verbs_root, tmp_path):
     write(verbs_root / "sys/module/nvidia/refcnt", "7\n")
     found = report_and_replay(verbs_root, library, tmp_path, "modules/views-disagree")
     assert [(subject, observed) for _, subject, observed in found] == [
-        ("nvidia", "libkmod: live; /proc/modules: not loaded")]
+        ("nvidia", 'libkmod says "live", /proc/modules says "not loaded"')]
 
 
 def test_a_library_that_lacks_symbols(verbs_root, tmp_path):

@@ -64,12 +64,15 @@ static void write_line(struct recorder *r, struct json_object *record)
 	_cleanup_free_ char *line = NULL;
 	size_t n;
 	FILE *out = text ? open_memstream(&line, &n) : NULL;
+	bool whole = out != NULL;
 
 	if (out) {
 		escape_text(out, SINK_JSON, text);
 		putc('\n', out);
+		whole = !ferror(out);
+		whole &= fclose(out) == 0;
 	}
-	if (out && fclose(out) == 0)
+	if (whole && line)
 		write_all(r, r->fd, line, n);
 	else
 		lose_line(r);
