@@ -52,8 +52,8 @@ static struct span behind_last(struct span s, const char *text)
 	return rest;
 }
 
-/* Is the rest of a message only the name of the interface, which may be empty, and what is written of a packet that has no
- * addresses, or whose header is cut off? A user's prefix may have " OUT=" too, so REST begins behind the last. */
+/* Is the rest of a message only the name of the interface, and what is written of a packet without addresses? The name may be
+ * empty, and the packet's header cut off. A user's prefix may have " OUT=" too, so REST begins behind the last. */
 static bool is_without_addresses(struct span rest)
 {
 	static const char *const words[] = { "PHYSIN=", "PHYSOUT=", "MAC=", "TUNNEL=",
