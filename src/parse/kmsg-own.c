@@ -21,12 +21,12 @@ struct form {
 static const struct form forms[] = {
 	/* from 575.51.02 on */
 	{ { "NVRM: API mismatch: the client '", "' (pid #)\nhas the version ",
-	    ", but this kernel module has\nthe version *  * make sure that this\n"
+	    ", but this kernel module has\nthe version *  Please make sure that this\n"
 	    "kernel module and all NVIDIA driver components\nhave the same version." },
 	  { KMSG_NAME_MAX, VERSION_MAX } },
 	{ { "NVRM: API mismatch: the client has the version ",
-	    ", but\nthis kernel module has the version *  *"
-	    " sure that this kernel module and all NVIDIA driver\n"
+	    ", but\nthis kernel module has the version *  Please\n"
+	    "make sure that this kernel module and all NVIDIA driver\n"
 	    "components have the same version." },
 	  { VERSION_MAX } },
 	{ { "NVRM: API mismatch" }, { 0 } },
