@@ -229,7 +229,7 @@ def test_many_lines_of_modprobe(scratch):
         ("nvidia", 100001), ("misnamed", 100003)]
     assert [i["module"] for i in modprobe["install"]] == ["other"]
     assert [g["error"] for g in gaps(facts, "/etc/modprobe.d")] == ["EFBIG"]
-    if "sanitize" not in program.binary():
+    if not program.is_sanitized():
         result, peak, _ = program.run_measured("facts", "modprobe.complete", "--root", scratch.directory)
         assert result.status == 0 and peak < 10 << 10, (peak, str(result))
 

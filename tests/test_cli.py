@@ -310,7 +310,7 @@ LIMITS = [(resource.RLIMIT_STACK, 16 << 10), (resource.RLIMIT_STACK, 32 << 10), 
           (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_FSIZE, 1000)]
 
 
-@pytest.mark.skipif("sanitize" in program.binary(), reason="the sanitizers need address space themselves")
+@pytest.mark.skipif(program.is_sanitized(), reason="the sanitizers need address space themselves")
 @pytest.mark.parametrize("kind, value", LIMITS)
 def test_small_limits(kind, value, broken, tmp_path):
     """A limit ends no command by a signal: it does its work, or says why it cannot."""

@@ -198,7 +198,7 @@ def scribbling(place, name, how, stays=False):
         said.extend(pipe.read().splitlines())
 
 
-no_sanitizer = pytest.mark.skipif("sanitize" in program.binary(), reason="a sanitizer wants to be the first library")
+no_sanitizer = pytest.mark.skipif(program.is_sanitized(), reason="a sanitizer wants to be the first library")
 
 
 @no_sanitizer

@@ -29,7 +29,7 @@ def library(place):
     file = os.path.join(place, "fault.so")
     subprocess.run([os.environ.get("CC", "cc"), "-O1", "-D_GNU_SOURCE", "-fno-builtin", "-shared",
                     "-fPIC", "-o", file, os.path.join(HERE, "programs", "fault.c"), "-ldl"], check=True)
-    if b"libasan" in subprocess.run(["ldd", program.binary()], stdout=subprocess.PIPE).stdout:
+    if program.is_sanitized():
         pytest.skip("the program has a sanitizer")
     return file
 

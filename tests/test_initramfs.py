@@ -17,6 +17,7 @@ import pytest
 from lib.long import or_short
 from lib.images import (COMPRESSORS, TRAILER, archive, compress, cpio, decompress, entry, folder,
                     listing, module, pad, symlink)
+from lib.program import is_sanitized
 from lib.rootfs import HERE, KERNEL, PROGRAM, facts, link, new_tree, run, write
 
 WANTED = re.compile(r"(nvidia|nouveau|nova|gdrdrv|nv.peer.mem|mlx|ib_|rdma|vfio)[^/]*\.ko(\.\w+)?$")
@@ -549,7 +550,7 @@ def best_of(n, *args):
 def test_large_image_in_time(large):
     """Within 1.3 times the decompressing alone."""
     root, image = large
-    if "sanitize" in PROGRAM:
+    if is_sanitized():
         pytest.skip("a sanitizer takes more time than the program")
     alone = best_of(3, "zstd", "-dc", image)
     ours = best_of(3, PROGRAM, "--root", root, "facts", "initramfs")
@@ -560,7 +561,7 @@ def test_large_image_in_time(large):
 def test_large_image_in_memory(large):
     """10 MiB are budgeted, of which a stream of zstd -9 alone asks for 4 as its window."""
     root, _ = large
-    if "sanitize" in PROGRAM:
+    if is_sanitized():
         pytest.skip("a sanitizer takes more memory than the program")
     program = ["/usr/bin/time", "-f", "%M", PROGRAM, "--root", root, "facts", "initramfs.images"]
     assert os.access(program[0], os.X_OK), "GNU time is not installed"

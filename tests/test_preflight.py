@@ -299,7 +299,7 @@ def test_limit_of_the_launcher_above(node_tree, tmp_path):
 # ---- cheap ----
 
 def test_starts_nothing_and_opens_no_device(node_tree, tmp_path):
-    if not shutil.which("strace") or "sanitize" in program.binary():
+    if not shutil.which("strace") or program.is_sanitized():
         pytest.skip("strace is not installed")
     log = str(tmp_path / "trace")
     directory = node_tree("hgx-h200-roce")
@@ -321,7 +321,7 @@ def test_starts_nothing_and_opens_no_device(node_tree, tmp_path):
 
 def test_memory(node_tree):
     """The peak of the program, 5 MiB; its child has no more."""
-    if "sanitize" in program.binary():
+    if program.is_sanitized():
         pytest.skip("a sanitizer takes more")
     result, peak, _ = program.run_measured("preflight", "--root", node_tree("hgx-h200-roce"))
     assert result.status == 0 and peak < 5 << 10, (peak, str(result))
@@ -408,7 +408,7 @@ INSTRUCTIONS_MAX = 5750000
 def test_instructions_do_not_creep(node_tree):
     """Of both processes. valgrind knows no openat2, so this counts the slower way of resolving, too. Its
     callgrind counts the child no more, which may not write a file."""
-    if not shutil.which("valgrind") or "sanitize" in program.binary():
+    if not shutil.which("valgrind") or program.is_sanitized():
         pytest.skip("valgrind is not installed")
     result = program.run("preflight", "--root", node_tree("hgx-h200-roce"),
                          wrap=["valgrind", "--tool=lackey", "--basic-counts=yes", "--fnname=none"])
@@ -466,7 +466,7 @@ def test_log_that_comes_late():
 
 def test_a_thread_fetches_it(tmp_path):
     """Of the child that reads, which has the rights of that one: a second process costs more than a small log."""
-    if not shutil.which("strace") or "sanitize" in program.binary():
+    if not shutil.which("strace") or program.is_sanitized():
         pytest.skip("no strace")
     trace = str(tmp_path / "trace")
     result = program.run("preflight", wrap=["strace", "-f", "-qq", "-o", trace, "-e",

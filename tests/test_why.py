@@ -732,7 +732,7 @@ def peak_kib(args, block, times):
     return peak
 
 
-@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="a sanitizer needs memory of its own")
+@pytest.mark.skipif(program.is_sanitized(), reason="a sanitizer needs memory of its own")
 def test_memory_does_not_grow_with_the_log(facts):
     args = ["why", "-", "--from", facts(NODE)]
     block = ("gpu01:1:2 [0] NCCL INFO Using network IB\n" + "step 1 loss 2.0\n" * 60000 + GID + "\n").encode()

@@ -59,6 +59,13 @@ def environment(**more):
 
 
 @functools.lru_cache(maxsize=None)
+def is_sanitized():
+    """The program was built with AddressSanitizer, which needs more memory and time and must load first."""
+    with open(binary(), "rb") as file:
+        return b"__asan_init" in file.read()
+
+
+@functools.lru_cache(maxsize=None)
 def _refusal_of_mounts():
     return subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.PIPE,
                           check=False).stderr.decode().strip()
