@@ -108,6 +108,12 @@ def test_a_pipe_that_does_not_end(command):
     assert time.monotonic() - started >= 0.5
 
 
+def has_ended(result, file, seconds):
+    """The program gave FILE up. On a busy machine the clock can run out before the processor time."""
+    return re.search(r"%s: ((\w+: )?not read within %g s \(--timeout\)|it took more than %g s of processor time)"
+                     % (re.escape(file), seconds, seconds), result.err)
+
+
 def test_packed_files_without_content(tmp_path):
     """A million of them behind each other unpack to nothing, and each takes its time."""
     path = tmp_path / "node"
@@ -115,8 +121,7 @@ def test_packed_files_without_content(tmp_path):
     path.write_bytes(empty * 1000000)
     result, _, cpu = program.run_measured("doctor", "--timeout", "0.2", "--from", path)
     assert result.status == 4 and cpu < 1, (str(result), cpu)
-    assert re.search(r"node: (zstd: not read within 0.2 s \(--timeout\)|it took more than 0.2 s of processor time)",
-                     result.err), str(result)
+    assert has_ended(result, "node", 0.2), str(result)
 
 
 def test_processor_time_of_a_file(tmp_path):
@@ -129,7 +134,7 @@ def test_processor_time_of_a_file(tmp_path):
         (folder / ("good%d.json" % i)).write_text(text % ("n%d" % i))
     result = run("doctor", "--timeout", "0.05", "--from", folder)
     assert result.status == 4, str(result)
-    assert "slow.json: it took more than 0.05 s of processor time" in result.err
+    assert has_ended(result, "slow.json", 0.05), str(result)
     assert "; 1 file could not be read" in result.out
 
 
