@@ -6,35 +6,27 @@
 #include <string.h>
 
 #include "fixes/fix.h"
-#include "parse/version.h"
+#include "query/acs-argument.h"
 #include "query/guests.h"
 #include "query/kind.h"
 #include "query/topology.h"
-
-/* Commit 47c8846a49ba (PCI: Extend ACS configurability) brought config_acs, and broke both arguments
- * for more than one device until commit 9cf8a952d57b, which is in 6.15 and in later stable releases of
- * 6.12 and 6.14: pci_dbg() in the latter's message shows ACS switched on instead of off. */
-#define KERNEL_ACS_BROKEN "6.11"
-#define KERNEL_CONFIG_ACS "6.15"
 
 /* ReqRedir, CmpltRedir, UpstreamFwd and EgressCtrl off, SrcValid and TransBlk as they are; the
  * lowest bit is the last: Documentation/admin-guide/kernel-parameters.txt, pci=config_acs. */
 #define ACS_OFF "0000xx"
 
-static bool is_since(const struct fixing *f, const char *version)
-{
-	return version_compare(f->node->os.kernel.value, version) >= 0;
-}
-
 static bool check_platform(struct fixing *f)
 {
-	if (!is_known(f->node->os.kernel))
+	struct fact_bool misread = acs_argument_is_misread(f->node);
+
+	if (!is_known(misread))
 		return fix_refuse(f, "the version of the running kernel is not known");
-	if (is_since(f, KERNEL_ACS_BROKEN) && !is_since(f, KERNEL_CONFIG_ACS))
+	if (misread.value)
 		return fix_refuse(
-			f, "kernels from " KERNEL_ACS_BROKEN " to before " KERNEL_CONFIG_ACS
-			   " misread the argument unless they have commit 9cf8a952d57b, and "
-			   "switch ACS on instead; use another kernel, or the firmware setup");
+			f, "kernels from " ACS_ARGUMENT_BROKEN " to before " ACS_ARGUMENT_REPAIRED
+			   " misread the argument unless they have commit " ACS_ARGUMENT_REPAIR
+			   ", and switch ACS on instead; use another kernel, or the "
+			   "firmware setup");
 	if (node_may_have_vfio(f->node))
 		return fix_refuse(
 			f, "devices of this host are passed to virtual machines (vfio-pci): ACS "
@@ -62,7 +54,7 @@ static const char *ports_of(struct fixing *f, bool config, size_t *count)
 
 static void plan(struct fixing *f)
 {
-	bool config = is_since(f, KERNEL_CONFIG_ACS);
+	bool config = acs_argument_has_config(f->node);
 	const char *key = config ? "config_acs=" : "disable_acs_redir=", *list;
 	size_t ports = 0;
 
@@ -93,6 +85,6 @@ static void plan(struct fixing *f)
 const struct fix fix_clear_acs_redirect = {
 	.name = "clear-acs-redirect",
 	.title = "ACS redirection cleared by kernel argument: pci=config_acs= from "
-		 "Linux " KERNEL_CONFIG_ACS " on, pci=disable_acs_redir= before",
+		 "Linux " ACS_ARGUMENT_REPAIRED " on, pci=disable_acs_redir= before",
 	.plan = plan,
 };

@@ -392,21 +392,24 @@ static void check_remap(struct rule_context *ctx)
 }
 
 /* Overrides: 0 checks, 1 always allows, 2 always denies (nv-pci.c,
- * nv_grdma_pci_topology_supported()). */
+ * nv_grdma_pci_topology_supported()). Before TOPOLOGY_IS_CHECKED there is no such check, and any value but 0 allows a
+ * direct link between GPU and NIC where GPU memory is coherent (nv_pci_is_valid_topology_for_direct_pci()). */
+#define TOPOLOGY_IS_CHECKED "580.65.06"
+
 static bool does_not_deny(const char *value, const void *user)
 {
 	(void)user;
 	return number_of(value, 0) != 2;
 }
 
-/* The first driver that skips the check where GPU memory is coherent (nv-pci.c). */
-#define COHERENT_SKIPS_CHECK "580.65.06"
-
-static bool skips_check(const struct node *node)
+/* Why this driver denies nothing, whatever the parameter says; NULL: it may. */
+static const char *never_denies(const struct node *node)
 {
-	return (node_is(node, KIND_GH200) || node_is(node, KIND_GB200)) &&
-	       is_known(node->driver.version) &&
-	       version_compare(node->driver.version.value, COHERENT_SKIPS_CHECK) >= 0;
+	if (version_compare(node->driver.version.value, TOPOLOGY_IS_CHECKED) < 0)
+		return "drivers before " TOPOLOGY_IS_CHECKED " deny no NIC";
+	if (node_is(node, KIND_GH200) || node_is(node, KIND_GB200))
+		return "the driver does not check GPUs with coherent memory";
+	return NULL;
 }
 
 static void check_topology_check(struct rule_context *ctx)
@@ -418,9 +421,12 @@ static void check_topology_check(struct rule_context *ctx)
 
 	if (skip_without_params(ctx))
 		return;
-	if (!refused && skips_check(ctx->node)) {
-		NOT_APPLICABLE(ctx,
-			       .observed = "the driver does not check GPUs with coherent memory",
+	if (param && !is_known(ctx->node->driver.version)) {
+		UNKNOWN(ctx, .evidence = { "driver.version" });
+		return;
+	}
+	if (param && !refused && never_denies(ctx->node)) {
+		NOT_APPLICABLE(ctx, .observed = never_denies(ctx->node),
 			       .evidence = { "driver.version", "pci.devices" });
 		return;
 	}
@@ -622,18 +628,19 @@ static const struct rule driver_options_rules[] = {
 		.fix = { "remove-option" },
 		.activation = ACTIVATION_REBOOT,
 		.reads = OPTION_READS " And the kernel log.",
-		.why = "GrdmaPciTopoCheckOverride=2 denies every NIC. 1 allows every NIC. 0, the default, "
+		.why = "From 580.65.06 on GrdmaPciTopoCheckOverride=2 denies every NIC and 1 allows every NIC. 0, the default, "
 		       "allows all NICs except on chipsets that the driver knows to lack PCIe peer-to-peer "
-		       "(Grace, Ampere Altra, AmpereOne): there GPU and NIC need a common PCIe switch. "
-		       "From 580.65.06 on it skips the check on platforms with coherent GPU memory and in virtual "
-		       "machines with passed-through GPUs. The parameter exists since 570.86.15.",
+		       "(Grace, Ampere Altra, AmpereOne): there GPU and NIC need a common PCIe switch. With 0 it allows "
+		       "all in virtual machines with passed-through GPUs. Platforms with coherent GPU memory are not "
+		       "checked. Drivers from 570.86.15 to before 580.65.06 have the parameter, and deny nothing by it.",
 		.check =
 			OPTION_CHECK("GrdmaPciTopoCheckOverride") "; dmesg | grep 'dma-buf attach'",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c "
 			"(nv_grdma_pci_topology_supported), src/nvidia/arch/nvalloc/unix/src/osinit.c "
 			"(_checkP2pChipsetSupport)\n"
-			"open-gpu-kernel-modules 550.163.01 and 570.86.15: kernel-open/nvidia/nv-reg.h",
+			"open-gpu-kernel-modules 550.163.01, 570.86.15, 575.64.05 and 580.65.06: kernel-open/nvidia/nv-reg.h, "
+			"nv-pci.c",
 	},
 };
 

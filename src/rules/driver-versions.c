@@ -316,7 +316,9 @@ static const struct rule driver_versions_rules[] = {
 		.impact =
 			"The GPU does not initialise: \"RmInitAdapter failed\". nvidia-smi finds no device.",
 		.then = THEN_REBOOT,
-		.remedy = "Install the open kernel modules of the same driver version.",
+		.remedy =
+			"Install the open kernel modules of the same driver version. If it is before branch 570, which is the "
+			"first for Blackwell, install a later driver with them.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"PCI ids in the table of GPU models, and the flavour of the loaded driver. If none is"
@@ -325,8 +327,10 @@ static const struct rule driver_versions_rules[] = {
 		       "Blackwell's first one that is not in the table is unknown.",
 		.check = "head -1 /proc/driver/nvidia/version; lspci -nnd 10de:",
 		.cost = "Other packages and a reboot.",
-		.sources = "NVIDIA driver 595 README: chapter Open Linux Kernel Modules\n"
-			   "github.com/Start9Labs/start-technologies pull 3693",
+		.sources =
+			"NVIDIA driver 595 README: chapter Open Linux Kernel Modules\n"
+			"open-gpu-kernel-modules 565.77 and 570.86.15: README.md (Compatible GPUs)\n"
+			"github.com/Start9Labs/start-technologies pull 3693",
 	},
 	{
 		.id = "driver/gsp-firmware-missing",

@@ -303,9 +303,12 @@ static enum gpu_answer check_pending_mode_of_gpu(struct rule_context *ctx,
 		bool on = ecc ? gpu->ecc.pending.value : gpu->mig_pending.value;
 
 		PENDING(ctx, .subject = gpu->bdf.value,
-			.observed = text_printf(ctx, "%s will be %s after a reset",
-						ecc ? "ECC" : "MIG mode", on ? "on" : "off"),
+			.observed = text_printf(ctx, "%s will be %s after a %s",
+						ecc ? "ECC" : "MIG mode", on ? "on" : "off",
+						ecc ? "reboot" : "reset"),
 			.expected = "no change is pending",
+			.remedy = ecc ? "Reboot, or set the mode back." : NULL,
+			.action = ecc ? ACTION_REBOOT : ACTION_DERIVED,
 			.evidence = { fact_of(ctx, gpu, ecc ? "ecc.pending" : "mig_pending") });
 		return GPU_ANSWERED;
 	}
@@ -410,6 +413,8 @@ static void check_p2p(struct rule_context *ctx)
 }
 
 #define API "nvml.h of NVML 13 (github.com/NVIDIA/go-nvml, gen/nvml/nvml.h): "
+#define SMI \
+	"nvidia-smi(1) of driver 555.58.02: --ecc-config; CHANGE LOG, Known Issues (GPU reset, pending ECC mode)"
 #define HOW "Asked only with --nvml: NVML opens the GPUs."
 
 static const struct rule gpu_driver_rules[] = {
@@ -496,13 +501,15 @@ static const struct rule gpu_driver_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ecc_mode,
 		.impact = "Errors of the GPU's memory are not found: results can be wrong.",
-		.remedy = "Turn ECC on, then reset the GPU or reboot.",
+		.then = THEN_REBOOT,
+		.remedy = "Turn ECC on.",
 		.command = "sudo nvidia-smi -i BDF -e 1",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "nvmlDeviceGetEccMode. " HOW,
-		.why = "Only data-centre GPUs are checked. Workstation boards may have ECC off.",
+		.why = "Only data-centre GPUs are checked. Workstation boards may have ECC off. A reset of the GPU may not be "
+		       "enough to change the mode.",
 		.check = "nvidia-smi -q -d ECC",
-		.sources = API "nvmlDeviceGetEccMode, nvmlDeviceSetEccMode",
+		.sources = API "nvmlDeviceGetEccMode, nvmlDeviceSetEccMode\n" SMI,
 	},
 	{
 		.id = "gpu/sram-errors",
@@ -526,7 +533,7 @@ static const struct rule gpu_driver_rules[] = {
 	},
 	{
 		.id = "gpu/mode-pending",
-		.title = "A change of ECC or MIG mode waits for a reset of the GPU",
+		.title = "A change of ECC or MIG mode waits for a reset of the GPU or a reboot",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_pending_mode,
@@ -538,7 +545,7 @@ static const struct rule gpu_driver_rules[] = {
 		.reads = "nvmlDeviceGetEccMode and nvmlDeviceGetMigMode, current and pending. " HOW,
 		.why = "A mode that differs from its pending one was set after the last reset.",
 		.check = "nvidia-smi -q | grep -A2 -E 'ECC Mode|MIG Mode'",
-		.sources = API "nvmlDeviceGetEccMode, nvmlDeviceGetMigMode",
+		.sources = API "nvmlDeviceGetEccMode, nvmlDeviceGetMigMode\n" SMI,
 	},
 	{
 		.id = "gpu/compute-mode",

@@ -258,7 +258,8 @@ struct inert {
  * parse_amd_iommu_options(), drivers/iommu/intel/iommu.c intel_iommu_setup(), arch/x86/kernel/pci-dma.c
  * iommu_setup(). */
 static const struct inert inert[] = {
-	{ "pci", "noacs", "pci=disable_acs_redir=BDF, which clears redirection", HARMFUL },
+	{ "pci", "noacs", "pci=disable_acs_redir=BDF, which clears redirection (pci/acs-redirect)",
+	  HARMFUL },
 	{ "amd_iommu", "on", "no argument: the AMD IOMMU is on by default", HARMLESS },
 	{ "amd_iommu", "pt", "iommu=pt, which sets passthrough", HARMLESS_WITH_PT },
 	{ "intel_iommu", "pt", "iommu=pt, which sets passthrough", HARMLESS_WITH_PT },
@@ -400,7 +401,7 @@ static const struct rule iommu_rules[] = {
 		.evaluate = check_faults,
 		.impact = "The transfers failed or read zeros.",
 		.remedy =
-			"Set the IOMMU to passthrough. If it is already, reinstall the driver of the device in the line.",
+			"Set the IOMMU to passthrough. If it is already, send the line to the support of the device's vendor.",
 		.activation = ACTIVATION_REBOOT,
 		.follows = { "iommu/translation-enabled" },
 		.reads =
@@ -409,7 +410,9 @@ static const struct rule iommu_rules[] = {
 		.why = "A peer copy to an address that no driver mapped in the IOMMU ends in such a fault.",
 		.check = "dmesg | grep -E 'IO_PAGE_FAULT|DMAR:.*fault'",
 		.sources =
-			"Linux 6.1.192: drivers/iommu/amd/iommu.c, drivers/iommu/intel/dmar.c\n"
+			"Linux 6.1.192: drivers/iommu/amd/iommu.c, drivers/iommu/intel/dmar.c; 6.12.117: "
+			"drivers/iommu/arm/arm-smmu-v3/arm-smmu-v3.c\n"
+			"github.com/tinygrad/open-gpu-kernel-modules issue 18 (zeros)\n"
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dma.c (nv_dma_map_mmio)",
 	},
 	{

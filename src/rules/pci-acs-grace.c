@@ -6,6 +6,7 @@
  */
 #include "base/array.h"
 #include "evaluate/skip.h"
+#include "query/acs-argument.h"
 #include "query/endpoints.h"
 #include "query/kind.h"
 #include "query/pci-device.h"
@@ -156,6 +157,7 @@ static void fail_masks(struct rule_context *ctx, const struct ports *ports,
 		       const struct pci_device *first)
 {
 	const char *config = argument(ctx, ports);
+	bool misread = known_is(acs_argument_is_misread(ctx->node), true);
 
 	FAIL(ctx, .observed = name_wrong(ctx, ports),
 	     .expected = "the ACS bits that rdma_topo check accepts", .then = THEN_REBOOT,
@@ -163,8 +165,13 @@ static void fail_masks(struct rule_context *ctx, const struct ports *ports,
 		     config ? text_printf(
 				      ctx,
 				      "Run rdma_topo write-grub-acs, which adds pci=config_acs=\"%s\" to the "
-				      "kernel command line. Leave the IOMMU on.",
-				      config)
+				      "kernel command line. Leave the IOMMU on.%s",
+				      config,
+				      misread ? " Kernels from " ACS_ARGUMENT_BROKEN
+						" to before " ACS_ARGUMENT_REPAIRED
+						" misread it unless they have commit " ACS_ARGUMENT_REPAIR
+						"."
+					      : "")
 			    : "Remove pci=config_acs= and pci=disable_acs_redir= from the kernel command "
 			      "line, and leave the IOMMU on.",
 	     .command = config ? "sudo rdma_topo write-grub-acs" : NULL,

@@ -2,6 +2,7 @@
 /* pci-acs.c - PCIe Access Control Services (rules pci/acs-...) on the paths between GPUs and NICs. */
 
 #include "evaluate/skip.h"
+#include "query/acs-argument.h"
 #include "query/distribution.h"
 #include "query/endpoints.h"
 #include "query/guests.h"
@@ -129,6 +130,7 @@ struct redirect_remedy {
  * semicolon outside quotes for the end of the command. */
 static struct redirect_remedy redirect_remedy(struct rule_context *ctx, const struct ports *ports)
 {
+	struct fact_bool misread = acs_argument_is_misread(ctx->node);
 	struct redirect_remedy remedy = { 0 };
 	const char *text = "";
 	size_t count = 0;
@@ -139,6 +141,14 @@ static struct redirect_remedy redirect_remedy(struct rule_context *ctx, const st
 				"isolates virtual machines from the host. If no virtual machine uses them, give them "
 				"back to their drivers and check again."
 		};
+	if (known_is(misread, true))
+		remedy.text =
+			"Switch ACS off in the firmware setup, or boot a kernel from " ACS_ARGUMENT_REPAIRED
+			" on and check again: those from " ACS_ARGUMENT_BROKEN
+			" on misread pci=disable_acs_redir= unless they have commit " ACS_ARGUMENT_REPAIR
+			", and switch ACS on instead.";
+	if (!known_is(misread, false))
+		return remedy;
 	for (size_t i = 0; i < ports->count; i++) {
 		if (!redirects(ports->list[i].device))
 			continue;
@@ -335,7 +345,8 @@ static void check_direct(struct rule_context *ctx)
 	"rdma-core 691953d8d (2026-08-20): kernel-boot/rdma_topo, compute_acs()\n"     \
 	"NCCL user guide (2026-06-11): troubleshooting/gpu_troubleshooting.rst, ACS\n" \
 	"Linux 6.1.192: Documentation/admin-guide/kernel-parameters.txt (pci="         \
-	"disable_acs_redir), drivers/pci/p2pdma.c (pci_bridge_has_acs_redir)"
+	"disable_acs_redir), drivers/pci/p2pdma.c (pci_bridge_has_acs_redir)\n"        \
+	"Linux 6.12.117: drivers/pci/pci.c (__pci_config_acs); commits 47c8846a49ba (6.11), 9cf8a952d57b (6.15)"
 
 static const struct rule pci_acs_rules[] = {
 	{
@@ -375,7 +386,9 @@ static const struct rule pci_acs_rules[] = {
 		.then = THEN_REBOOT,
 		.remedy = "Switch on direct translated P2P at the port above the NIC: "
 			  "pci=config_acs=\"1x111x1@PORT\" on the kernel command line, as "
-			  "rdma_topo writes it.",
+			  "rdma_topo writes it. Kernels before " ACS_ARGUMENT_REPAIRED
+			  " misread it unless they "
+			  "have commit " ACS_ARGUMENT_REPAIR ".",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "ATS of each NIC, and the ACS control register of the port above it.",
 		.why = "Hosts of virtual machines keep redirection for isolation. A NIC with ATS asks the IOMMU once and marks "

@@ -195,9 +195,9 @@ static void fail_unsafe(struct rule_context *ctx, const struct pci_device *d,
 	const char *place =
 		port ? text_printf(
 			       ctx,
-			       "relaxed ordering is on (RlxdOrd+) below the root port %s (8086:%04" PRIx64
-			       ")",
-			       port->bdf.value, port->device_id.value)
+			       "relaxed ordering is on (RlxdOrd+) below the root port %s (%04" PRIx64
+			       ":%04" PRIx64 ")",
+			       port->bdf.value, port->vendor_id.value, port->device_id.value)
 		     : text_printf(ctx, "relaxed ordering is on (RlxdOrd+) with %s",
 				   ctx->node->os.cpu_model.value);
 
@@ -284,9 +284,12 @@ static const struct rule pci_ordering_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_unsafe,
 		.impact =
-			"Large messages are slow: with perftest a latency was about 250 times as long.",
+			"Large messages are slow: with perftest a latency was about 250 times as long. On the Opteron A1100 data "
+			"can be out of order.",
 		.then = THEN_REBOOT,
-		.remedy = "Switch off PCIe Relaxed Ordering in the firmware setup of the server.",
+		.remedy =
+			"Switch off PCIe Relaxed Ordering in the firmware setup of the server. Until then set "
+			"NCCL_IB_PCI_RELAXED_ORDERING=0 in jobs, and unset UCX_IB_PCI_RELAXED_ORDERING.",
 		.activation = ACTIVATION_REBOOT,
 		.repaired_by = BY_FIRMWARE,
 		.reads =
@@ -294,15 +297,16 @@ static const struct rule pci_ordering_rules[] = {
 			"port above; NCCL and its release, NCCL_IB_PCI_RELAXED_ORDERING, UCX_IB_PCI_RELAXED_ORDERING.",
 		.why = "The kernel's quirk names the root ports of Haswell and Broadwell servers and of AMD's Opteron A1100. "
 		       "Linux clears the bit there. Copies between devices below one switch do not pass the root port. NCCL registers its "
-		       "buffers with relaxed ordering on every processor. UCX does so by itself only on AMD EPYC and, "
-		       "for GPU memory, on Intel Emerald Rapids. Where neither uses it, this is a note.",
+		       "buffers with relaxed ordering on every processor. UCX does so by itself on AMD EPYC, for GPU memory on "
+		       "Intel Emerald Rapids, and where a NIC's firmware takes nothing else. Where neither uses it, this is a note.",
 		.check =
 			"lspci -nn | grep -E '8086:(2f0|6f0)|1022:1a0[0-2]'; lspci -vv -s BDF | grep RlxdOrd",
 		.sources = SOURCES_ORDERING
 		"github.com/linux-rdma/perftest issue 116\n"
 		"NCCL 2.30.7: src/transport/net_ib/init.cc (IB_PCI_RELAXED_ORDERING, 2 is the default)\n"
 		"UCX 9466d10 (2026-08-21): src/ucs/arch/cpu.h, ucs_cpu_model_prefer_relaxed_order(); "
-		"src/uct/ib/base/ib_md.h, uct_ib_md_relaxed_order_auto_mem_types()",
+		"src/uct/ib/base/ib_md.h, uct_ib_md_relaxed_order_auto_mem_types(); "
+		"src/uct/ib/mlx5/dv/ib_mlx5dv_md.c, relaxed_order_required",
 	},
 };
 

@@ -277,6 +277,14 @@ static void check_bar1_unassigned(struct rule_context *ctx)
 	}
 }
 
+/* With the driver's own part of BAR1 all of the memory finds room: a larger BAR1 gains nothing. */
+static bool has_room_for_memory(const struct pci_device *gpu, uint64_t size)
+{
+	const struct gpu_model *model = gpu_model(gpu);
+
+	return model && model->memory_gib && size > (uint64_t)model->memory_gib << 30;
+}
+
 static void check_rebar(struct rule_context *ctx)
 {
 	if (skip_without_gpu(ctx))
@@ -294,7 +302,8 @@ static void check_rebar(struct rule_context *ctx)
 			NOT_APPLICABLE(ctx, .subject = d->bdf.value,
 				       .observed = "no Resizable BAR capability for BAR1",
 				       .evidence = { FACT(ctx, d, "rebar") });
-		else if (rebar->size_bytes.value < rebar->size_max_bytes.value)
+		else if (rebar->size_bytes.value < rebar->size_max_bytes.value &&
+			 !has_room_for_memory(d, rebar->size_bytes.value))
 			fail_small(
 				ctx,
 				&(struct answer){
@@ -562,8 +571,9 @@ static const struct rule pci_rules[] = {
 		.repaired_by = BY_FIRMWARE,
 		.follows = { "pci/bar1-too-small", "pci/bar1-unassigned" },
 		.reads = "The Resizable BAR capability (0x15) of the GPU.",
-		.why = "The capability lists the sizes that the device supports and the one in use. Drivers from 530.30.02 on "
-		       "resize BAR1 themselves if NVreg_EnableResizableBar is 1. The default is 0.",
+		.why = "The capability lists the sizes that the device supports and the one in use. A BAR1 that is larger than "
+		       "the GPU's memory is enough. Drivers from 530.30.02 on resize BAR1 themselves if "
+		       "NVreg_EnableResizableBar is 1. The default is 0.",
 		.check = "lspci -vv -s BDF | grep -A2 'Resizable BAR'",
 		.cost = "If the kernel finds no address space, BAR1 keeps its size and the log says so.",
 		.sources =

@@ -372,7 +372,7 @@ static const struct rule proof_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_registration,
-		.impact = "NCCL and NVSHMEM copy through host memory, or fail.",
+		.impact = "NCCL copies through host memory. NVSHMEM does not start between nodes.",
 		.remedy =
 			"Load nvidia-peermem, or use open kernel modules with an RDMA driver that supports "
 			"DMA-BUF.",
@@ -386,7 +386,9 @@ static const struct rule proof_rules[] = {
 		.sources =
 			"rdma-core 61: ibv_reg_mr(3), ibv_reg_dmabuf_mr(3)\n"
 			"Linux 6.12.117: drivers/infiniband/core/uverbs_std_types_mr.c (UVERBS_METHOD_REG_DMABUF_MR)\n"
-			"NVIDIA GPUDirect RDMA 13.0: Using nvidia-peermem",
+			"NVIDIA GPUDirect RDMA 13.0: Using nvidia-peermem\n"
+			"NCCL 2.30.7: src/transport/net_ib/gdr.cc\n"
+			"NVSHMEM 3.5.1: src/modules/transport/ibrc/ibrc.cpp, ibgda/ibgda.cpp (Skipping transport)",
 	},
 	{
 		.id = "proof/rdma-write",

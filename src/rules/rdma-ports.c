@@ -375,7 +375,7 @@ static const struct rule rdma_ports_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_sm,
 		.on_site = true,
-		.impact = "The port carries no traffic: it has no LID and no routes.",
+		.impact = "The port carries no traffic of jobs.",
 		.remedy =
 			"Ask the fabric's administrator why its subnet manager does not reach or accept this port. "
 			"Start one (opensm) only on a fabric that has none.",

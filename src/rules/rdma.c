@@ -763,7 +763,8 @@ static const struct rule rdma_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_dmabuf,
-		.impact = "Every transfer is copied through host memory.",
+		.impact =
+			"NCCL and UCX copy through host memory. NVSHMEM does not start between nodes.",
 		.remedy =
 			"Load nvidia_peermem. Or install the open kernel modules on Linux " KERNEL_DMABUF
 			" or later, or with OFED.",
@@ -785,7 +786,8 @@ static const struct rule rdma_rules[] = {
 		.sources =
 			"NCCL 2.30.7: src/transport/net_ib/gdr.cc; src/init.cc, NCCL_PARAM(DmaBufEnable)\n"
 			"Linux commit bfe0cc6eb249 (5.12)\n"
-			"NVSHMEM 3.6.8: src/modules/transport/common/env_defs.h\n"
+			"NVSHMEM 3.6.8: src/modules/transport/common/env_defs.h; 3.5.1: src/modules/transport/ibrc/ibrc.cpp, "
+			"ibgda/ibgda.cpp (Skipping transport)\n"
 			"amzn-drivers: kernel/linux/efa/src/efa_sysfs.c, efa_p2p.c, RELEASENOTES.md (1.16.0)\n"
 			"github.com/aws/aws-ofi-nccl pull 618",
 	},

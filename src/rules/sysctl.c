@@ -78,7 +78,11 @@ static void check_scope(struct rule_context *ctx, uint64_t scope, const char *fa
 		     .observed = text_printf(
 			     ctx, "%" PRIu64 ": no process may trace another, until the next boot",
 			     scope),
-		     .expected = "0, or 1 with CAP_SYS_PTRACE", .evidence = { fact });
+		     .expected = "0, or 1 with CAP_SYS_PTRACE",
+		     .remedy =
+			     "Remove the line of /etc/sysctl.d that sets kernel.yama.ptrace_scope=3: the running "
+			     "kernel keeps the setting.",
+		     .then = THEN_REBOOT, .activation = ACTIVATION_REBOOT, .evidence = { fact });
 	else if (may_trace(node))
 		PASS(ctx, .observed = "this process has CAP_SYS_PTRACE",
 		     .evidence = { "env.capabilities", fact });
@@ -113,7 +117,7 @@ static bool jobs_may_trace(const struct node *node)
 static void check_copies(struct rule_context *ctx, uint64_t scope, const char *fact)
 {
 	const struct software_item *ucx = old_ucx(ctx->node);
-	bool traces = jobs_may_trace(ctx->node);
+	bool traces = scope < PTRACE_SCOPE_NONE && jobs_may_trace(ctx->node);
 	bool efa = known_is(kind_find(ctx->node, KIND_EFA, ctx->arena).is, true);
 
 	if (!was_read(ctx->node->software.items) && !is_asked_for(ctx, PROFILE_DEEPEP))
@@ -216,7 +220,8 @@ static const struct rule sysctl_rules[] = {
 		.evaluate = check_ptrace,
 		.impact =
 			"\"pidfd_getfd: Operation not permitted\" from PyTorch with expandable_segments where tensors go to another "
-			"process, from FlashInfer's all-to-all on x86, and from DeepEP 2 with host memory in its buffer.",
+			"process and from FlashInfer's all-to-all on x86, \"`pidfd_getfd` failed\" from DeepEP 2 in hybrid mode with "
+			"host memory in its buffer.",
 		.remedy =
 			"Give the container the capability SYS_PTRACE, or on the host set kernel.yama.ptrace_scope=0.",
 		.activation = ACTIVATION_NOW,
