@@ -52,7 +52,7 @@ static const char *lost_at_boot(struct rule_context *ctx, const char *name, bool
 {
 	const char *lost = module_purpose(name);
 
-	return lost && loaded ? text_printf(ctx, "After the next boot: %s", lost) : lost;
+	return lost && loaded ? text_printf(ctx, "This begins at the next boot. %s", lost) : lost;
 }
 
 /* A rule about the module says the same with its reason, or asks to remove it. */
