@@ -700,7 +700,7 @@ static const struct rule driver_params_rules[] = {
 		.remedy = "Write the running value to a file in /etc/modprobe.d.",
 		.fix = { "keep-live-option" },
 		.activation = ACTIVATION_NOW,
-		.cost = "A value that somebody took out of the files on purpose returns to them. Do not keep such a value: reboot.",
+		.cost = "If an administrator removed the value from the files on purpose, do not keep it: reboot instead.",
 		.is_risk = true,
 		.reads =
 			"/proc/driver/nvidia/params, modprobe.d and the kernel command line, for the parameters of "
