@@ -251,7 +251,13 @@ const char *finding_command(const struct finding *f)
 
 enum activation finding_activation(const struct finding *f)
 {
-	return f->answer.activation ? f->answer.activation : f->rule->activation;
+	enum activation own = f->answer.activation ? f->answer.activation : f->rule->activation;
+	unsigned int then = finding_then(f);
+	enum activation end = then & THEN_REBOOT   ? ACTIVATION_REBOOT
+			      : then & THEN_RELOAD ? ACTIVATION_RELOAD
+						   : ACTIVATION_NONE;
+
+	return own > end ? own : end;
 }
 
 const struct fix_call *finding_fix(const struct finding *f)

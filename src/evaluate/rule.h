@@ -24,6 +24,7 @@
 #include "base/array.h"
 #include "evaluate/profiles.h"
 #include "facts/facts.h"
+#include "query/cure.h"
 #include "query/node-find.h"
 #include "query/repaired-by.h"
 
@@ -75,15 +76,6 @@ enum action {
 	ACTION_PROVIDER
 };
 extern const char *const action_words[]; /* by enum action */
-
-/* What follows a remedy, or must come before it. One step can do this for several remedies, so their texts leave it out. */
-enum remedy_end {
-	THEN_INITRAMFS = 1 << 0,   /* rebuild the initramfs */
-	THEN_REBOOT = 1 << 1,	   /* reboot */
-	THEN_RELOAD = 1 << 2,	   /* load the driver again */
-	THEN_LOADER = 1 << 3,	   /* restart systemd-modules-load */
-	FIRST_POWER_CYCLE = 1 << 4 /* before the rest: power the node off and on */
-};
 
 #define FIX_ARGS_MAX 4
 

@@ -316,11 +316,14 @@ static const struct log_failure *forbidden_fs(const struct node *node)
 static void fail_fs(struct rule_context *ctx, const struct log_line *line, const char *fact)
 {
 	const struct log_failure *forbidden = forbidden_fs(ctx->node);
+	struct cure cure = { 0 };
 
 	if (forbidden)
+		cure = failure_cure(ctx->arena, ctx->node, forbidden);
+	if (forbidden)
 		FAIL(ctx, .observed = forbidden->last.value,
-		     .expected = "the open kernel modules of the driver",
-		     .remedy = failure_cure(ctx->arena, ctx->node, forbidden), .has_fix = true,
+		     .expected = "the open kernel modules of the driver", .remedy = cure.text,
+		     .then = cure.then, .has_fix = true,
 		     .evidence = { failure_fact(ctx->arena, ctx->node, forbidden), fact });
 	else
 		FAIL(ctx, .observed = log_of_module(line, "nvidia_fs")->last.value,

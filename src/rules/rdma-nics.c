@@ -573,9 +573,9 @@ static const struct rule rdma_nics_rules[] = {
 		.impact =
 			"NVSHMEM skips the NIC: \"does not support all necessary atomic operations\".",
 		.remedy =
-			"Set it with mlxconfig -d BDF set PCI_ATOMIC_MODE=4, as DeepEP's guide recommends, then "
-			"reset the NIC or reboot. Not with DeepEP 2.0: upgrade to DeepEP " DEEPEP_ATOMIC_SAFE
-			" first.",
+			"Set it with mlxconfig -d BDF set PCI_ATOMIC_MODE=4, as DeepEP's guide recommends. Not with "
+			"DeepEP 2.0: upgrade to DeepEP " DEEPEP_ATOMIC_SAFE " first.",
+		.then = THEN_REBOOT,
 		.activation = ACTIVATION_REBOOT,
 		.repaired_by = BY_FIRMWARE,
 		.reads =
