@@ -263,6 +263,8 @@ void rule_answer(struct rule_context *ctx, const struct answer *answer);
 bool rule_has_answered(const struct rule_context *ctx, const char *subject);
 /* Values of a finding: those of its answer, else those of its rule. NULL: it has none. */
 const char *finding_impact(const struct finding *finding);
+/* A trial failed although the setting is right: another repair than the rule's, which would set it again. */
+void finding_keep_setting(struct finding *finding);
 const char *finding_remedy(const struct finding *finding);
 /* The remedy without its end, and the end (enum remedy_end). */
 const char *finding_change(const struct finding *finding);
