@@ -564,9 +564,8 @@ static const struct rule log_rules[] = {
 		.evaluate = check_rm_init,
 		.impact =
 			"CUDA does not have this GPU. nvidia-smi does not list it, or lists it with errors.",
-		.remedy =
-			"Read the lines before it. Power the node off and on once. If the error returns, run "
-			"nvidia-bug-report.sh and ask the vendor.",
+		.remedy = "If the error returns, run nvidia-bug-report.sh and ask the vendor.",
+		.then = FIRST_POWER_CYCLE,
 		.repaired_by = BY_ADMIN,
 		.action = ACTION_POWER_CYCLE,
 		.activation = ACTIVATION_POWER_CYCLE,
