@@ -828,3 +828,10 @@ def test_a_module_that_is_not_loaded_now_nor_at_the_boot_is_one_problem(scratch)
     report = program.run("doctor", "--root", tree, "--profile", "gpudirect-rdma", "--json").json()
     later = next(f for f in report["findings"] if f["rule"] == "modules/peermem-not-persistent")
     assert later["follows_from"]["rule"] == "modules/peermem-not-loaded"
+
+
+def test_a_repair_does_not_set_what_is_set(scratch):
+    """The parameter is set, and the service that it needs is missing."""
+    text = of_case(scratch, "driver-options",
+                   "video-memory-lost-at-suspend: memory is to be kept, and there is no service")
+    assert "nvnodecheck fix" not in text and "Install the driver's package" in text, text
