@@ -124,25 +124,27 @@ static bool is_worth_doing(const struct finding *f)
 /* Without its full stop. */
 static const char *first_sentence(struct arena *arena, const char *text)
 {
-	const char *end = text ? strstr(text, ". ") : NULL;
+	size_t n = text ? text_sentence(text) : 0;
 
-	return end ? arena_printf(arena, "%.*s", (int)(end - text), text) : text;
+	return n && text[n - 1] == '.' ? arena_strndup(arena, text, n - 1) : text;
 }
 
-/* Returns what the page says of a note: its first sentence, and that of a remedy that is worth doing; with -v the whole. */
+const char *text_note(const struct view *v, const struct finding *f)
+{
+	if (v->options->verbose)
+		return render_note(v->report, f);
+	return note_with(v->report, f, first_sentence(v->report->arena, note_says(f)));
+}
+
+/* Returns the note with the first sentence of a remedy that is worth doing. */
 static const char *note_text(const struct view *v, const struct finding *f)
 {
 	struct arena *arena = v->report->arena;
-	const char *remedy = finding_remedy(f), *text;
+	const char *remedy = finding_remedy(f), *text = text_note(v, f);
 
-	if (v->options->verbose)
-		text = render_note(v->report, f);
-	else
-		text = note_with(v->report, f, first_sentence(arena, note_says(f)));
 	if (!text || !remedy || !is_worth_doing(f))
 		return text;
-	return arena_printf(arena, "%s. %s.", text,
-			    first_sentence(arena, arena_printf(arena, "%s ", remedy)));
+	return arena_printf(arena, "%s. %s.", text, first_sentence(arena, remedy));
 }
 
 static bool causes_rule(const struct rule *cause, const struct rule *rule)

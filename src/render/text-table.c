@@ -39,17 +39,19 @@ static size_t bytes_of(const char *text, int n)
 	return (size_t)(p - text);
 }
 
-/* Returns the byte at which a line of WIDTH columns ends. */
+/* Returns the byte at which a line of WIDTH columns ends. A longer path ends behind one of its folders. */
 static size_t line_end(const char *text, int width)
 {
-	size_t n = bytes_of(text, width), end = n;
+	size_t n = bytes_of(text, width), end = n, folder = n;
 
 	if (!text[n])
 		return n;
 	/* The kernel's time, "[    8.008000]", is one word. */
 	while (end && (text[end] != ' ' || text[end - 1] == ' ' || text[end - 1] == '['))
 		end--;
-	return end ? end : n;
+	while (folder > n / 2 && text[folder - 1] != '/')
+		folder--;
+	return end ? end : folder > n / 2 ? folder : n;
 }
 
 struct text_lines text_split(struct arena *arena, const char *text, int width)

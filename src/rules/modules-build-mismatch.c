@@ -369,7 +369,8 @@ static const struct rule modules_build_mismatch_rules[] = {
 		.impact = "gdrdrv does not load, or every gdr_pin_buffer() fails.",
 		.remedy =
 			"Rebuild gdrdrv against the sources of the loaded driver, then load it again.",
-		.activation = ACTIVATION_RELOAD,
+		.activation = ACTIVATION_NOW,
+		.ends_jobs = true,
 		.follows = { "driver/loaded" },
 		.reads =
 			"The description of gdrdrv.ko, gdrdrv's line in the kernel log, the loaded modules, and the "
