@@ -320,7 +320,8 @@ static bool show_for_root(struct view *v)
 void text_unknown(struct view *v)
 {
 	if (!v->options->verbose && !show_for_root(v))
-		mark(v, "Not checked:", render_unknown_line(v->report, v->page.width - TEXT_MARK));
+		mark(v, "Not checked:",
+		     render_unknown_line(v->report, false, v->page.width - TEXT_MARK));
 }
 
 static void show_not_evaluated(struct view *v)
