@@ -101,9 +101,14 @@ static const char *where_text(const struct view *v, const struct problem *p)
 	return text_columns(text) <= WHERE_MAX ? text : "";
 }
 
-/* Returns the title with the devices in parentheses. */
+/* Returns the title with the devices in parentheses. A reason that begins with the only one names it already. */
 static const char *with_where(struct arena *arena, const char *title, const char *where)
 {
+	const char *reason = strstr(title, ": ");
+	size_t n = strlen(where);
+
+	if (reason && strncmp(reason + 2, where, n) == 0 && reason[2 + n] == ' ')
+		return title;
 	return *where ? arena_printf(arena, "%s (%s)", title, where) : title;
 }
 
