@@ -64,10 +64,12 @@ static void check_signature(struct rule_context *ctx)
 	const struct log_line *line = node_log(node, "module-rejected");
 	bool loaded = known_is(node->driver.loaded, true) || node_module(node, "nvidia");
 	const char *fact, *why = signature_enforced_by(node, &fact);
-	struct cure cure = signature_cure(ctx->arena, node);
+	struct cure cure = { 0 };
 
 	if (skip_without_gpu(ctx))
 		return;
+	if (line)
+		cure = signature_cure(ctx->arena, node);
 	if (line && !loaded)
 		FAIL(ctx, .observed = line->last.value, .remedy = cure.text, .then = cure.then,
 		     .expected = "modules signed by a key that the kernel has",
