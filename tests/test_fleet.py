@@ -180,7 +180,10 @@ def test_the_table_is_worst_first_and_names_ranges(tmp_path, node_tree):
         assert re.search(r"^\w+ +%d  %s\n(?: {13}- .*\n)*? {13}- %s \[%s\]\n" % (
             problem["count"], re.escape(problem["nodes"]), re.escape(problem["title"]), problem["rule"]),
             re.sub(r"\n {15}", " ", text), re.M), text
-    assert max(map(len, text.splitlines())) <= 80
+    last = text.splitlines()[-1]
+    assert max(map(len, text.splitlines()[:-1])) <= 80
+    one = re.fullmatch("The report of one node: nvnodecheck doctor --from (.*)", last).group(1)
+    assert program.run("doctor", "--from", one).status == 1
     page = program.run("doctor", "--format", "html", "--from", folder).out
     for problem in document["problems"]:
         assert '<td class="v">%s</td>' % problem["nodes"] in page

@@ -26,10 +26,10 @@ static bool names_place(struct rule_context *ctx, const struct answer *answer, c
 	return *why == '/' && says(answer, text_printf(ctx, "%.*s", (int)strcspn(why, " "), why));
 }
 
-static void set_remedy(struct answer *answer, const char *remedy)
+static void set_remedy(struct answer *answer, struct cure cure)
 {
-	answer->remedy = remedy;
-	answer->then = 0;
+	answer->remedy = cure.text;
+	answer->then = cure.then;
 	answer->command = NULL;
 	answer->has_fix = true;
 	answer->fix = (struct fix_call){ 0 };
@@ -69,11 +69,13 @@ static void say_of_module(struct rule_context *ctx, struct answer *answer, const
 static void say_of_device(struct rule_context *ctx, struct answer *answer)
 {
 	const struct log_failure *failure = failure_of_device(ctx->node, answer->subject);
-	const char *cure = failure ? failure_cure(ctx->arena, ctx->node, failure) : NULL;
+	struct cure cure = { 0 };
 
-	if (failure)
-		quote(ctx, answer, failure);
-	if (cure && !answer->remedy)
+	if (!failure)
+		return;
+	quote(ctx, answer, failure);
+	cure = failure_cure(ctx->arena, ctx->node, failure);
+	if (cure.text && !answer->remedy)
 		set_remedy(answer, cure);
 }
 

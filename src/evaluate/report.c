@@ -69,6 +69,8 @@ static void apply_trials(struct report *report, size_t from)
 		}
 		f->configured = f->answer.verdict;
 		f->answer.verdict = word == PROOF_GOOD ? VERDICT_PASS : VERDICT_FAIL;
+		if (word == PROOF_BAD && f->configured == VERDICT_PASS)
+			finding_keep_setting(f);
 		finding_set_severity(f, f->severity);
 	}
 }

@@ -178,6 +178,21 @@ void finding_set_severity(struct finding *finding, enum severity severity)
 		*verdict = VERDICT_FAIL;
 }
 
+void finding_keep_setting(struct finding *finding)
+{
+	struct answer *answer = &finding->answer;
+
+	answer->remedy = TEXT(
+		"Keep the setting: it is right. Look for another cause in the kernel log. In a virtual machine ask the "
+		"administrator of its host.");
+	answer->command = TEXT("sudo dmesg | grep -E 'NVRM|nvidia|mlx5|DMAR|AMD-Vi'");
+	answer->then = 0;
+	answer->has_fix = true;
+	answer->fix = (struct fix_call){ 0 };
+	answer->activation = ACTIVATION_NOW;
+	answer->is_kept = true;
+}
+
 const char *finding_impact(const struct finding *f)
 {
 	return f->answer.impact ? f->answer.impact : TEXT(f->rule->impact);
@@ -251,7 +266,13 @@ const char *finding_command(const struct finding *f)
 
 enum activation finding_activation(const struct finding *f)
 {
-	return f->answer.activation ? f->answer.activation : f->rule->activation;
+	enum activation own = f->answer.activation ? f->answer.activation : f->rule->activation;
+	unsigned int then = finding_then(f);
+	enum activation end = then & THEN_REBOOT   ? ACTIVATION_REBOOT
+			      : then & THEN_RELOAD ? ACTIVATION_RELOAD
+						   : ACTIVATION_NONE;
+
+	return own > end ? own : end;
 }
 
 const struct fix_call *finding_fix(const struct finding *f)

@@ -24,6 +24,7 @@
 #include "base/array.h"
 #include "evaluate/profiles.h"
 #include "facts/facts.h"
+#include "query/cure.h"
 #include "query/node-find.h"
 #include "query/repaired-by.h"
 
@@ -75,15 +76,6 @@ enum action {
 	ACTION_PROVIDER
 };
 extern const char *const action_words[]; /* by enum action */
-
-/* What follows a remedy, or must come before it. One step can do this for several remedies, so their texts leave it out. */
-enum remedy_end {
-	THEN_INITRAMFS = 1 << 0,   /* rebuild the initramfs */
-	THEN_REBOOT = 1 << 1,	   /* reboot */
-	THEN_RELOAD = 1 << 2,	   /* load the driver again */
-	THEN_LOADER = 1 << 3,	   /* restart systemd-modules-load */
-	FIRST_POWER_CYCLE = 1 << 4 /* before the rest: power the node off and on */
-};
 
 #define FIX_ARGS_MAX 4
 
@@ -271,6 +263,8 @@ void rule_answer(struct rule_context *ctx, const struct answer *answer);
 bool rule_has_answered(const struct rule_context *ctx, const char *subject);
 /* Values of a finding: those of its answer, else those of its rule. NULL: it has none. */
 const char *finding_impact(const struct finding *finding);
+/* A trial failed although the setting is right: another repair than the rule's, which would set it again. */
+void finding_keep_setting(struct finding *finding);
 const char *finding_remedy(const struct finding *finding);
 /* The remedy without its end, and the end (enum remedy_end). */
 const char *finding_change(const struct finding *finding);

@@ -245,7 +245,7 @@ static void merge_registry(struct fixing *f)
 			 unwanted ? ", without those that switch NVLink off" : "");
 }
 
-/* Keeps all keys that are in effect now, because the finding is that the next load would lose a key. */
+/* Keeps the keys that are in effect now and that no file sets: the next load would lose them. */
 static void keep_registry(struct fixing *f, const char *live)
 {
 	struct span rest = span_of(live);
@@ -254,7 +254,7 @@ static void keep_registry(struct fixing *f, const char *live)
 	while (registry_next(&rest, &entry)) {
 		const char *key = arena_strndup(f->arena, entry.key.p, entry.key.n);
 
-		if (!entry.problem && !is_unwanted(f, key) &&
+		if (!entry.problem && !is_unwanted(f, key) && !is_registry_key(f, key) &&
 		    !fix_registry(f, key, arena_strndup(f->arena, entry.value.p, entry.value.n)))
 			return;
 	}

@@ -98,67 +98,71 @@ static const char *detail_of(const struct log_failure *failure, const char *othe
 }
 
 /* Returns the remedy for a module that was built for another kernel, or for other versions of the modules that it
- * uses; NULL: FAILURE is another. */
-static const char *cure_of_build(struct arena *arena, const struct node *node,
+ * uses; without text: FAILURE is another. */
+static struct cure cure_of_build(struct arena *arena, const struct node *node,
 				 const struct log_failure *failure, const char *module)
 {
 	switch ((enum failure_kind)failure->kind.value) {
 	case FAILURE_UNKNOWN_SYMBOL:
 	case FAILURE_SYMBOL_VERSION:
-		return arena_printf(
+		return (struct cure){ arena_printf(
 			arena,
 			"Rebuild %s against the kernel that runs and the modules that it uses (dkms "
 			"autoinstall), or install the package built for them.",
-			module);
+			module) };
 	case FAILURE_NAMESPACE:
-		return arena_printf(arena, "Install a release of %s that supports this kernel.",
-				    module);
+		return (struct cure){ arena_printf(
+			arena, "Install a release of %s that supports this kernel.", module) };
 	case FAILURE_LICENSE:
 	case FAILURE_SYMBOL_GET:
-		return "Install the open kernel modules of the driver, or a release of the module that works with "
-		       "the proprietary ones.";
+		return (struct cure){
+			"Install the open kernel modules of the driver, or a release of the "
+			"module that works with the proprietary ones."
+		};
 	case FAILURE_DUPLICATE_SYMBOL:
-		return arena_printf(
+		return (struct cure){ arena_printf(
 			arena,
 			"Remove the second copy: another module already offers %s. Unload that module "
 			"before %s is loaded.",
-			detail_of(failure, "the symbol"), module);
+			detail_of(failure, "the symbol"), module) };
 	case FAILURE_VERSION_MAGIC:
-		return arena_printf(
+		return (struct cure){ arena_printf(
 			arena,
 			"Rebuild %s for the kernel that runs (dkms autoinstall), or boot the kernel "
 			"that it was built for.",
-			module);
+			module) };
 	case FAILURE_SIGNATURE:
 		return signature_cure(arena, node);
 	default:
-		return NULL;
+		return (struct cure){ 0 };
 	}
 }
 
-const char *failure_cure(struct arena *arena, const struct node *node,
+struct cure failure_cure(struct arena *arena, const struct node *node,
 			 const struct log_failure *failure)
 {
 	const char *module = is_known(failure->module) ? failure->module.value : "the module";
 
 	switch ((enum failure_kind)failure->kind.value) {
 	case FAILURE_BLACKLISTED:
-		return arena_printf(
-			arena,
-			"Remove %s from module_blacklist= on the kernel command line, and reboot.",
-			module);
+		return (struct cure){
+			arena_printf(arena,
+				     "Remove %s from module_blacklist= on the kernel command line.",
+				     module),
+			THEN_REBOOT
+		};
 	case FAILURE_PARAMETER:
-		return arena_printf(
+		return (struct cure){ arena_printf(
 			arena,
 			"Give the parameter %s of %s a value of its type, in modprobe.d or on the kernel command "
 			"line. Then load the module again.",
-			detail_of(failure, "that the line names"), module);
+			detail_of(failure, "that the line names"), module) };
 	case FAILURE_FIRMWARE:
-		return arena_printf(
+		return (struct cure){ arena_printf(
 			arena,
 			"Install the firmware file %s below /lib/firmware. Where the initramfs loads the driver, "
 			"rebuild it.",
-			detail_of(failure, "that the line names"));
+			detail_of(failure, "that the line names")) };
 	default:
 		return cure_of_build(arena, node, failure, module);
 	}

@@ -4,6 +4,7 @@
 #define FAILURE_H
 
 #include "facts/facts.h"
+#include "query/cure.h"
 
 enum failure_state {
 	FAILURE_STANDS,	 /* the module is not loaded, the device has no driver */
@@ -24,8 +25,8 @@ const struct log_failure *failure_of_module(const struct node *node, const char 
 /* Returns the failure that a driver logged for the device BDF, or NULL. */
 const struct log_failure *failure_of_device(const struct node *node, const char *bdf);
 
-/* Returns the remedy, as an instruction; NULL if it depends on other lines of the log. */
-const char *failure_cure(struct arena *arena, const struct node *node,
+/* Without text if it depends on other lines of the log. */
+struct cure failure_cure(struct arena *arena, const struct node *node,
 			 const struct log_failure *failure);
 
 /* Another try with the same files would fail as this one did. */

@@ -16,9 +16,10 @@ static const struct row {
 	bool is_setting;
 	const char *meaning, *remedy;
 	const char *in_guest; /* the remedy in a virtual machine; NULL: the same */
+	unsigned int then;    /* enum remedy_end; of the remedy that is not in_guest */
 } rows[] = {
-#define INIT_CAUSE(name, text, who, is_setting, meaning, remedy, guest) \
-	{ name, BY_##who, is_setting, meaning, remedy, guest },
+#define INIT_CAUSE(name, text, who, is_setting, meaning, remedy, guest, then) \
+	{ name, BY_##who, is_setting, meaning, remedy, guest, then },
 #include "init-causes.inc"
 #undef INIT_CAUSE
 };
@@ -52,14 +53,16 @@ bool init_cause_find(struct arena *arena, const struct node *node, const char *b
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct row *row = &rows[i];
 		const char *fact, *line = line_of(arena, node, row, bdf, failed_us, &fact);
+		bool at_host = guest && row->in_guest;
 
 		if (!line)
 			continue;
 		*cause = (struct init_cause){
 			.meaning = row->meaning,
-			.remedy = guest && row->in_guest ? row->in_guest : row->remedy,
-			.repaired_by = guest && row->in_guest ? BY_HOST : row->repaired_by,
-			.is_setting = row->is_setting && !(guest && row->in_guest),
+			.cure = at_host ? (struct cure){ row->in_guest, 0 }
+					: (struct cure){ row->remedy, row->then },
+			.repaired_by = at_host ? BY_HOST : row->repaired_by,
+			.is_setting = row->is_setting && !at_host,
 			.line = line,
 			.fact = fact,
 		};

@@ -4,11 +4,12 @@
 #define INIT_CAUSE_H
 
 #include "facts/facts.h"
+#include "query/cure.h"
 #include "query/repaired-by.h"
 
 struct init_cause {
 	const char *meaning; /* the rest of a sentence about the GPU */
-	const char *remedy;
+	struct cure cure;
 	enum repaired_by repaired_by;
 	bool is_setting;  /* a setting or another driver of this node is wrong, not the GPU */
 	const char *line; /* of the kernel log */

@@ -45,7 +45,7 @@ static struct load_verdict no(const struct search *s, const struct load_module *
 	return (struct load_verdict){ .answer = LOAD_NO,
 				      .module = m->name.value,
 				      .why = why,
-				      .cure = cure,
+				      .cure = { cure },
 				      .fact = module_fact(s, m, member) };
 }
 
@@ -65,7 +65,8 @@ static struct load_verdict check_signature(const struct search *s, const struct 
 		verdict = no(s, m, "signer",
 			     arena_printf(s->arena, "%s is not signed, and %s is in force",
 					  m->path.value, why),
-			     signature_cure(s->arena, s->node));
+			     NULL);
+		verdict.cure = signature_cure(s->arena, s->node);
 		verdict.signature = true;
 		return verdict;
 	}
@@ -194,14 +195,14 @@ static struct load_verdict check_blacklist(const struct search *s, const struct 
 				.answer = LOAD_NO,
 				.module = m->name.value,
 				.why = arena_printf(
-					s->arena,
-					"module_blacklist= on the kernel command line has %s",
+					s->arena, "module_blacklist=%s on the kernel command line",
 					m->name.value),
-				.cure = arena_printf(
-					s->arena,
-					"Remove %s from module_blacklist= on the kernel command "
-					"line, and reboot.",
-					m->name.value),
+				.cure = { arena_printf(
+						  s->arena,
+						  "Remove %s from module_blacklist= on the kernel "
+						  "command line.",
+						  m->name.value),
+					  THEN_REBOOT },
 				.fact = "cmdline.running",
 				.configured = true,
 			};
@@ -346,7 +347,7 @@ static struct load_verdict run_commands(struct search *s, const struct modprobe_
 				.why = arena_printf(
 					s->arena, "%s (\"install %s %.60s\") loads nothing",
 					line_place(s, line), line->module.value, line->text.value),
-				.cure = arena_printf(
+				.cure.text = arena_printf(
 					s->arena,
 					"Remove the %s. If the initramfs has it too, rebuild the "
 					"initramfs. Then run modprobe %s.",
@@ -448,7 +449,7 @@ static struct load_verdict no_such_module(const struct search *s, const char *na
 		verdict.answer = LOAD_NO;
 		verdict.why = arena_printf(s->arena, "modules.dep of kernel %s has no module %s",
 					   s->node->loads.kernel.value, name);
-		verdict.cure = cure_of_absence(s, name);
+		verdict.cure.text = cure_of_absence(s, name);
 	}
 	return verdict;
 }
@@ -502,7 +503,8 @@ static struct load_verdict check_name(struct search *s, const char *given, bool 
 					   "%s (\"alias %s %s\") leads to %s, which has no file",
 					   line_place(s, alias), alias->text.value,
 					   alias->module.value, alias->module.value);
-		verdict.cure = arena_printf(s->arena, "Remove the line %s.", line_place(s, alias));
+		verdict.cure.text = arena_printf(s->arena, "Remove the line %s.",
+						 line_place(s, alias));
 	}
 	return verdict;
 }

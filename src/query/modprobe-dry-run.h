@@ -9,6 +9,7 @@
 #define MODPROBE_DRY_RUN_H
 
 #include "facts/facts.h"
+#include "query/cure.h"
 
 enum load_answer {
 	LOAD_UNKNOWN, /* nothing was found against it, and not all could be checked */
@@ -20,11 +21,11 @@ struct load_verdict {
 	enum load_answer answer;
 	const char *module; /* at which it ends: the module itself, or one that it needs */
 	const char *why;    /* "nvidia-current has no file"; of unknown: what was not checked */
-	const char *cure;   /* an instruction; NULL: none */
-	const char *fact;   /* the path of what says so */
-	bool signature;	    /* the reason is the signature */
-	bool configured;    /* the reason is in modprobe.d */
-	bool absent;	    /* there is no module of that name */
+	struct cure cure;
+	const char *fact; /* the path of what says so */
+	bool signature;	  /* the reason is the signature */
+	bool configured;  /* the reason is in modprobe.d */
+	bool absent;	  /* there is no module of that name */
 };
 
 /* NAME with dashes or underscores, as it would be given to modprobe. */

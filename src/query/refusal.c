@@ -15,6 +15,7 @@ static const struct reason {
 	bool of_gpu;	     /* it can be about one GPU of several */
 	const char *remedy;
 	const char *in_guest; /* the remedy in a virtual machine; NULL: the same */
+	unsigned int then;    /* enum remedy_end */
 } reasons[] = {
 	/* BUILD_REASONS of a file that was built for another kernel. */
 	{ "version-magic", true, false,
@@ -53,7 +54,8 @@ static const struct reason {
 	  "pci=realloc can help." },
 	{ "probe-not-called", false, false,
 	  "Another driver held the GPU when nvidia was loaded: lspci -nnk names it. Unless it is vfio-pci, which holds "
-	  "GPUs for virtual machines, blacklist it, rebuild the initramfs and reboot." },
+	  "GPUs for virtual machines, blacklist it.",
+	  NULL, THEN_INITRAMFS | THEN_REBOOT },
 	{ "no-gpu-found", false, false,
 	  "The driver found no GPU that it supports. Check that the GPU was on the bus at that time (lspci -nn -d "
 	  "10de:), and that this branch supports it. Then load the driver." },
@@ -74,8 +76,9 @@ static bool fill_refusal(struct arena *arena, bool guest, const struct reason *r
 		return false;
 	*refusal = (struct refusal){ .text = text,
 				     .fact = fact_path(arena, "log.lines", reason->pattern, "last"),
-				     .remedy = guest && reason->in_guest ? reason->in_guest
-									 : reason->remedy };
+				     .cure = { guest && reason->in_guest ? reason->in_guest
+									 : reason->remedy,
+					       reason->then } };
 	return true;
 }
 
@@ -90,7 +93,7 @@ static bool refusal_by_init_cause(struct arena *arena, const struct node *node, 
 	*refusal = (struct refusal){
 		.text = arena_printf(arena, "%s: %s", cause.line, cause.meaning),
 		.fact = cause.fact,
-		.remedy = cause.remedy,
+		.cure = cause.cure,
 	};
 	return true;
 }
@@ -158,7 +161,7 @@ bool refusal_by_branch(struct arena *arena, const struct pci_device *gpu, const 
 				     branch, fit == GPU_DRIVER_TOO_OLD ? "first" : "last",
 				     model->name, model->architecture),
 		.fact = fact,
-		.remedy =
+		.cure.text =
 			fit == GPU_DRIVER_TOO_OLD
 				? arena_printf(arena, "Install a driver of branch %u or later%s.",
 					       branch,
@@ -181,7 +184,7 @@ bool refusal_by_flavour(const struct node *node, const struct pci_device *gpu,
 		*refusal = (struct refusal){
 			.text = "the open kernel modules drive Turing and later only",
 			.fact = "driver.flavour",
-			.remedy =
+			.cure.text =
 				"Install the proprietary kernel modules of branch 580, the last one for "
 				"Maxwell, Pascal and Volta.",
 		};
@@ -190,9 +193,9 @@ bool refusal_by_flavour(const struct node *node, const struct pci_device *gpu,
 		*refusal = (struct refusal){
 			.text = "the proprietary kernel modules do not drive Blackwell",
 			.fact = "driver.flavour",
-			.remedy =
-				"Install the open kernel modules of the driver in place of the proprietary "
-				"ones, then reboot.",
+			.cure = { "Install the open kernel modules of the driver in place of the "
+				  "proprietary ones.",
+				  THEN_REBOOT },
 		};
 	else
 		return false;

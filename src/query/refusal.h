@@ -4,11 +4,12 @@
 #define REFUSAL_H
 
 #include "facts/facts.h"
+#include "query/cure.h"
 
 struct refusal {
 	const char *text; /* the line of the log, or what the versions say */
 	const char *fact;
-	const char *remedy;
+	struct cure cure;
 };
 
 /* The last words about nvidia.ko as a whole, or about the only GPUs that it found. */

@@ -75,32 +75,80 @@ static void add_keys(struct arena_text *keys, const char *value)
 	}
 }
 
-/* A key of VALUE that IN_EFFECT lacks, or NULL. */
-static const char *missing_key(struct arena *arena, const char *in_effect, const char *value)
+/* Returns true if VALUE lacks a key of OTHER, or, with NUMBERS, sets it to another number. */
+static bool lacks_key(const char *value, const char *other, bool numbers,
+		      struct registry_entry *missing)
 {
-	struct span rest = span_of(value);
-	struct registry_entry entry, found;
+	struct span rest = span_of(other);
+	struct registry_entry last, found;
 
-	while (registry_next(&rest, &entry)) {
-		const char *key = arena_strndup(arena, entry.key.p, entry.key.n);
+	while (registry_next(&rest, missing)) {
+		char key[1025]; /* the kernel takes no longer value */
 
-		if (!entry.skipped && !registry_find(span_of(in_effect), key, &found))
-			return key;
+		if (missing->skipped)
+			continue;
+		snprintf(key, sizeof(key), "%.*s", SPAN_FMT(missing->key));
+		/* Of a key that is there twice the last number counts. */
+		if (!registry_find(span_of(value), key, &found) ||
+		    (numbers && registry_find(span_of(other), key, &last) &&
+		     last.number != found.number))
+			return true;
 	}
-	return NULL;
+	return false;
+}
+
+static bool is_registry(const char *text)
+{
+	struct span rest = span_of(text);
+	struct registry_entry entry;
+
+	return strchr(text, '=') && registry_next(&rest, &entry);
+}
+
+/* Where "pci=" divides the entries among devices their order counts: the keys cannot be compared one by one. */
+static bool is_per_device(const char *text)
+{
+	struct registry_entry entry;
+
+	return registry_find(span_of(text), "pci", &entry);
+}
+
+bool param_gives(const char *value, const char *other)
+{
+	struct registry_entry missing;
+	uint64_t x, y;
+
+	if (strcmp(value, other) == 0)
+		return true;
+	if (is_registry(value) && is_registry(other))
+		return !is_per_device(value) && !is_per_device(other) &&
+		       !lacks_key(value, other, true, &missing);
+	return span_u64(span_of(value), 0, &x) == 0 && span_u64(span_of(other), 0, &y) == 0 &&
+	       (uint32_t)x == (uint32_t)y;
+}
+
+bool param_keeps(const char *configured, const char *running)
+{
+	struct registry_entry missing;
+
+	if (!configured || !*configured)
+		return false;
+	return !is_registry(running) || is_per_device(configured) || is_per_device(running) ||
+	       !lacks_key(configured, running, false, &missing);
 }
 
 static void add_assignment(struct registry_merge *m, struct arena_text *keys,
 			   const struct modprobe_assignment *a)
 {
 	struct arena *arena = keys->arena;
-	const char *missing = NULL;
+	struct registry_entry key;
+	bool missing = is_known(a->value) && is_known(m->last->value) && !m->missing &&
+		       lacks_key(m->last->value.value, a->value.value, false, &key);
 
-	if (is_known(a->value) && is_known(m->last->value) && !m->missing)
-		missing = missing_key(arena, m->last->value.value, a->value.value);
 	if (missing || !m->other)
 		m->other = a;
-	m->missing = missing ? missing : m->missing;
+	if (missing)
+		m->missing = arena_strndup(arena, key.key.p, key.key.n);
 	if (!is_known(a->value))
 		return;
 	add_keys(keys, a->value.value);

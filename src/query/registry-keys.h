@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* registry-keys.h - keys of NVreg_RegistryDwords: which of them switch NVLink off, and what several assignments of it
- * set together. The kernel keeps the last assignment only. */
+/* registry-keys.h - keys of NVreg_RegistryDwords: which of them switch NVLink off, whether two values agree, and what
+ * several assignments of it set together. The kernel keeps the last assignment only. */
 #ifndef REGISTRY_KEYS_H
 #define REGISTRY_KEYS_H
 
@@ -11,6 +11,15 @@
 extern const char *const registry_nvlink_keys[];
 /* Returns true if an entry of VALUE switches NVLink off. VALUE may be NULL. */
 bool registry_nvlink_off(const char *value, struct registry_entry *entry);
+
+/* The two functions take values of any parameter of a module. Numbers are equal in any base (0x12 is 18). Keys of
+ * RegistryDwords are compared one by one, and the first value may have more of them. */
+
+/* Returns true if VALUE sets what OTHER sets. */
+bool param_gives(const char *value, const char *other);
+/* Returns true if the configuration CONFIGURED (NULL: none) sets each key of RUNNING, or the whole parameter, to some
+ * value. */
+bool param_keeps(const char *configured, const char *running);
 
 struct registry_merge {
 	size_t count;				 /* of assignments */

@@ -43,48 +43,57 @@ static bool is_built_in(const struct node *node, const char *name)
 }
 
 /* Without Secure Boot the setting can be taken back, and an enrolled key changes nothing. */
-static const char *cure_without_secure_boot(struct arena *arena, const struct node *node,
+static struct cure cure_without_secure_boot(struct arena *arena, const struct node *node,
 					    const char *why)
 {
 	static const char or_signed[] = "use modules that were signed when this kernel was built";
 	const char *running = is_known(node->cmdline.running) ? node->cmdline.running.value : "";
 
 	if (strcmp(why, "module.sig_enforce") == 0)
-		return arena_printf(
-			arena,
-			"Remove module.sig_enforce from the kernel command line and reboot, or %s. Secure Boot is "
-			"off: the kernel reads no enrolled key.",
-			or_signed);
+		return (struct cure){
+			arena_printf(
+				arena,
+				"Remove module.sig_enforce from the kernel command line, or %s. Secure Boot is "
+				"off: the kernel reads no enrolled key.",
+				or_signed),
+			THEN_REBOOT
+		};
 	if (strcmp(why, "CONFIG_MODULE_SIG_FORCE") == 0)
-		return arena_printf(
+		return (struct cure){ arena_printf(
 			arena,
 			"This kernel was built to refuse unsigned modules: boot a different kernel, or %s. Secure Boot is "
 			"off: the kernel reads no enrolled key.",
-			or_signed);
+			or_signed) };
 	if (strstr(running, "lockdown="))
-		return arena_printf(
-			arena,
-			"Remove lockdown= from the kernel command line and reboot, or %s. Secure Boot is off: the "
-			"kernel reads no enrolled key.",
-			or_signed);
+		return (struct cure){
+			arena_printf(
+				arena,
+				"Remove lockdown= from the kernel command line, or %s. Secure Boot is off: the "
+				"kernel reads no enrolled key.",
+				or_signed),
+			THEN_REBOOT
+		};
 	if (is_built_in(node, "CONFIG_LOCK_DOWN_KERNEL_FORCE_INTEGRITY") ||
 	    is_built_in(node, "CONFIG_LOCK_DOWN_KERNEL_FORCE_CONFIDENTIALITY"))
-		return arena_printf(
+		return (struct cure){ arena_printf(
 			arena,
 			"This kernel was built with lockdown: boot a different kernel, or %s. Secure Boot is off: the "
 			"kernel reads no enrolled key.",
-			or_signed);
-	return arena_printf(
-		arena,
-		"Find what writes to /sys/kernel/security/lockdown (a unit or a script), take that out and "
-		"reboot; or %s. Secure Boot is off: the kernel reads no enrolled key.%s",
-		or_signed,
-		option_of(node, "CONFIG_LOCK_DOWN_KERNEL_FORCE_INTEGRITY")
-			? ""
-			: " The kernel's configuration was not read: it can set lockdown too.");
+			or_signed) };
+	return (struct cure){
+		arena_printf(
+			arena,
+			"Find what writes to /sys/kernel/security/lockdown (a unit or a script), take that out; "
+			"or %s. Secure Boot is off: the kernel reads no enrolled key.%s",
+			or_signed,
+			option_of(node, "CONFIG_LOCK_DOWN_KERNEL_FORCE_INTEGRITY")
+				? ""
+				: " The kernel's configuration was not read: it can set lockdown too."),
+		THEN_REBOOT
+	};
 }
 
-const char *signature_cure(struct arena *arena, const struct node *node)
+struct cure signature_cure(struct arena *arena, const struct node *node)
 {
 	const char *fact, *why = signature_enforced_by(node, &fact);
 	const char *machine = option_of(node, "CONFIG_INTEGRITY_MACHINE_KEYRING");
@@ -98,16 +107,19 @@ const char *signature_cure(struct arena *arena, const struct node *node)
 		return cure_without_secure_boot(arena, node, why);
 	/* A kernel that checks signatures has CONFIG_MODULE_SIG: a configuration without it is not whole. */
 	if (same_text(machine, "n") && is_built_in(node, "CONFIG_MODULE_SIG"))
-		return arena_printf(
+		return (struct cure){ arena_printf(
 			arena,
 			"Use modules that the distribution signed for this kernel, or %s. This kernel has no keyring "
 			"for the machine owner's keys (CONFIG_INTEGRITY_MACHINE_KEYRING): a key enrolled with mokutil "
 			"counts only where the distribution has added that.",
-			switch_off);
-	return arena_printf(
-		arena,
-		"Enrol the key that signs the modules: mokutil --import KEY.der, reboot, and confirm at the console in the MOK "
-		"manager. If mokutil --test-key KEY.der says that it is enrolled, this kernel does not trust "
-		"it: use modules that the distribution signed, or %s.",
-		switch_off);
+			switch_off) };
+	return (struct cure){
+		arena_printf(
+			arena,
+			"Enrol the key that signs the modules: mokutil --import KEY.der. During the reboot confirm it at the console, "
+			"in the MOK manager. If mokutil --test-key KEY.der says that it is enrolled, this kernel does not trust "
+			"it: use modules that the distribution signed, or %s.",
+			switch_off),
+		THEN_REBOOT
+	};
 }

@@ -4,6 +4,7 @@
 #define SIGNATURE_H
 
 #include "facts/facts.h"
+#include "query/cure.h"
 
 /*
  * Why the kernel refuses what is not signed by a key that it knows, and the path of the FACT that says so; NULL:
@@ -16,6 +17,6 @@ const char *signature_enforced_by(const struct node *node, const char **fact);
  * What ends that, as an instruction: it depends on who asks for signatures, and on whether this kernel trusts the
  * machine owner's keys. Those are read with Secure Boot only.
  */
-const char *signature_cure(struct arena *arena, const struct node *node);
+struct cure signature_cure(struct arena *arena, const struct node *node);
 
 #endif

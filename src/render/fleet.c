@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/output.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "fleet/node-names.h"
 #include "render/fleet-table.h"
@@ -75,8 +76,21 @@ static void put_title(const struct table_row *row)
 	text_wrap(stdout, text, ITEM_COLUMN, ITEM_COLUMN, WIDTH);
 }
 
+/* The command for the first node of the worst problem. */
+static void put_one_node(const struct table *t, const struct fleet *fleet)
+{
+	const char *file;
+
+	if (!t->count || !t->rows[0].nodes.count)
+		return;
+	file = fleet->files[t->rows[0].nodes.runs[0].first];
+	line("The report of one node: nvnodecheck doctor --from %s\n",
+	     shell_quote(fleet->arena, file));
+}
+
 /* Nodes stand once above all of their problems of one severity. */
-static void put_text(const struct table *t, const struct node_names *names)
+static void put_text(const struct table *t, const struct fleet *fleet,
+		     const struct node_names *names)
 {
 	put_heading(t);
 	putchar('\n');
@@ -91,6 +105,7 @@ static void put_text(const struct table *t, const struct node_names *names)
 	put_other("?", "no problem found, and important checks could not run", &t->incomplete,
 		  names);
 	put_other("-", "could not be read", &t->unreadable, names);
+	put_one_node(t, fleet);
 }
 
 /* ---- JSON ---- */
@@ -175,7 +190,7 @@ void render_table(const struct table *table, const struct fleet *fleet,
 
 	node_names_init(&names, fleet);
 	if (options->format == FORMAT_TEXT)
-		put_text(table, &names);
+		put_text(table, fleet, &names);
 	else if (options->format == FORMAT_HTML)
 		put_page(table, &names);
 	else

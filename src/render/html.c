@@ -95,9 +95,9 @@ static void verdict(const struct page_view *v)
 				     : "ok",
 	     render_verdict(v->report, problems));
 	if (problems_unknown(v->report))
-		html("<p>Not checked: %s</p>\n", render_unknown_line(v->report, 200));
+		html("<p>Not checked: %s</p>\n", render_unknown_line(v->report, true, 200));
 	for_each(hint, &hints)
-		html("<p>Not requested: %s</p>\n", *hint);
+		html("<p>Also check: %s</p>\n", *hint);
 	html("</header>\n");
 }
 
@@ -115,7 +115,7 @@ static void node(const struct page_view *v)
 						  : profiles_text(r->arena, r->profiles),
 			 r->profiles_reason));
 	row("Not here", render_not_here(r));
-	row("Read", render_taken(r));
+	row("Checked", render_taken(r));
 	html("</dl>\n</section>\n");
 }
 
@@ -202,9 +202,12 @@ static void step_problems(const struct page_view *v, const struct step *step)
 	for_each(p, &step->problems) {
 		const struct finding *f = (*p)->first;
 		const char *where = render_where(v->report, *p, 3);
+		struct text_lines lines = render_instructions(v->steps, *p);
 
-		html("<li><strong>%s%s%s%s</strong><br>%s\n", f->rule->title, *where ? " (" : "",
-		     where, *where ? ")" : "", steps_what(v->steps, *p));
+		html("<li><strong>%s%s%s%s</strong>\n", f->rule->title, *where ? " (" : "", where,
+		     *where ? ")" : "");
+		for_each(line, &lines)
+			html("<br>%s\n", *line);
 		if (render_refused(v->steps, *p))
 			html("%s\n", render_refused(v->steps, *p));
 		command(steps_command_of(v->steps, *p));

@@ -348,19 +348,21 @@ static bool any_refused(const struct plan *plan)
 static const char *nothing_text(struct view *v, const struct report *report,
 				const struct render_options *options)
 {
-	size_t unknown = report->count[VERDICT_UNKNOWN];
+	size_t unknown = problems_unknown(report);
 	const char *more = options->all ? "" : " To repair warnings as well, add --all.";
+	const char *nothing = options->all ? "Nothing was found that fix repairs"
+					   : "No error was found that fix repairs";
 
 	if (v->plan->repairs.count)
 		return any_refused(v->plan) ? "None of the problems found can be repaired here."
 					    : "There is nothing to change.";
 	if (!unknown)
-		return arena_printf(v->plan->arena, "Nothing needs a repair.%s", more);
-	return arena_printf(
-		v->plan->arena,
-		"No problem found needs a repair. %zu check%s could not run; nvnodecheck doctor "
-		"-v lists %s.%s",
-		unknown, unknown == 1 ? "" : "s", unknown == 1 ? "it" : "them", more);
+		return arena_printf(v->plan->arena, "%s.%s", nothing, more);
+	return arena_printf(v->plan->arena,
+			    "%s. %zu check%s could not run; nvnodecheck doctor "
+			    "-v lists %s.%s",
+			    nothing, unknown, unknown == 1 ? "" : "s", unknown == 1 ? "it" : "them",
+			    more);
 }
 
 static bool is_shown_only(const struct render_options *options)

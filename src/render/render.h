@@ -132,6 +132,8 @@ const char *render_proof(const struct report *report, const struct finding *find
 struct text_lines render_found(const struct report *report, const struct problem *problem);
 const char *render_expected(const struct problem *problem); /* NULL: render_found() says it */
 struct text_lines render_fixes(const struct steps *steps, const struct problem *problem);
+/* What fix changes or a person does in a step, each once: without what a later step does for all problems. */
+struct text_lines render_instructions(const struct steps *steps, const struct problem *problem);
 /* Why the program does not repair what it could on other nodes. */
 const char *render_refused(const struct steps *steps, const struct problem *problem);
 /* "RULE, GPU0-GPU3: what was found" of a note; NULL: an earlier one of the rule said it. */
@@ -160,7 +162,7 @@ struct unknowns {
 struct unknown render_unknown(const struct report *report, const struct finding *finding);
 struct unknowns render_unknowns(const struct report *report);
 /* The same in one or two sentences of at most WIDTH columns, if possible. */
-const char *render_unknown_line(const struct report *report, int width);
+const char *render_unknown_line(const struct report *report, bool is_page, int width);
 /* lines.c: what is not well, worst first, the same answer about several subjects once: the first one, or
  * the next AFTER; NULL at the end. */
 const struct finding *render_next(const struct report *report, const struct finding *after);

@@ -19,32 +19,13 @@ static struct json_object *subjects_json(const struct problem *p)
 	return array;
 }
 
-/* Returns what fix changes for the finding, or what a person does. */
-static const char *instruction(const struct steps *steps, const struct problem *p,
-			       const struct finding *f)
-{
-	const struct plan_repair *r = steps_repair(steps, f);
-
-	return r && r->what ? r->what : steps_remedy(steps, p, f);
-}
-
-/* Returns the instructions for the members of P, each once. */
 static struct json_object *instructions_json(const struct steps *steps, const struct problem *p)
 {
 	struct json_object *array = json_object_new_array();
-	struct text_lines texts = { 0 };
+	struct text_lines lines = render_instructions(steps, p);
 
-	for_each(member, &p->members) {
-		const char *text = instruction(steps, p, *member);
-		bool is_known = false;
-
-		for_each(other, &texts)
-			is_known |= strcmp(*other, text) == 0;
-		if (is_known)
-			continue;
-		*LIST_ADD(steps->report->arena, &texts) = text;
-		json_object_array_add(array, json_text(text, strlen(text)));
-	}
+	for_each(line, &lines)
+		json_object_array_add(array, json_text(*line, strlen(*line)));
 	return array;
 }
 

@@ -174,6 +174,23 @@ struct text_lines render_fixes(const struct steps *steps, const struct problem *
 	return lines;
 }
 
+struct text_lines render_instructions(const struct steps *steps, const struct problem *p)
+{
+	struct text_lines lines = { 0 };
+
+	for_each(member, &p->members) {
+		const struct plan_repair *r = steps_repair(steps, *member);
+		const char *text = r && r->what ? r->what : steps_remedy(steps, p, *member);
+		bool known = false;
+
+		for_each(line, &lines)
+			known |= strcmp(*line, text) == 0;
+		if (!known)
+			*LIST_ADD(steps->report->arena, &lines) = text;
+	}
+	return lines;
+}
+
 const char *render_refused(const struct steps *steps, const struct problem *p)
 {
 	const char *refused = steps_refused(steps, p);

@@ -48,9 +48,15 @@ static const char *subjects(const struct report *r, const struct finding *f)
 
 /* ---- notes ---- */
 
-const char *render_note(const struct report *r, const struct finding *f)
+static const char *note_says(const struct finding *f)
 {
-	const char *where, *text = f->answer.observed ? f->answer.observed : f->rule->title;
+	return f->answer.observed ? f->answer.observed : f->rule->title;
+}
+
+/* Returns TEXT as the note F, or NULL if F is none or was shown. */
+static const char *note_with(const struct report *r, const struct finding *f, const char *text)
+{
+	const char *where;
 
 	if (f->off || f->answer.verdict != VERDICT_NOTE || is_shown_before(r, f))
 		return NULL;
@@ -59,6 +65,11 @@ const char *render_note(const struct report *r, const struct finding *f)
 	if (strncmp(text, where, strlen(where)) == 0)
 		where = "";
 	return arena_printf(r->arena, "%s%s%s [%s]", where, *where ? ": " : "", text, f->rule->id);
+}
+
+const char *render_note(const struct report *r, const struct finding *f)
+{
+	return note_with(r, f, note_says(f));
 }
 
 static void show_note(struct view *v, const struct finding *f, const char *text)
@@ -79,9 +90,8 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 	text_field(v, "graded", f->why_graded);
 }
 
-/* Notes ask for nothing. Beside problems those are shown that belong to one, in so many lines; without a problem, those
- * that fit. The others are counted. */
-#define NOTE_LINES 3
+/* Notes with an instruction are shown. Beside problems those are shown too that belong to one, in so many lines. The
+ * others ask for nothing, and are counted. */
 #define RELATED_LINES 6
 #define ADVICE_MAX 3 /* notes with an instruction */
 
@@ -111,21 +121,30 @@ static bool is_worth_doing(const struct finding *f)
 	       f->answer.remedy;
 }
 
-/* Returns the first sentence of the remedy. */
-static const char *short_remedy(struct arena *arena, const struct finding *f)
+/* Without its full stop. */
+static const char *first_sentence(struct arena *arena, const char *text)
 {
-	const char *remedy = finding_remedy(f), *end = remedy ? strstr(remedy, ". ") : NULL;
+	size_t n = text ? text_sentence(text) : 0;
 
-	return end ? arena_printf(arena, "%.*s", (int)(end + 1 - remedy), remedy) : remedy;
+	return n && text[n - 1] == '.' ? arena_strndup(arena, text, n - 1) : text;
 }
 
-/* Returns the note with its remedy. */
-static const char *note_text(const struct report *r, const struct finding *f)
+const char *text_note(const struct view *v, const struct finding *f)
 {
-	const char *text = render_note(r, f), *remedy = short_remedy(r->arena, f);
+	if (v->options->verbose)
+		return render_note(v->report, f);
+	return note_with(v->report, f, first_sentence(v->report->arena, note_says(f)));
+}
 
-	return text && remedy && is_worth_doing(f) ? arena_printf(r->arena, "%s. %s", text, remedy)
-						   : text;
+/* Returns the note with the first sentence of a remedy that is worth doing. */
+static const char *note_text(const struct view *v, const struct finding *f)
+{
+	struct arena *arena = v->report->arena;
+	const char *remedy = finding_remedy(f), *text = text_note(v, f);
+
+	if (!text || !remedy || !is_worth_doing(f))
+		return text;
+	return arena_printf(arena, "%s. %s.", text, first_sentence(arena, remedy));
 }
 
 static bool causes_rule(const struct rule *cause, const struct rule *rule)
@@ -168,43 +187,31 @@ static bool belongs_to_problem(const struct view *v, const struct finding *note)
 	return false;
 }
 
-/* Returns how many lines of notes the page has room for. */
-static size_t room_for_notes(const struct view *v)
-{
-	size_t lines = 0;
-
-	if (!v->options->verbose && v->problems->items.count)
-		return v->has_steps ? RELATED_LINES : 0;
-	for_each(f, &v->report->findings) {
-		const char *text = note_text(v->report, f);
-
-		lines += text ? note_lines(v, text) : 0;
-	}
-	return v->options->verbose || lines <= NOTE_LINES ? lines : NOTE_LINES - 1;
-}
-
 struct note_count {
-	size_t lines, most; /* at most so many lines of notes without an instruction */
-	size_t shown, left;
+	size_t lines, shown, left;
 };
+
+/* Beside problems without steps no note is shown. */
+static bool has_room(const struct view *v, const struct finding *f, size_t lines,
+		     const struct note_count *count)
+{
+	if (v->problems->items.count && (!v->has_steps || !belongs_to_problem(v, f)))
+		return false;
+	if (is_worth_doing(f))
+		return count->shown < ADVICE_MAX;
+	return v->problems->items.count && count->lines + lines <= RELATED_LINES;
+}
 
 /* Prints one note of each rule. */
 static void show_notes_of(struct view *v, bool worth_doing, struct note_count *count)
 {
 	for_each(f, &v->report->findings) {
-		const char *text = is_worth_doing(f) == worth_doing ? note_text(v->report, f)
-								    : NULL;
+		const char *text = is_worth_doing(f) == worth_doing ? note_text(v, f) : NULL;
 		size_t own = text ? note_lines(v, text) : 0;
 
 		if (!text)
 			continue;
-		if (v->problems->items.count && !belongs_to_problem(v, f)) {
-			count->left++;
-			continue;
-		}
-		if ((worth_doing ? count->shown >= ADVICE_MAX || !count->most
-				 : count->lines + own > count->most) ||
-		    is_noted(v->report, f)) {
+		if (!has_room(v, f, own, count) || is_noted(v->report, f)) {
 			count->left++;
 			continue;
 		}
@@ -216,12 +223,12 @@ static void show_notes_of(struct view *v, bool worth_doing, struct note_count *c
 
 static void show_notes(struct view *v)
 {
-	struct note_count count = { .most = room_for_notes(v) };
+	struct note_count count = { 0 };
 
 	if (v->options->verbose) {
 		for_each(f, &v->report->findings)
-			if (note_text(v->report, f))
-				show_note(v, f, note_text(v->report, f));
+			if (note_text(v, f))
+				show_note(v, f, note_text(v, f));
 		return;
 	}
 	show_notes_of(v, true, &count);
@@ -313,7 +320,8 @@ static bool show_for_root(struct view *v)
 void text_unknown(struct view *v)
 {
 	if (!v->options->verbose && !show_for_root(v))
-		mark(v, "Not checked:", render_unknown_line(v->report, v->page.width - TEXT_MARK));
+		mark(v, "Not checked:",
+		     render_unknown_line(v->report, false, v->page.width - TEXT_MARK));
 }
 
 static void show_not_evaluated(struct view *v)

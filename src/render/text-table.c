@@ -39,17 +39,19 @@ static size_t bytes_of(const char *text, int n)
 	return (size_t)(p - text);
 }
 
-/* Returns the byte at which a line of WIDTH columns ends. */
+/* Returns the byte at which a line of WIDTH columns ends. A longer path ends behind one of its folders. */
 static size_t line_end(const char *text, int width)
 {
-	size_t n = bytes_of(text, width), end = n;
+	size_t n = bytes_of(text, width), end = n, folder = n;
 
 	if (!text[n])
 		return n;
 	/* The kernel's time, "[    8.008000]", is one word. */
 	while (end && (text[end] != ' ' || text[end - 1] == ' ' || text[end - 1] == '['))
 		end--;
-	return end ? end : n;
+	while (folder > n / 2 && text[folder - 1] != '/')
+		folder--;
+	return end ? end : folder > n / 2 ? folder : n;
 }
 
 struct text_lines text_split(struct arena *arena, const char *text, int width)
@@ -99,9 +101,14 @@ static const char *where_text(const struct view *v, const struct problem *p)
 	return text_columns(text) <= WHERE_MAX ? text : "";
 }
 
-/* Returns the title with the devices in parentheses. */
+/* Returns the title with the devices in parentheses. A reason that begins with the only one names it already. */
 static const char *with_where(struct arena *arena, const char *title, const char *where)
 {
+	const char *reason = strstr(title, ": ");
+	size_t n = strlen(where);
+
+	if (reason && strncmp(reason + 2, where, n) == 0 && reason[2 + n] == ' ')
+		return title;
 	return *where ? arena_printf(arena, "%s (%s)", title, where) : title;
 }
 

@@ -62,6 +62,8 @@ void text_only_problem(struct view *v);
 void text_problems(struct view *v);
 /* text-rest.c: what was not checked, in a line or two; then notes, what was not checked, what is
  * switched off, and with -v what passed. */
+/* A note: its first sentence, and with -v the whole; NULL: an earlier one of the rule said it. */
+const char *text_note(const struct view *v, const struct finding *note);
 void text_unknown(struct view *v);
 void text_rest(struct view *v);
 

@@ -147,7 +147,7 @@ static const char *reason_text(const struct report *r, const struct unknown *u)
 		       : u->why;
 }
 
-const char *render_unknown_line(const struct report *r, int width)
+const char *render_unknown_line(const struct report *r, bool is_page, int width)
 {
 	struct unknowns unknowns = render_unknowns(r);
 	const struct unknown *u = main_one(&unknowns);
@@ -158,7 +158,8 @@ const char *render_unknown_line(const struct report *r, int width)
 	if (!u)
 		return NULL;
 	own = answered(&unknowns, u);
-	head = arena_printf(r->arena, "%zu (-v lists %s)", all, all == 1 ? "it" : "them");
+	head = is_page ? arena_printf(r->arena, "%zu (listed below)", all)
+		       : arena_printf(r->arena, "%zu (-v lists %s)", all, all == 1 ? "it" : "them");
 	how = u->to_check && *u->to_check ? first_way(r, as_part(r, u->to_check)) : NULL;
 	if (how)
 		tail = own < all ? arena_printf(r->arena, " For %zu of them: %s.", own, how)

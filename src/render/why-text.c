@@ -260,7 +260,7 @@ static const char *rules_text(struct why_view *w, const struct finding *const *l
 static void show_notes(struct why_view *w)
 {
 	for_each(f, &w->why->notes)
-		field(w, "Note", render_note(w->v.report, *f));
+		field(w, "Note", text_note(&w->v, *f));
 }
 
 static const char *reason_text(struct why_view *w, const struct finding *f)
@@ -385,8 +385,9 @@ static void show_node(struct why_view *w)
 	show_causes(w);
 	field(w, "Ruled out", rules_text(w, w->why->passed.items, w->why->passed.count));
 	show_unknown(w);
-	field(w, "Do not apply",
-	      rules_text(w, w->why->inapplicable.items, w->why->inapplicable.count));
+	if (w->v.options->verbose)
+		field(w, "Do not apply",
+		      rules_text(w, w->why->inapplicable.items, w->why->inapplicable.count));
 }
 
 /* ---- elsewhere ---- */

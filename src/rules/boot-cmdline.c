@@ -7,6 +7,7 @@
 #include "query/bootargs.h"
 #include "query/distribution.h"
 #include "query/option-value.h"
+#include "query/registry-keys.h"
 #include "query/setting.h"
 
 static const char *format_arg(struct rule_context *ctx, const struct kparam *arg)
@@ -233,16 +234,6 @@ static void check_staged(struct rule_context *ctx)
 
 /* ---- is a reboot pending? ---- */
 
-/* 0x1 is 1; strings as they are. */
-static bool same_value(const char *a, const char *b)
-{
-	uint64_t x, y;
-
-	if (span_u64(span_of(a), 0, &x) == 0 && span_u64(span_of(b), 0, &y) == 0)
-		return x == y;
-	return strcmp(a, b) == 0;
-}
-
 /* Returns the running value of A's parameter, or NULL if it is unknown or its module is not loaded. */
 static const char *running_value(struct rule_context *ctx, const struct modprobe_assignment *a)
 {
@@ -281,7 +272,7 @@ static const struct modprobe_assignment *waiting_option(struct rule_context *ctx
 		    !changed_since_boot(ctx->node, a->file.value))
 			continue;
 		now = running_value(ctx, a);
-		if (now && !same_value(now, a->value.value) && !option_refused(ctx->node, a, NULL))
+		if (now && !param_gives(now, a->value.value) && !option_refused(ctx->node, a, NULL))
 			return a;
 	}
 	return NULL;

@@ -22,6 +22,7 @@ static bool is_taken(const struct node *node)
 static void check_unloaded(struct rule_context *ctx, const char *why, const char *fact)
 {
 	const struct module_file *file = module_file_running(ctx->node, "nvidia");
+	struct cure cure = signature_cure(ctx->arena, ctx->node);
 	const char *signer;
 
 	if (!file || is_unknown(file->signer)) {
@@ -36,7 +37,7 @@ static void check_unloaded(struct rule_context *ctx, const char *why, const char
 		FAIL(ctx,
 		     .observed = text_printf(ctx, "nvidia.ko is not signed, and %s is in force",
 					     why),
-		     .remedy = signature_cure(ctx->arena, ctx->node),
+		     .remedy = cure.text, .then = cure.then,
 		     .expected = "nvidia.ko signed by a key that the kernel has",
 		     .evidence = { signer, fact });
 	else if (is_taken(ctx->node))
@@ -52,7 +53,7 @@ static void check_unloaded(struct rule_context *ctx, const char *why, const char
 					    "nvidia is not loaded, %s is in force, and its signer "
 					    "\"%s\" may not be enrolled",
 					    why, file->signer.value),
-			.remedy = signature_cure(ctx->arena, ctx->node),
+			.remedy = cure.text, .then = cure.then,
 			.expected = "nvidia.ko signed by a key that the kernel has",
 			.evidence = { signer, fact });
 }
@@ -63,11 +64,14 @@ static void check_signature(struct rule_context *ctx)
 	const struct log_line *line = node_log(node, "module-rejected");
 	bool loaded = known_is(node->driver.loaded, true) || node_module(node, "nvidia");
 	const char *fact, *why = signature_enforced_by(node, &fact);
+	struct cure cure = { 0 };
 
 	if (skip_without_gpu(ctx))
 		return;
+	if (line)
+		cure = signature_cure(ctx->arena, node);
 	if (line && !loaded)
-		FAIL(ctx, .observed = line->last.value, .remedy = signature_cure(ctx->arena, node),
+		FAIL(ctx, .observed = line->last.value, .remedy = cure.text, .then = cure.then,
 		     .expected = "modules signed by a key that the kernel has",
 		     .evidence = { "log.lines[module-rejected].last",
 				   why ? fact : "os.secure_boot" });
@@ -76,7 +80,7 @@ static void check_signature(struct rule_context *ctx)
 			.observed = text_printf(ctx,
 						"%s. nvidia is loaded: this was another module",
 						line->last.value),
-			.remedy = signature_cure(ctx->arena, node),
+			.remedy = cure.text, .then = cure.then,
 			.expected = "modules signed by a key that the kernel has",
 			.evidence = { "log.lines[module-rejected].last" });
 	else if (loaded)
@@ -102,8 +106,9 @@ static const struct rule boot_signature_rules[] = {
 		.evaluate = check_signature,
 		.impact = "The GPU driver is not loaded: \"Key was rejected by service\".",
 		.remedy =
-			"Enrol the key that signs the modules: mokutil --import KEY.der, reboot, and confirm at the console in the MOK "
-			"manager.",
+			"Enrol the key that signs the modules: mokutil --import KEY.der. During the reboot confirm it at the console, in "
+			"the MOK manager.",
+		.then = THEN_REBOOT,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"\"Loading of ... is rejected\" in the kernel log, Secure Boot, lockdown, module.sig_enforce, and the "

@@ -159,10 +159,11 @@ static const struct rule dev_numbers_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_written,
 		.impact =
-			"CUDA can fail with error 999. In one report it worked only after root had run a program, which made the node again.",
+			"Opening the node fails, or opens another device. CUDA can fail with error 999.",
 		.remedy =
-			"Take mknod out of the file: nvidia-modprobe -u -c 0 -m for nvidia-uvm and nvidia-modeset, or the driver's own "
-			"udev rule, gets the number from /proc/devices. Then remove the node, and run it.",
+			"Remove the mknod command from the file, and the node from /dev. Then create the node with the number that "
+			"the kernel has: nvidia-modprobe -u -c 0 for nvidia-uvm, nvidia-modprobe -m for nvidia-modeset. Put the same "
+			"command into the file, or the driver's own udev rule.",
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"mknod with numbers for nodes of NVIDIA and gdrdrv in udev rules, services, modprobe.d, "

@@ -21,8 +21,8 @@ static const char *remedy(struct rule_context *ctx, const struct reference *r)
 			"Install the package that has %s. Then run udevadm control --reload and "
 			"udevadm trigger.",
 			r->name.value);
-	return "Write the function's present address (lspci -D) into the rule, then reboot: udev does not "
-	       "rename devices that are in use.";
+	return "Write the function's present address (lspci -D) into the rule. udev renames no device that is in "
+	       "use: the rule counts from the next boot.";
 }
 
 static const char *what_breaks(struct rule_context *ctx, const struct reference *r)

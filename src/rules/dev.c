@@ -200,8 +200,8 @@ static void check_mode_param(struct rule_context *ctx)
 					mode, restricted_to(ctx, mode)),
 		.expected = "mode 0666", .impact = "Users outside the nodes' group see no GPU.",
 		.remedy =
-			"Add the users to that group, or remove NVreg_DeviceFileMode from modprobe.d and reboot.",
-		.activation = ACTIVATION_REBOOT, .has_fix = true,
+			"Add the users to that group, or remove NVreg_DeviceFileMode from modprobe.d.",
+		.then = THEN_REBOOT, .has_fix = true,
 		.evidence = { "driver.params[DeviceFileMode].value" });
 }
 

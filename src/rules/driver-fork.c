@@ -174,7 +174,12 @@ static void check_storage(struct rule_context *ctx)
 			.impact =
 				"GPUDirect Storage does not work. cuFile copies through host memory, "
 				"or fails if its compatibility mode is off.",
-			.remedy = "Remove nvidia-fs, or use a data-centre or RTX professional GPU.",
+			.remedy =
+				"Unload nvidia-fs and uninstall it: cuFile then uses its compatibility mode, which "
+				"copies through host memory.",
+			.command = "sudo modprobe -r nvidia_fs", .repaired_by = BY_ADMIN,
+			.action = ACTION_CONFIGURE, .activation = ACTIVATION_NOW, .ends_jobs = true,
+			.is_alone = true,
 			.evidence = { "modules.loaded[nvidia_fs].state", "pci.devices" });
 }
 
@@ -332,6 +337,7 @@ static const struct rule driver_fork_rules[] = {
 		.sources = "NVIDIA GPUDirect RDMA 13.0: Supported Systems\n"
 			   "github.com/NVIDIA/gdrcopy issue 206\n"
 			   "github.com/NVIDIA/gds-nvidia-fs v2.28.4: README.md (Requirements)\n"
+			   "cuFile API Reference Guide: cuFile Compatibility Mode\n"
 			   "github.com/tinygrad/open-gpu-kernel-modules 550.90.07-p2p: README.md",
 	},
 	{

@@ -289,6 +289,7 @@ static bool check_suspend_service(struct rule_context *ctx, const struct driver_
 	static const char fact[] = "services.units[nvidia-suspend.service].enabled";
 	const struct driver_param *notifiers = node_param(ctx->node, "UseKernelSuspendNotifiers");
 	const struct service *service = node_service(ctx->node, "nvidia-suspend.service");
+	bool installed = service && is_known(service->enabled);
 
 	if (!preserve || number_of(preserve->value.value, 0) != 1 ||
 	    (notifiers && number_of(notifiers->value.value, 0) != 0) || !can_suspend(ctx->node))
@@ -302,19 +303,23 @@ static bool check_suspend_service(struct rule_context *ctx, const struct driver_
 		     .observed = text_printf(
 			     ctx,
 			     "PreserveVideoMemoryAllocations=1, and nvidia-suspend.service is %s",
-			     service && is_known(service->enabled) ? service->enabled.value
-								   : "not installed"),
+			     installed ? service->enabled.value : "not installed"),
 		     .expected = "nvidia-suspend.service enabled",
 		     .impact =
 			     "The next suspend fails or hangs: \"nvidia: pci_pm_suspend(): nv_pmops_suspend "
 			     "returns -5\".",
-		     .remedy =
-			     "Enable nvidia-suspend.service, nvidia-resume.service and "
+		     .remedy = text_printf(
+			     ctx,
+			     "%snable nvidia-suspend.service, nvidia-resume.service and "
 			     "nvidia-hibernate.service. Or remove NVreg_PreserveVideoMemoryAllocations from "
 			     "modprobe.d.",
-		     .command =
-			     "sudo systemctl enable nvidia-suspend.service nvidia-resume.service "
-			     "nvidia-hibernate.service",
+			     installed ? "E"
+				       : "Install the driver's package with these units, then e"),
+		     .command = installed ? "sudo systemctl enable nvidia-suspend.service "
+					    "nvidia-resume.service nvidia-hibernate.service"
+					  : NULL,
+		     /* The rule's sets the parameter, which is set. */
+		     .has_fix = true, .activation = ACTIVATION_NOW, .is_kept = true,
 		     .evidence = { param, fact });
 	return true;
 }

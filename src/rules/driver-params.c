@@ -274,51 +274,9 @@ static void check_stream_memops(struct rule_context *ctx)
 
 /* ---- configured and live ---- */
 
-/* Does A set what B sets, key by key? Where "pci=" divides an entry among devices order counts, so that only
- * the same bytes are the same. */
-static bool sets_all_of(const char *a, const char *b)
+static bool gives_value(const char *value, const void *user)
 {
-	struct span rest = span_of(b);
-	struct registry_entry entry, other;
-
-	while (registry_next(&rest, &entry)) {
-		char key[64];
-
-		if (entry.skipped)
-			continue;
-		snprintf(key, sizeof(key), "%.*s", SPAN_FMT(entry.key));
-		if (span_is(entry.key, "pci") || entry.key.n >= sizeof(key) ||
-		    !registry_find(span_of(a), key, &other) ||
-		    !registry_find(span_of(b), key, &entry) || other.number != entry.number)
-			return false;
-	}
-	return true;
-}
-
-static bool is_registry(const char *text)
-{
-	struct span rest = span_of(text);
-	struct registry_entry entry;
-
-	return strchr(text, '=') && registry_next(&rest, &entry);
-}
-
-/* Integers are equal by number (0x12 is 18), keys of the registry by theirs, other strings by their bytes. */
-static bool same_value(const char *a, const char *b)
-{
-	uint64_t x, y;
-
-	if (strcmp(a, b) == 0)
-		return true;
-	if (is_registry(a) && is_registry(b))
-		return sets_all_of(a, b) && sets_all_of(b, a);
-	return span_u64(span_of(a), 0, &x) == 0 && span_u64(span_of(b), 0, &y) == 0 &&
-	       (uint32_t)x == (uint32_t)y;
-}
-
-static bool value_is(const char *value, const void *user)
-{
-	return value && same_value(value, user);
+	return value && param_gives(value, user);
 }
 
 /* RegistryDwords may name an ordinary parameter and then wins over its own option (osapi.c). */
@@ -368,8 +326,8 @@ static void check_one_configured(struct rule_context *ctx, const struct driver_p
 	if (s.configured.state != FACT_KNOWN)
 		return;
 	next = given_value(ctx, param->name.value, &s.configured, &dwords->configured);
-	o = setting_compare(&s, value_is, next);
-	if (value_is(param->value.value, next)) {
+	o = setting_compare(&s, gives_value, next);
+	if (gives_value(param->value.value, next)) {
 		(*right)++;
 	} else if (o.pending) {
 		PENDING(ctx, .subject = s.name,
@@ -441,7 +399,7 @@ static bool is_harmful(const char *name, const char *value)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(harmful); i++)
-		if (strcmp(name, harmful[i].name) == 0 && same_value(value, harmful[i].value))
+		if (strcmp(name, harmful[i].name) == 0 && param_gives(value, harmful[i].value))
 			return true;
 	return false;
 }
@@ -465,14 +423,14 @@ static void check_live_not_persistent(struct rule_context *ctx)
 			continue;
 		s = setting_nvreg(node, p->name, ctx->arena);
 		next = given_value(ctx, p->name, &s.next, &dwords.next);
-		next = next ? next : p->value;
-		if (s.running.state != FACT_KNOWN || same_value(s.running.value, p->value) ||
-		    same_value(s.running.value, next) || is_harmful(p->name, s.running.value))
+		/* params-configured-not-live reports a configured value that does not run. */
+		if (s.running.state != FACT_KNOWN || param_gives(p->value, s.running.value) ||
+		    param_keeps(next, s.running.value) || is_harmful(p->name, s.running.value))
 			continue;
 		FAIL(ctx, .subject = s.name,
 		     .observed = text_printf(
 			     ctx, "the running driver has \"%s\"; the next load sets \"%s\"",
-			     s.running.value, next),
+			     s.running.value, next ? next : p->value),
 		     .expected = "the running value configured", .follows = masked_by(ctx, &s).rule,
 		     .follows_subject = masked_by(ctx, &s).subject,
 		     .evidence = { s.running.fact, s.next.fact ? s.next.fact : s.configured.fact });
@@ -742,6 +700,8 @@ static const struct rule driver_params_rules[] = {
 		.remedy = "Write the running value to a file in /etc/modprobe.d.",
 		.fix = { "keep-live-option" },
 		.activation = ACTIVATION_NOW,
+		.cost = "If an administrator removed the value from the files on purpose, do not keep it: reboot instead.",
+		.is_risk = true,
 		.reads =
 			"/proc/driver/nvidia/params, modprobe.d and the kernel command line, for the parameters of "
 			"data/nvreg.tsv that are marked as watched.",

@@ -58,7 +58,8 @@ struct obstacle {
 	const char *text;
 	const char *remedy;
 	const char *fact;
-	bool blocked; /* by a setting, which modprobe with the module's own name may pass */
+	unsigned int then; /* enum remedy_end */
+	bool blocked;	   /* by a setting, which modprobe with the module's own name may pass */
 };
 
 /* Another driver of the kernel has every GPU: nvidia finds none that it may take. */
@@ -79,10 +80,9 @@ static bool find_holder(struct rule_context *ctx, struct obstacle *obstacle)
 		.text = text_printf(ctx, "%s has %s", held->driver.value,
 				    subject_name(ctx->node, held->bdf.value, ctx->arena)),
 		.remedy = text_printf(
-			ctx,
-			"Blacklist %s, rebuild the initramfs and reboot. Then load the NVIDIA driver; where it is "
-			"not installed, install it first.",
+			ctx, "Blacklist %s. Install the NVIDIA driver if it is not installed.",
 			held->driver.value),
+		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.fact = fact_path(ctx->arena, "pci.devices", held->bdf.value, "driver"),
 	};
 	return true;
@@ -139,7 +139,8 @@ static struct obstacle find_obstacle(struct rule_context *ctx)
 		return o;
 	if (is_wrong_branch(ctx, &refusal) || refusal_of_driver(ctx->arena, node, &refusal))
 		return (struct obstacle){ .text = refusal.text,
-					  .remedy = refusal.remedy,
+					  .remedy = refusal.cure.text,
+					  .then = refusal.cure.then,
 					  .fact = refusal.fact };
 	if (!has_no_module_file(node))
 		return (struct obstacle){ 0 };
@@ -164,7 +165,7 @@ static void fail_loaded(struct rule_context *ctx)
 	     .observed = text_printf(ctx, "%zu NVIDIA GPU%s, no driver%s%s", gpus,
 				     gpus == 1 ? "" : "s", o.text ? ": " : "",
 				     o.text ? o.text : ""),
-	     .expected = "the nvidia kernel module loaded", .remedy = o.remedy,
+	     .expected = "the nvidia kernel module loaded", .remedy = o.remedy, .then = o.then,
 	     /* modprobe would fail, or the driver would refuse the GPU again. */
 	     .has_fix = o.text && !o.blocked, .evidence = { "driver.loaded", o.fact });
 }

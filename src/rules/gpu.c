@@ -628,8 +628,9 @@ static const struct rule gpu_rules[] = {
 		.impact =
 			"Jobs that ask for all GPUs of the node do not start, or start with fewer.",
 		.remedy =
-			"Find the missing GPU: check the firmware's log, power, riser, and \"fallen off the "
-			"bus\" in the kernel log. Power the node off and on.",
+			"If a GPU is still missing, check the firmware's log, power, riser, and \"fallen off the bus\" in the "
+			"kernel log.",
+		.then = FIRST_POWER_CYCLE,
 		.repaired_by = BY_HARDWARE,
 		.action = ACTION_POWER_CYCLE,
 		.activation = ACTIVATION_POWER_CYCLE,

@@ -36,6 +36,7 @@ static void answer_line(struct rule_context *ctx, const struct words *w,
 	const char *last = device ? device->last.value : line->last.value;
 	const char *fact = device ? log_device_fact(ctx->arena, line, name, "last")
 				  : fact_path(ctx->arena, "log.lines", w->pattern, "last");
+	bool hangs = w->repaired_by == BY_HARDWARE;
 	const char *since = log_new_life(ctx->arena, ctx->node, name,
 					 device ? device->last_us : line->last_us);
 
@@ -48,9 +49,10 @@ static void answer_line(struct rule_context *ctx, const struct words *w,
 	else
 		FAIL(ctx, .subject = name, .observed = text_printf(ctx, "%s: %s", last, w->meaning),
 		     .expected = "devices that answer, and that the kernel gives away",
-		     .remedy = w->remedy, .repaired_by = w->repaired_by,
-		     .activation = w->repaired_by == BY_HARDWARE ? ACTIVATION_POWER_CYCLE
-								 : ACTIVATION_REBOOT,
+		     .remedy = w->remedy, .then = hangs ? FIRST_POWER_CYCLE : 0,
+		     .repaired_by = hangs ? BY_ADMIN : w->repaired_by,
+		     .action = hangs ? ACTION_POWER_CYCLE : ACTION_DERIVED,
+		     .activation = hangs ? ACTIVATION_POWER_CYCLE : ACTIVATION_REBOOT,
 		     .evidence = { fact });
 }
 

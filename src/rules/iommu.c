@@ -152,7 +152,11 @@ static void check_group(struct rule_context *ctx, const struct pci_device *d,
 
 	if (skip_without_pcie_peers(ctx, d))
 		return;
-	if (pci_is_for_guest(d))
+	if (!is_asked_for(ctx, PROFILE_RDMA_ANY) && topology_gpus(ctx->node) == 1)
+		NOT_APPLICABLE(ctx, .subject = d->bdf.value,
+			       .observed = "the only GPU: there is no other to copy to",
+			       .evidence = { "pci.devices" });
+	else if (pci_is_for_guest(d))
 		NOT_APPLICABLE(ctx, .subject = d->bdf.value,
 			       .observed = "held for a virtual machine, for which vfio translates",
 			       .evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value,

@@ -43,6 +43,7 @@ static void check_failures(struct rule_context *ctx, failure_counts *counts, con
 	for (uint32_t i = node->log.failures.count; i-- > 0;) {
 		const struct log_failure *f = &node->log.failures.items[i];
 		enum failure_state state = failure_state(node, f);
+		struct cure cure;
 
 		if (!counts(node, f, &severity) || rule_has_answered(ctx, f->subject.value))
 			continue;
@@ -50,6 +51,7 @@ static void check_failures(struct rule_context *ctx, failure_counts *counts, con
 			unsure = f;
 		if (state != FAILURE_STANDS)
 			continue;
+		cure = failure_cure(ctx->arena, node, f);
 		FAIL_AS(ctx, severity, .subject = is_of_no_module(f) ? NULL : f->subject.value,
 			.observed = say_failure(ctx, f),
 			.expected = is_of_no_module(f) ? "the function found" : expected,
@@ -59,7 +61,7 @@ static void check_failures(struct rule_context *ctx, failure_counts *counts, con
 					  "needs the function for does not work: of nvidia_p2p_get_pages, "
 					  "GPUDirect RDMA."
 					: lost_by(f),
-			.remedy = failure_cure(ctx->arena, ctx->node, f),
+			.remedy = cure.text, .then = cure.then,
 			.evidence = { failure_fact(ctx->arena, node, f),
 				      failure_state_fact(ctx->arena, node, f) });
 	}
@@ -243,8 +245,8 @@ static const struct rule log_failures_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_crashes,
 		.impact = "Processes that use the module hang or fail until the next boot.",
-		.remedy =
-			"Reboot. Then install a release of the module that is built for this kernel.",
+		.remedy = "Install a release of the module that is built for this kernel.",
+		.then = THEN_REBOOT,
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"BUG, Oops and \"Missing ENDBR\" in the kernel log, where they name the module whose "

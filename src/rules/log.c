@@ -76,16 +76,21 @@ static bool has_small_bar1(const struct node *node, const char *bdf)
 
 /* Before 545.23.06 the open modules drive other than data-centre GPUs only with this option (nv-reg.h,
  * NV_REG_OPENRM_ENABLE_UNSUPPORTED_GPUS). */
-static const char *init_remedy(const struct node *node, const char *bdf)
+static struct cure init_remedy(const struct node *node, const char *bdf)
 {
 	if (!node_log(node, "open-unsupported-gpu"))
-		return has_small_bar1(node, bdf)
-			       ? "BAR1 of this GPU is 256 MiB, and the card offers a larger one: enable Above 4G "
-				 "Decoding and Resizable BAR in the firmware setup, with CSM off. If the error returns "
-				 "after that, power the node off and on, run nvidia-bug-report.sh and ask the vendor."
-			       : NULL;
-	return "Install driver 545 or later. Or set NVreg_OpenRmEnableUnsupportedGpus=1 for nvidia in modprobe.d "
-	       "and load the driver again.";
+		return (struct cure){
+			has_small_bar1(node, bdf)
+				? "BAR1 of this GPU is 256 MiB, and the card offers a larger one: enable Above 4G "
+				  "Decoding and Resizable BAR in the firmware setup, with CSM off. If the error returns "
+				  "after that, power the node off and on, run nvidia-bug-report.sh and ask the vendor."
+				: NULL
+		};
+	return (struct cure){
+		"Install driver 545 or later. Or set NVreg_OpenRmEnableUnsupportedGpus=1 for nvidia in "
+		"modprobe.d.",
+		THEN_RELOAD
+	};
 }
 
 static const char *init_text(struct rule_context *ctx, const char *line,
@@ -122,7 +127,7 @@ static bool find_init_cause(struct rule_context *ctx, const char *bdf, struct fa
 					 "driver.version", &refusal))))
 		return false;
 	*cause = (struct init_cause){ .meaning = refusal.text,
-				      .remedy = refusal.remedy,
+				      .cure = refusal.cure,
 				      .repaired_by = BY_ADMIN,
 				      .is_setting = true,
 				      .fact = refusal.fact };
@@ -133,7 +138,7 @@ static bool find_init_cause(struct rule_context *ctx, const char *bdf, struct fa
 static bool is_configuration(const struct node *node, const char *bdf, bool known,
 			     const struct init_cause *cause)
 {
-	return known ? cause->is_setting : init_remedy(node, bdf) != NULL;
+	return known ? cause->is_setting : init_remedy(node, bdf).text != NULL;
 }
 
 /* GPU NULL: the lines name none. An attempt that failed says nothing of a driver that was loaded since. */
@@ -149,6 +154,7 @@ static void fail_rm_init(struct rule_context *ctx, const struct log_line *line,
 	struct init_cause cause = { 0 };
 	bool known = find_init_cause(ctx, name, last_us, &cause);
 	bool configuration = is_configuration(ctx->node, name, known, &cause);
+	struct cure cure = known ? cause.cure : init_remedy(ctx->node, name);
 
 	if (since)
 		NOTE(ctx, .subject = name,
@@ -156,9 +162,8 @@ static void fail_rm_init(struct rule_context *ctx, const struct log_line *line,
 		     .evidence = { fact });
 	else
 		FAIL(ctx, .subject = name, .observed = init_text(ctx, last, &cause),
-		     .expected = "the driver initialises every GPU",
-		     .remedy = known ? cause.remedy : init_remedy(ctx->node, name),
-		     .repaired_by = cause.repaired_by,
+		     .expected = "the driver initialises every GPU", .remedy = cure.text,
+		     .then = cure.then, .repaired_by = cause.repaired_by,
 		     .action = cause.repaired_by == BY_HOST ? ACTION_HOST_SIDE
 			       : configuration		    ? ACTION_CONFIGURE
 							    : ACTION_DERIVED,
@@ -559,9 +564,8 @@ static const struct rule log_rules[] = {
 		.evaluate = check_rm_init,
 		.impact =
 			"CUDA does not have this GPU. nvidia-smi does not list it, or lists it with errors.",
-		.remedy =
-			"Read the lines before it. Power the node off and on once. If the error returns, run "
-			"nvidia-bug-report.sh and ask the vendor.",
+		.remedy = "If the error returns, run nvidia-bug-report.sh and ask the vendor.",
+		.then = FIRST_POWER_CYCLE,
 		.repaired_by = BY_ADMIN,
 		.action = ACTION_POWER_CYCLE,
 		.activation = ACTIVATION_POWER_CYCLE,

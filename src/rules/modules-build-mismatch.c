@@ -316,11 +316,14 @@ static const struct log_failure *forbidden_fs(const struct node *node)
 static void fail_fs(struct rule_context *ctx, const struct log_line *line, const char *fact)
 {
 	const struct log_failure *forbidden = forbidden_fs(ctx->node);
+	struct cure cure = { 0 };
 
 	if (forbidden)
+		cure = failure_cure(ctx->arena, ctx->node, forbidden);
+	if (forbidden)
 		FAIL(ctx, .observed = forbidden->last.value,
-		     .expected = "the open kernel modules of the driver",
-		     .remedy = failure_cure(ctx->arena, ctx->node, forbidden), .has_fix = true,
+		     .expected = "the open kernel modules of the driver", .remedy = cure.text,
+		     .then = cure.then, .has_fix = true,
 		     .evidence = { failure_fact(ctx->arena, ctx->node, forbidden), fact });
 	else
 		FAIL(ctx, .observed = log_of_module(line, "nvidia_fs")->last.value,
@@ -366,7 +369,8 @@ static const struct rule modules_build_mismatch_rules[] = {
 		.impact = "gdrdrv does not load, or every gdr_pin_buffer() fails.",
 		.remedy =
 			"Rebuild gdrdrv against the sources of the loaded driver, then load it again.",
-		.activation = ACTIVATION_RELOAD,
+		.activation = ACTIVATION_NOW,
+		.ends_jobs = true,
 		.follows = { "driver/loaded" },
 		.reads =
 			"The description of gdrdrv.ko, gdrdrv's line in the kernel log, the loaded modules, and the "

@@ -55,7 +55,7 @@ static void check_file(struct rule_context *ctx, const struct module_file *file)
 		     .expected = EXPECTED, .evidence = { fact, "os.kernel" });
 	else if (refusal_of_build(ctx->arena, ctx->node, &refusal))
 		FAIL(ctx, .observed = text_printf(ctx, "%s: %s", file->path.value, refusal.text),
-		     .expected = EXPECTED, .remedy = refusal.remedy,
+		     .expected = EXPECTED, .remedy = refusal.cure.text, .then = refusal.cure.then,
 		     .evidence = { refusal.fact, fact });
 	else
 		PASS(ctx, .evidence = { fact_path(ctx->arena, "modules.files", file->path.value,

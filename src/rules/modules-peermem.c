@@ -580,11 +580,9 @@ static void check_not_persistent(struct rule_context *ctx)
 		fail_not_persistent(ctx, name);
 }
 
-#define CAUSES_PEERMEM                                                                            \
-	{                                                                                         \
-		"modules/peermem-stub", "modules/peermem-unloadable",                             \
-			"modules/peermem-symbol-mismatch", "modules/peermem-not-built-for-kernel" \
-	}
+#define CAUSES_PEERMEM                                                                           \
+	"modules/peermem-stub", "modules/peermem-unloadable", "modules/peermem-symbol-mismatch", \
+		"modules/peermem-not-built-for-kernel"
 
 #define SOURCE_PEERMEM                                                                     \
 	"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia-peermem/nvidia-peermem.c, " \
@@ -603,7 +601,7 @@ static const struct rule modules_peermem_rules[] = {
 		.remedy = "Load nvidia-peermem, now and at boot.",
 		.fix = { "load-module", { "nvidia_peermem", "boot" } },
 		.activation = ACTIVATION_NOW,
-		.follows = CAUSES_PEERMEM,
+		.follows = { CAUSES_PEERMEM },
 		.reads =
 			"The loaded modules, the driver's flavour, the kernel, OFED, and on a live node whether the RDMA "
 			"stack registers a DMA-BUF.",
@@ -708,7 +706,8 @@ static const struct rule modules_peermem_rules[] = {
 		.remedy = "Name nvidia-peermem in /etc/modules-load.d.",
 		.fix = { "load-module", { "nvidia_peermem", "boot" } },
 		.activation = ACTIVATION_NOW,
-		.follows = CAUSES_PEERMEM,
+		/* The repair of peermem-not-loaded names it for the boot too. */
+		.follows = { CAUSES_PEERMEM, "modules/peermem-not-loaded" },
 		.reads =
 			"modules-load.d, /etc/modules, enabled units with peermem in their name, and softdep and install "
 			"lines of modprobe.d.",

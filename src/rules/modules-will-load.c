@@ -52,7 +52,7 @@ static const char *lost_at_boot(struct rule_context *ctx, const char *name, bool
 {
 	const char *lost = module_purpose(name);
 
-	return lost && loaded ? text_printf(ctx, "After the next boot: %s", lost) : lost;
+	return lost && loaded ? text_printf(ctx, "This begins at the next boot. %s", lost) : lost;
 }
 
 /* A rule about the module says the same with its reason, or asks to remove it. */
@@ -97,8 +97,9 @@ static void check_one(struct rule_context *ctx, const char *name, const char **u
 		.observed = text_printf(ctx, "%s%s", verdict.why,
 					loaded ? "; loaded now, but not after the next boot" : ""),
 		.expected = "files that the kernel takes",
-		.impact = lost_at_boot(ctx, name, loaded), .remedy = verdict.cure,
-		.follows = reported_by(name), .evidence = { verdict.fact, "modules.loaded" });
+		.impact = lost_at_boot(ctx, name, loaded), .remedy = verdict.cure.text,
+		.then = verdict.cure.then, .follows = reported_by(name),
+		.evidence = { verdict.fact, "modules.loaded" });
 }
 
 /* Loaded, named for the boot, or needed by the devices that are there. */

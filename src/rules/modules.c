@@ -149,7 +149,8 @@ static void fail_unbound(struct rule_context *ctx, const struct pci_device *d, c
 	     .observed = reason ? text_printf(ctx, "no driver is bound: %s", refusal.text)
 				: "no driver is bound; nvidia is loaded",
 	     .expected = "bound to nvidia",
-	     .remedy = reason ? refusal.remedy : "Bind the GPU to nvidia.",
+	     .remedy = reason ? refusal.cure.text : "Bind the GPU to nvidia.",
+	     .then = refusal.cure.then,
 	     .command = reason ? NULL
 			       : shell_printf(ctx->arena,
 					      "echo %s | sudo tee /sys/bus/pci/drivers/nvidia/bind",

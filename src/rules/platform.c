@@ -307,8 +307,8 @@ static const struct rule platform_rules[] = {
 		.impact =
 			"No CUDA context can be created. cudaMalloc reports that the GPU is busy.",
 		.remedy =
-			"Remove iommu.passthrough=1 from the kernel command line and add iommu.passthrough=0, then "
-			"reboot. Or boot Linux 6.11 or later.",
+			"Replace iommu.passthrough=1 on the kernel command line with iommu.passthrough=0, or install Linux 6.11 or later.",
+		.then = THEN_REBOOT,
 		.activation = ACTIVATION_REBOOT,
 		.reads = "The type of the IOMMU group of each GPU, and the kernel's release.",
 		.why = "nvidia_uvm binds each process to the GPU by a PASID. Before 6.11 the SMMU driver cannot do so for a "

@@ -99,7 +99,7 @@ static void fail_bound(struct rule_context *ctx, const struct pci_device *nic, c
 		     off ? "it has the driver mlx5_core and no RDMA device; mlx5_core offers none for it, so "
 			   "RDMA is switched off there"
 			 : "it has the driver mlx5_core and no RDMA device",
-	     .expected = "an entry in /sys/class/infiniband",
+	     .expected = "an entry in /sys/class/infiniband", .ends_jobs = true,
 	     .remedy =
 		     off ? "Switch RDMA on (of a sub-function the parameter is enable_rdma). " RELOADS
 			 : "Read what mlx5_core logged about the NIC. If enable_rdma is false, switch it on. Then "
@@ -482,7 +482,6 @@ static const struct rule rdma_nics_rules[] = {
 			"Read what mlx5_core logged about the NIC. If its parameter enable_rdma is false, switch it on "
 			"with devlink. Then reload the device. " RELOADS,
 		.activation = ACTIVATION_NOW,
-		.ends_jobs = true,
 		.follows = { "modules/mlx5-not-loaded" },
 		.reads =
 			"NVIDIA network functions on the PCI bus, their drivers, their devices of the auxiliary bus, and "
@@ -574,9 +573,9 @@ static const struct rule rdma_nics_rules[] = {
 		.impact =
 			"NVSHMEM skips the NIC: \"does not support all necessary atomic operations\".",
 		.remedy =
-			"Set it with mlxconfig -d BDF set PCI_ATOMIC_MODE=4, as DeepEP's guide recommends, then "
-			"reset the NIC or reboot. Not with DeepEP 2.0: upgrade to DeepEP " DEEPEP_ATOMIC_SAFE
-			" first.",
+			"Set it with mlxconfig -d BDF set PCI_ATOMIC_MODE=4, as DeepEP's guide recommends. Not with "
+			"DeepEP 2.0: upgrade to DeepEP " DEEPEP_ATOMIC_SAFE " first.",
+		.then = THEN_REBOOT,
 		.activation = ACTIVATION_REBOOT,
 		.repaired_by = BY_FIRMWARE,
 		.reads =

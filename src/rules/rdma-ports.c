@@ -439,8 +439,8 @@ static const struct rule rdma_ports_rules[] = {
 		.evaluate = check_type,
 		.impact = "The port does not join the InfiniBand fabric.",
 		.remedy =
-			"Set the firmware's link type, then reboot or run mlxfwreset: LINK_TYPE_P1=1 is InfiniBand, "
-			"2 is Ethernet.",
+			"Set the link type in the NIC's firmware: LINK_TYPE_P1=1 is InfiniBand, 2 is Ethernet.",
+		.then = THEN_REBOOT,
 		.command = "mlxconfig -d BDF set LINK_TYPE_P1=1",
 		.activation = ACTIVATION_REBOOT,
 		.repaired_by = BY_FIRMWARE,

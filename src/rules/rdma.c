@@ -176,8 +176,8 @@ static const char *reason_down(struct rule_context *ctx, const struct rdma_devic
 	if (severity_down(ctx, d) > SEVERITY_INFO)
 		return "";
 	return is_virtual_function(ctx->endpoints, d)
-		       ? ". That is normal for a virtual function that no job uses"
-		       : ". This NIC is not near a GPU: nothing to do if it has no cable on purpose";
+		       ? ", which is normal for a virtual function that no job uses"
+		       : ". No GPU is near this NIC: a port without a cable is normal here";
 }
 
 static bool is_disabled(const struct rdma_port *p)

@@ -249,6 +249,16 @@ def said_twice(report):
     return sorted("%s answers twice for %s" % answer for answer, count in answers.items() if count > 1)
 
 
+REBOOT = re.compile(r"\b(?:then|and) reboot\b|(?:^|[.;] )Reboot\b")
+
+
+def loose_reboots(report):
+    """A step that asks for a reboot of its own: the plan has one step for that."""
+    return ["%s asks for a reboot in its own words: %s" % (problem["rule"], text)
+            for step in report["steps"] or () if step["restart"] is None
+            for problem in step["problems"] for text in problem["instructions"] if REBOOT.search(text)]
+
+
 SEVERE = ("err", "crit")
 
 
@@ -340,7 +350,8 @@ def perform(case, stage):
         wrong.append("no report, or a message: %s" % run.result)
     elif case.status is not None and run.result.status != case.status:
         wrong.append("exit status %d, expected %d" % (run.result.status, case.status))
-    wrong += said_twice(run.report) + contradictions(run.report) + said_otherwise(run) if run.report else []
+    wrong += said_twice(run.report) + contradictions(run.report) + loose_reboots(run.report) + \
+        said_otherwise(run) if run.report else []
     for statement, check in case.expects if run.report else ():
         said = check(run)
         if said:
