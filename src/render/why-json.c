@@ -284,11 +284,11 @@ enum exit_status render_why_json(const struct why *why, enum exit_status status)
 	bool is_failure = why->decisive && why->decisive->message->kind == MESSAGE_FAILURE;
 
 	json_put_string(json, "result",
-			why->decisive && why->job->is_open ? "undecided"
-			: is_failure			   ? "failure"
-			: why->decisive			   ? "consequence"
-			: why->fallbacks.count		   ? "fallback"
-							   : "nothing");
+			why->decisive && why->job->is_undecided ? "undecided"
+			: is_failure				? "failure"
+			: why->decisive				? "consequence"
+			: why->fallbacks.count			? "fallback"
+								: "nothing");
 	json_put(json, "explained", json_object_new_boolean(why_is_explained(why)));
 	json_put(json, "decisive", why->decisive ? event_json(why->job, why->decisive) : NULL);
 	json_put_string(json, "whose", whose_words[why->whose]);

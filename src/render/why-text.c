@@ -78,9 +78,9 @@ static void show_decisive(struct why_view *w)
 	bool is_failure = e->message->kind == MESSAGE_FAILURE;
 
 	field(w,
-	      w->why->job->is_open ? "First message"
-	      : is_failure	   ? "First failure"
-				   : "First sign",
+	      w->why->job->is_undecided ? "First message"
+	      : is_failure		? "First failure"
+					: "First sign",
 	      place_text(w, &e->first));
 	field(w, "", e->first.text ? e->first.text : e->message->pattern);
 	field(w, "It means", e->message->meaning);
@@ -91,7 +91,7 @@ static void show_decisive(struct why_view *w)
 		field(w, "",
 		      "It follows from an earlier failure, which was not recognised in the log.");
 	field(w, "Seen", times_text(w, e));
-	if (w->why->job->is_open)
+	if (w->why->job->is_undecided)
 		field(w, "Undecided",
 		      "Other lines follow it, which tell neither that the job went on with its work "
 		      "nor that it ended.");
@@ -423,7 +423,7 @@ static void show_whose(struct why_view *w)
 /* The log can be of hosts that are not this node. */
 static const char *not_explained(const struct why *why)
 {
-	if (why->job->is_open)
+	if (why->job->is_undecided)
 		return "This node's configuration is not known to explain the message.";
 	if (!is_evaluated(why))
 		return "No rule could look for the cause here.";
@@ -470,7 +470,7 @@ static const char *verdict(struct why_view *w)
 	const struct why *why = w->why;
 	uint32_t n = why->problems.items.count;
 
-	if (why->decisive && why->job->is_open)
+	if (why->decisive && why->job->is_undecided)
 		return verdict_open(w);
 	if (why->decisive && why->explaining && !why->explaining_first)
 		return arena_printf(w->arena,

@@ -42,7 +42,7 @@ struct ending_line {
 struct ending {
 	struct ending_line *lines; /* the last ones that are not empty, the last first */
 	uint32_t count;
-	bool is_good;	 /* behind the last error a line tells that something went well */
+	bool is_good;	 /* after the last error, a line says that something went well */
 	bool is_success; /* or that the job did */
 	bool is_bad;	 /* one of the last lines tells that a process ended badly */
 	bool is_raised;	 /* the last lines are an exception that nothing caught */
@@ -56,15 +56,15 @@ struct ending {
 struct ending find_ending(struct arena *arena, const struct error_finder *errors, struct span tail,
 			  uint64_t lines);
 
-/* What stands behind a message that the log has from one line to another. */
-struct ending_behind {
+/* The lines after a message, whose first and last lines are known. */
+struct ending_after {
 	uint32_t plain;	   /* lines that are no error, no traceback and no start-up */
-	uint32_t calm;	   /* of these, lines behind the last error */
+	uint32_t calm;	   /* of these, lines after the last error */
 	uint32_t progress; /* of these, lines of work */
 	uint32_t own;	   /* of these, lines of the process that printed the message */
 	uint32_t overcome; /* lines that say that the program does something else instead */
-	bool is_bad;	   /* behind the last work, the job ended badly or with an error */
-	bool is_raised;	   /* an exception, in the first line or behind it */
+	bool is_bad;	   /* after the last work, the job ended badly or with an error */
+	bool is_raised;	   /* an exception, in the first line or after it */
 	bool is_very_bad;  /* badly, or the last line is an error */
 };
 
@@ -74,7 +74,7 @@ struct ending_message {
 	uint32_t host, rank;  /* in the lists of the job, or JOB_NOBODY */
 };
 
-struct ending_behind ending_behind(const struct ending *ending, const struct ending_message *m);
+struct ending_after ending_after(const struct ending *ending, const struct ending_message *m);
 
 /* Lines of work of the process of M between its last line and the line TO. */
 uint32_t ending_progress(const struct ending *ending, const struct ending_message *m, uint64_t to);

@@ -87,8 +87,10 @@ static void copy_event(const struct copy *c, const struct job_event *from)
 	e.ranks = WINDOW_READ(from->ranks);
 	e.host_bits = copy_bits(c, &from->host_bits, JOB_HOSTS_MAX);
 	e.rank_bits = copy_bits(c, &from->rank_bits, JOB_RANKS_MAX);
-	e.is_calm = *(const volatile char *)&from->is_calm != 0;
-	e.survived = *(const volatile char *)&from->survived != 0;
+	e.is_mild = *(const volatile char *)&from->is_mild != 0;
+	e.outcome = WINDOW_READ(from->outcome);
+	if (e.outcome >= JOB_OUTCOMES)
+		e.outcome = JOB_ENDED;
 	e.first = copy_place(c, &from->first);
 	*LIST_ADD(c->to, &c->job->events) = e;
 }
@@ -163,7 +165,7 @@ const struct job *job_copy(const struct job *from, const struct window *window, 
 	c.job->read = WINDOW_READ(from->read);
 	if (c.job->read != JOB_READ_WHOLE && c.job->read != JOB_READ_SIZE)
 		c.job->read = JOB_READ_TIME;
-	c.job->is_open = *(const volatile char *)&from->is_open != 0;
+	c.job->is_undecided = *(const volatile char *)&from->is_undecided != 0;
 	copy_lists(&c, from);
 	c.job->unrecognised = copy_place(&c, &from->unrecognised);
 	c.job->unrecognised_survived = *(const volatile char *)&from->unrecognised_survived != 0;

@@ -54,7 +54,7 @@ struct job_reader {
 	const struct message *messages;
 	struct job_suspect suspects[TOPIC_WHENS]; /* the first line of a topic, by when it counts */
 	uint32_t suspects_seen;			  /* lines */
-	struct span behind;			  /* the line that is taken */
+	struct span next;			  /* the lines after the line that is read */
 	enum clean_state clean;
 	size_t fill;   /* of the buffer */
 	char *buffer;  /* JOB_BUFFER bytes and one more */
@@ -73,10 +73,16 @@ uint32_t job_rank_number(struct job_reader *r, const struct line *line, uint32_t
 /* The host and the rank of a line, which add nothing to the job: JOB_NOBODY: not said; JOB_OTHER: none that it has. */
 #define JOB_OTHER (JOB_NOBODY - 1)
 struct job_place job_find_place(struct job_reader *r, const struct line *line);
-/* A process whose rank became known behind its first lines has two places in the list: the one of the rank. */
+/* A process whose rank became known after its first lines has two places in the list: the one of the rank. */
 uint32_t job_one_number(const struct job_reader *r, uint32_t rank);
 /* Takes what a message tells: choices, versions, which rank a process has. */
 void job_take_facts(struct job_reader *r, const struct message_match *match,
 		    const struct line *line, uint32_t host);
+
+/* job-outcome.c: the outcome of a failure; and of all failures of the job. */
+struct ending;
+enum job_outcome job_outcome_of(const struct job *job, const struct job_event *e,
+				const struct ending *ending);
+void job_find_outcomes(struct job *job, const struct ending *ending);
 
 #endif

@@ -26,6 +26,16 @@ struct job_place {
 	const char *text; /* behind time, host and rank */
 };
 
+/* What the log shows of a failure. */
+enum job_outcome {
+	JOB_NO_FAILURE,
+	JOB_ENDED,	 /* it ended the job */
+	JOB_UNDECIDED,	 /* neither the end of the job nor further work of its process is shown */
+	JOB_SURVIVED,	 /* the job went on after it */
+	JOB_LEFT_BEHIND, /* its process went on, and a later failure counts */
+	JOB_OUTCOMES,
+};
+
 /* A message of the table that the log has. */
 struct job_event {
 	const struct message *message;
@@ -36,8 +46,9 @@ struct job_event {
 	uint64_t last_line;
 	uint32_t hosts, ranks; /* that have it, of those that are known by name */
 	uint8_t *host_bits, *rank_bits;
-	bool is_calm;  /* each of its lines says of itself that it is information or a warning */
-	bool survived; /* a failure behind which the job went on, as the end of the log tells */
+	/* Each of its lines, or one of the next two, says that it is a warning, a quotation or overcome. */
+	bool is_mild;
+	enum job_outcome outcome;
 };
 
 struct job_host {
@@ -82,8 +93,8 @@ struct job {
 	LIST(struct job_fact) facts;
 	/* The first line that reads like an error and is no message of the table; line 0: none before the first failure. */
 	struct job_place unrecognised;
-	bool unrecognised_survived; /* the job went on behind it */
-	bool is_open;		    /* it has failures, but does not show that the job failed */
+	bool unrecognised_survived; /* the job went on after it */
+	bool is_undecided;	    /* it has failures, but does not show that the job failed */
 	bool is_cut;		    /* more hosts, ranks or facts than are kept */
 	enum job_read read;
 };
@@ -92,6 +103,9 @@ struct job {
  * all of it. */
 const struct job *job_copy(const struct job *from, const struct window *window,
 			   struct arena *arena);
+
+/* Returns true if the job went on after this failure. */
+bool job_event_is_survived(const struct job_event *event);
 
 /* The first failure; NULL: none was recognised. */
 const struct job_event *job_decisive(const struct job *job);

@@ -46,7 +46,7 @@ static void sort_events(struct why *why)
 
 	why->decisive = job_decisive(why->job);
 	for_each(e, &why->job->events) {
-		if (e->survived)
+		if (job_event_is_survived(e))
 			*LIST_ADD(arena, &why->survived) = e;
 		else if (e->message->kind == MESSAGE_CONSEQUENCE && !why->decisive)
 			why->decisive = e;
@@ -282,5 +282,5 @@ enum exit_status why_status(const struct why *why)
 		return EXIT_FINDINGS;
 	if (why->job->read != JOB_READ_WHOLE)
 		return EXIT_INCOMPLETE;
-	return why->decisive && !why->job->is_open ? EXIT_INCOMPLETE : EXIT_WELL;
+	return why->decisive && !why->job->is_undecided ? EXIT_INCOMPLETE : EXIT_WELL;
 }
