@@ -9,8 +9,8 @@
 #include "why/job.h"
 #include "why/sign.h"
 
-#define GOOD_LINES 12 /* in which a job that went well says so */
-#define BAD_LINES 8   /* of which one tells that a process ended badly */
+#define GOOD_LINES 12 /* lines, in one of which a job reports that it went well */
+#define BAD_LINES 8   /* lines, in one of which a process reports a bad end */
 #define LAST_LINES 5  /* an error among these is the end of the job, */
 #define GOOD_AFTER 2  /* unless so many lines after it say that something went well */
 
@@ -21,7 +21,7 @@ static bool is_word_char(char c)
 
 /* ---- one line ---- */
 
-/* One of the words and marks that stand between "exit" and its status. */
+/* One of the words and marks between "exit" and its status. */
 static bool skip_between(struct span *s)
 {
 	static const char *const between[] = {
@@ -58,7 +58,7 @@ static enum exit_said exit_said_in(struct span line)
 	return EXIT_NOT_SAID;
 }
 
-/* A row of a table of results: numbers alone, two or more. */
+/* A row of a table of results: only numbers, two or more. */
 static bool is_numbers(struct span line)
 {
 	size_t words = 0;
@@ -226,7 +226,7 @@ struct ending find_ending(struct arena *arena, const struct error_finder *errors
 
 /* ---- after a line ---- */
 
-/* Did the process of M print this line? A line without a rank can be of any rank that the log names. */
+/* Returns true if the process of M printed this line. A line without a rank can be of any rank in the log. */
 static bool is_own(const struct ending *ending, const struct ending_message *m,
 		   const struct ending_line *line)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* job-copy.c - what a child found in a log, made this process's own. */
+/* job-copy.c - copies the job of a child's window into memory of this process. */
 #include <string.h>
 
 #include "why/job.h"
@@ -63,7 +63,7 @@ static uint8_t *copy_bits(const struct copy *c, uint8_t *const *from, size_t mos
 	return memcpy(arena_alloc(c->to, most / 8), bits, most / 8);
 }
 
-/* Behind the hosts and ranks, of which it has the numbers. */
+/* After the hosts and ranks, to whose numbers it refers. */
 static struct job_place copy_place(const struct copy *c, const struct job_place *from)
 {
 	return (struct job_place){

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* job.c - a log in portions, to lines, to the messages in them. */
+/* job.c - a log in portions, to lines, to their messages. */
 #include "why/job.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "why/sign.h"
 #include "why/topic.h"
 
-/* Of a long line, what is compared with messages before and after the place of an anchor. */
+/* The part of a long line that is compared with messages, before and after an anchor. */
 #define LINE_BEFORE 8192
 #define LINE_AFTER (JOB_LINE_MAX - LINE_BEFORE)
 #define SAME_FAILURE_LINES 4 /* lines that one program prints of one failure, at most */
@@ -251,8 +251,8 @@ static uint64_t count_lines(const char *from, const char *to)
 	return n;
 }
 
-/* The line around AT, as far as it is compared: a carriage return, with which progress bars write a line again,
- * ends one too. */
+/* The line around AT, within the compared length. A carriage return ends a line too: progress bars write a line again
+ * with it. */
 static struct span line_around(struct span region, const char *at)
 {
 	const char *begin = at - region.p > LINE_BEFORE ? at - LINE_BEFORE : region.p;
@@ -282,7 +282,7 @@ static struct span lines_after(struct span region, struct span line)
 
 /* ---- lines that read like an error ---- */
 
-/* Messages that only tell what the job chose are in lines of errors, too. */
+/* Messages that only report a choice of the job occur in lines of errors, too. */
 static bool has_message(struct job_reader *r, struct span text, bool *is_new)
 {
 	struct message_match matches[SCAN_MATCHES_MAX];
@@ -314,7 +314,7 @@ static void take_topic(struct job_reader *r, const struct line *line, uint64_t n
 							 .place = keep_place(r, line, number) };
 }
 
-/* A line with a sign of an error, where it has no message of the table, whatever that means. */
+/* A line with a sign of an error and without a message of the table, whatever it means. */
 static void take_unrecognised(struct job_reader *r, struct span text, uint64_t number)
 {
 	enum clean_state state = CLEAN_TEXT;
@@ -520,7 +520,7 @@ static void sort_events(struct job *job)
 		      compare_events);
 }
 
-/* A process whose lines have no number can be the one whose lines have no process. */
+/* Lines that have only a rank and lines that have only a process can be of one process. */
 struct names {
 	int64_t rank, pid;
 	bool are_many;

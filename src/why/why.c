@@ -7,7 +7,7 @@
 
 #define NO_PLACE (-1)
 
-/* ---- whose it is ---- */
+/* ---- hosts ---- */
 
 /* "gpu01" and "gpu01.example.com" are one host: programs print either. */
 static bool is_same_host(const char *a, const char *b)
@@ -73,7 +73,7 @@ static void find_unrecognised(struct why *why)
 	why_find_related(why, place->text);
 }
 
-/* A topic names the rules of many lines; the words of this one can say more. */
+/* A topic names the rules of many lines. The words of this line can be more specific. */
 static void find_related_to_topic(struct why *why)
 {
 	if (why->decisive && why->decisive->message->when)
@@ -92,7 +92,7 @@ static int place_in(const struct job_event *event, const char *id, int before)
 	return place == NO_PLACE ? NO_PLACE : before + (place < PLACES ? place : PLACES - 1);
 }
 
-/* A first failure that is known by a word only, and for which no rule is named, has the rules of what followed. */
+/* A first failure that is known by its words only and names no rule gets the rules of its consequences. */
 static int place_in_first(const struct why *why, const char *id)
 {
 	const struct message *first = why->decisive ? why->decisive->message : NULL;
