@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * arena.h - memory for the data of one run: allocated in order, freed all at once. A child that is forked later has its
- * own copy, as of all other memory. Into a shared arena it writes where its parent reads, so these are for children
- * that are as trusted as the parent. The facts of a confined child are copied out of a window (window.h). No part is
- * ever freed by itself. arena_reset() empties the whole arena for the next node.
+ * arena.h - memory for the data of one run: allocated in order, freed all at once.
+ *
+ * A child that is forked later has its own copy, as of all other memory. Into a shared arena it writes where its parent
+ * reads, so these are for children that are as trusted as the parent. The facts of a confined child are copied out of a
+ * window (window.h). No part is ever freed by itself. arena_reset() empties the whole arena for the next node.
  */
 #ifndef ARENA_H
 #define ARENA_H

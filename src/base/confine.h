@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * confine.h - drops, for the rest of this process, the rights that reading does not need. Our parsers and libraries
- * read untrusted bytes here, and a bug in one of them must not give away root. A mechanism that the kernel lacks is
- * skipped. SECURITY.md lists the rights that remain and why.
+ * read untrusted bytes here, and a bug in one of them must not give away root.
+ *
+ * A mechanism that the kernel lacks is skipped. SECURITY.md lists the rights that remain and why.
  */
 #ifndef CONFINE_H
 #define CONFINE_H

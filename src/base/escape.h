@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * escape.h - output of text from a node, a job or a stranger. Every result and every message is escaped here, so that a
- * value can only be read: it moves no cursor, and begins no line, label, element, attribute or request. Characters that
- * no sink accepts are written visibly: control characters as \n, \t, \x1b, bytes that are not UTF-8 as \xff, characters
- * that are invisible or change the direction of text as \u202e. Characters with a meaning in a sink are escaped in the
- * way of that sink. The result is valid UTF-8 without control characters.
+ * value can only be read: it moves no cursor, and begins no line, label, element, attribute or request.
+ *
+ * Characters that no sink accepts are written visibly: control characters as \n, \t, \x1b, bytes that are not UTF-8 as
+ * \xff, characters that are invisible or change the direction of text as \u202e. Characters with a meaning in a sink
+ * are escaped in the way of that sink. The result is valid UTF-8 without control characters.
  */
 #ifndef ESCAPE_H
 #define ESCAPE_H

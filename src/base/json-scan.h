@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * json-scan.h - one pass through a text that must be one strict document (RFC 8259). Every value that is read or
- * skipped is checked. At the first error the result is false, and the error says why. json-c keeps the last of two
- * equal keys without a message, accepts 'key' for "key" and stores a number that does not fit as the nearest one that
- * does. These are errors here.
+ * skipped is checked. At the first error the result is false, and the error says why.
+ *
+ * json-c keeps the last of two equal keys without a message, accepts 'key' for "key" and stores a number that does not
+ * fit as the nearest one that does. These are errors here.
  */
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H

@@ -14,8 +14,8 @@
 #include "base/arena.h"
 
 struct window {
-	struct arena
-		*arena; /* of the child; the parent reads from it only before there is a child */
+	/* of the child; the parent reads from it only before there is a child */
+	struct arena *arena;
 	size_t bytes;
 };
 

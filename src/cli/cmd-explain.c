@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-explain.c - one rule, with its reasons and sources. */
+/* cmd-explain.c - explain: one rule, with its reasons and sources. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@
 #include "evaluate/rule.h"
 #include "render/render.h"
 
-/* The rule whose id shares the most with what was typed; without an area any area's: "bar1-to-small" finds
+/* The rule whose id is nearest to the typed word; without an area, in any area: "bar1-to-small" finds
  * pci/bar1-too-small. */
 static const struct rule *nearest(const char *word)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-preflight.c - the gate for job prologs: what stops a job, from what is quickly read. */
+/* cmd-preflight.c - preflight: the gate for job prologs. It reads only facts that are read quickly, and reports
+ * problems that stop jobs. */
 #include <string.h>
 
 #include "cli/cmd.h"

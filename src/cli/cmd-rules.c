@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-rules.c - the list of all rules. */
+/* cmd-rules.c - rules: the list of all rules. */
 #include <string.h>
 
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-topo.c - the node as a drawing. */
+/* cmd-topo.c - topo: the node as a drawing. */
 #include "base/output.h"
 #include "cli/cmd.h"
 #include "cli/source.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-undo.c - takes back what fix --apply did, or lists it. */
+/* cmd-undo.c - undo: reverts the changes of fix --apply, or lists them. */
 #include <errno.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static enum exit_status list(const struct options *options, const struct root *r
 
 struct chosen {
 	const char *id;	   /* the one that is meant, or NULL */
-	const char *names; /* of all that would be taken back; "": none, and txn_undo() says so */
+	const char *names; /* of all transactions to revert; "": none, and txn_undo() reports it */
 };
 
 static bool is_meant(const struct txn_entry *entry, const char *id)

@@ -102,7 +102,7 @@ int unpack(struct text *text, const char *format, size_t limit, uint64_t end_us)
 
 	if (rc == 0)
 		out.data[0] = '\0';
-	/* Files that were put behind each other unpack to their texts behind each other. */
+	/* Concatenated files unpack to their concatenated texts. */
 	while (rc == 0 && rest.n) {
 		const char *own = unpack_format(rest);
 

@@ -56,7 +56,7 @@ static const struct field proof_facts_fields[] = {
 };
 const struct desc proof_facts_desc = DESC(proof_facts, .optional = true);
 
-/* ---- what it says of the configuration ---- */
+/* ---- evidence about the configuration ---- */
 
 /* Combines all trials of KIND: one that failed decides. */
 static enum proof_word word_of_tries(const struct node *node, const char *kind, struct arena *arena,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * acs.c - ACS redirection off on the switch ports between peers, by kernel argument. Not by setpci
- * on a running host: the IOMMU groups were made from what ACS said at boot.
+ * acs.c - switches ACS redirection off on the switch ports between peers, by a kernel argument. Not by setpci on a
+ * running host: the kernel made the IOMMU groups from the ACS bits at boot.
  */
 #include <string.h>
 

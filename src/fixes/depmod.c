@@ -6,7 +6,7 @@
 
 #define FOLDER "/lib/modules/"
 
-/* The kernel whose folder the subject is in, or the one that runs. */
+/* The kernel of the subject's folder, or the running one. */
 static const char *kernel_of(struct fixing *f)
 {
 	const char *at = strstr(fix_subject(f), FOLDER);

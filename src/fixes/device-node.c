@@ -44,7 +44,7 @@ static bool has_number(const struct device_node *n, const struct device_number *
 	       is_known(n->minor) && n->minor.value == number->minor.value;
 }
 
-/* Would the mode that the driver's parameter asks for let everybody open it? */
+/* Returns true if the driver's parameter for the mode would let all users open it. */
 static bool is_for_all(const struct fixing *f)
 {
 	return (param_number(f, "DeviceFileMode", 0666) & 0666) == 0666;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* draft.c - the files of a plan while it is made. */
+/* draft.c - the files of a plan while the plan is made. */
 #include <errno.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool is_ours(const char *path)
 	return strstr(path, "nvnodecheck") != NULL;
 }
 
-/* Facts alone still tell whether modprobe.d has the file. */
+/* Even facts alone show whether modprobe.d has the file. */
 static bool known_to_be_there(const struct fixing *f, const char *path)
 {
 	for_each(file, &f->node->modprobe.files)
@@ -30,7 +30,7 @@ static bool known_to_be_there(const struct fixing *f, const char *path)
 	return false;
 }
 
-/* A file of another name than ours is only asked for when facts say that it is there. */
+/* A file that is not ours is only opened if the facts have it. */
 static bool read_before(struct fixing *f, struct draft *draft)
 {
 	struct text text = { 0 };
@@ -181,7 +181,8 @@ static bool begins_line(struct span text, const char *name, uint64_t *number)
 	for (*number = 1; span_cut(&text, '\n', &line); ++*number) {
 		struct span rest = span_trim(line);
 
-		if (span_starts(rest, "-")) /* "-name = value": an error there is not told */
+		if (span_starts(rest,
+				"-")) /* "-name = value": sysctl ignores errors of such a line */
 			rest = (struct span){ rest.p + 1, rest.n - 1 };
 		if (!span_starts(rest, name))
 			continue;
@@ -215,7 +216,7 @@ bool fix_is_last(struct fixing *f, const char *own, const char *folder, const ch
 		if (strcmp(list->items[i].name, strrchr(own, '/') + 1) <= 0)
 			continue;
 		rc = host_read(f->host, &text, HOST_FILE_MAX, "%s", path);
-		/* A link to a file that is gone says nothing. */
+		/* A dangling link has no content. */
 		if (rc == -ENOENT)
 			continue;
 		if (rc)

@@ -9,7 +9,7 @@ static bool is_module_name(const char *name)
 	return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == strlen(name);
 }
 
-/* Arguments: the module, or "" for the finding's subject; "boot" where nothing else loads it at boot. */
+/* Arguments: the module, or "" for the finding's subject; "boot" if nothing else loads it at boot. */
 static void plan(struct fixing *f)
 {
 	const char *module = fix_arg(f, 0);

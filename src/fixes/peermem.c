@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peermem.c - the old nv_peer_mem out, the driver's own nvidia-peermem in. */
+/* peermem.c - replaces the old nv_peer_mem by the driver's own nvidia-peermem. */
 #include "fixes/fix.h"
 #include "query/node-find.h"
 

@@ -6,8 +6,8 @@
 #include "base/escape.h"
 #include "facts/fact.h"
 
-/* Cells of the table that finds the longest common subsequence: beyond it, what lies between the
- * first and the last difference is shown as replaced. Configuration files are far below. */
+/* Cells of the table that finds the longest common subsequence. Beyond it, all lines between the first and the last
+ * difference are shown as replaced. Configuration files are far below. */
 #define CELLS_MAX (4u << 20)
 
 struct lines {

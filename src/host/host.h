@@ -83,8 +83,10 @@ void host_trace_in(struct host *host, char *where);
 void host_distrust_names(struct host *host, bool distrust);
 
 /*
- * A child has only the rights that reading needs (base/confine.h). host_set_process() is called before the child is
- * made: from then on /proc/self/status and limits are those of the caller. host_confine() is called in the child.
+ * A child has only the rights that reading needs (base/confine.h).
+ *
+ * host_set_process() is called before the child is made: from then on /proc/self/status and limits are those of the
+ * caller. host_confine() is called in the child.
  */
 void host_set_process(struct host *host);
 /* ASKS only matters on a live host. With THREADS the child may have threads. NEEDS (enum confine_needs) are those of

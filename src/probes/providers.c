@@ -29,10 +29,10 @@ struct libraries {
 	const char *configuration; /* the folder with the names */
 	const char *own;	   /* folder of the other prefix, or NULL */
 	struct names files[LIBRARY_FOLDERS];
-	const struct libraries_facts
-		*plain; /* providers that are in the folders of the library path */
-	bool any;	/* one of the folders is there */
-	bool unread;	/* something could not be read: a provider may be missing from the list */
+	/* providers that are in the folders of the library path */
+	const struct libraries_facts *plain;
+	bool any;    /* one of the folders is there */
+	bool unread; /* something could not be read: a provider may be missing from the list */
 };
 
 static void note_error(struct libraries *libraries, int rc)

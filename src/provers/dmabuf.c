@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dmabuf.c - does the driver export GPU memory as a DMA-BUF? */
+/* dmabuf.c - checks that the driver exports GPU memory as a DMA-BUF. */
 #include "provers/gpu-memory.h"
 
 static size_t steps(const struct proving *p)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * doorbell.c - may a page that is not memory be mapped for the GPU? That is what GPU-initiated networking
- * does with the NIC's doorbell, and what the driver refuses to callers without CAP_SYS_ADMIN unless
- * PeerMappingOverride is set (open-gpu-kernel-modules, osCreateOsDescriptorFromIoMemory).
+ * doorbell.c - checks that a page that is not memory can be mapped for the GPU. GPU-initiated networking does that with
+ * the NIC's doorbell. The driver refuses it to callers without CAP_SYS_ADMIN unless PeerMappingOverride is set
+ * (open-gpu-kernel-modules, osCreateOsDescriptorFromIoMemory).
  *
- * No NIC is needed: the driver asks whether the pages are mapped by page frame number (VM_PFNMAP), and the
- * first page of every process's own [vvar] is. It is mapped for a moment and never touched. Where there
- * is an mlx5 NIC, a doorbell page (UAR) of its own is tried as well, as IBGDA does.
+ * No NIC is needed: the driver checks whether the pages are mapped by page frame number (VM_PFNMAP), and the first page
+ * of every process's own [vvar] is. It is mapped for a moment and never accessed. With an mlx5 NIC, a doorbell page
+ * (UAR) of its own is tried as well, as IBGDA does.
  */
 #include <dlfcn.h>
 #include <errno.h>

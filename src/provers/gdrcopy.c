@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gdrcopy.c - the CPU writes into GPU memory that gdrdrv pinned and mapped, through libgdrapi, and the
- * data is there. Nothing is said of a node that has not got the library.
+ * gdrcopy.c - the CPU writes into GPU memory that gdrdrv pinned and mapped, through libgdrapi, and the data is
+ * compared. On a node without the library the result is unknown.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links.c - NVLink between the GPUs, by NVML: what their copies should reach. */
+/* links.c - NVLink between the GPUs, by NVML: the bandwidth that their copies should reach. */
 #include "provers/prove.h"
 
 /* Reads the speed of a link that is up. GPUs before Hopper report only one for all links. */

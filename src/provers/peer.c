@@ -67,7 +67,7 @@ static struct proof_copy *copy_of(struct proving *p, const struct pair *pair)
 	return copy;
 }
 
-/* ---- the path, and what it should carry ---- */
+/* ---- the path, and its expected bandwidth ---- */
 
 static bool over_nvlink(const struct proof_gpu *from, const char *to)
 {
@@ -176,7 +176,7 @@ static cu_result copy_words(const struct proving *p, const struct pair *pair, si
 				       words * sizeof(uint64_t), stream);
 }
 
-/* Adds what is wrong with the WORDS that a copy should have brought. */
+/* Adds the damage of the WORDS that a copy should have written. */
 static cu_result verify(struct proving *p, const struct pair *pair, size_t words,
 			struct proof_copy *copy)
 {

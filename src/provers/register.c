@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * register.c - GPU memory registered with the NICs nearest to it, by the two ways that there are: a
- * DMA-BUF, which the open kernel modules export, and nvidia-peermem, which lets the RDMA core take the
- * address itself. One of them is enough; the error of the other tells why it is not there.
+ * register.c - GPU memory registered with the nearest NICs, in both ways: with a DMA-BUF, which the open kernel modules
+ * export, and with nvidia-peermem, which lets the RDMA core use the address itself. One of them is enough. The error of
+ * the other explains why it is not available.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stream.c - stream memory operations: the GPU's front end writes a value, then waits for it. The value
- * is read back. The first version of the interface needs EnableStreamMemOPs on current drivers, the
- * second (CUDA 11.7) does not; what is tried here says which of them this node has.
+ * stream.c - stream memory operations: the GPU's front end writes a value, then waits for it. The value is read back.
+ * The first version of the interface needs EnableStreamMemOPs on current drivers, the second (CUDA 11.7) does not. The
+ * trial shows which of them this node has.
  */
 #include <string.h>
 
@@ -36,7 +36,7 @@ struct bench {
 	cu_address cell; /* of 64 bits */
 };
 
-/* CU_NOT_SUPPORTED where the library is older than the call. */
+/* CU_NOT_SUPPORTED if the library is too old for the call. */
 static cu_result enqueue(const struct cuda *c, const struct operation *op, const struct bench *b)
 {
 	unsigned int flags = op->wait ? CU_STREAM_WAIT_EQ : CU_STREAM_WRITE_DEFAULT;

@@ -19,7 +19,7 @@ static struct json_object *subjects_json(const struct problem *p)
 	return array;
 }
 
-/* Returns what fix changes for the finding, or what a person does. */
+/* Returns the change that fix makes for the finding, or the instruction for a person. */
 static const char *instruction(const struct steps *steps, const struct problem *p,
 			       const struct finding *f)
 {

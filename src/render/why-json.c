@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* why-json.c - the same as a document; docs/formats/why.schema.json. */
+/* why-json.c - the result of why as a document; docs/formats/why.schema.json. */
 #include <string.h>
 
 #include "base/json.h"

@@ -40,7 +40,7 @@ int txn_journal_open(struct txn *t)
 	return t->journal < 0 ? journal_failed(t, t->journal) : 0;
 }
 
-/* After the last good line: what stands behind it was not written to its end. */
+/* After the last good line. An incomplete line may follow it. */
 static int append(struct txn *t, const char *line, size_t n)
 {
 	int rc = ftruncate(t->journal, (off_t)t->journal_size) < 0 ||

@@ -79,7 +79,7 @@ static const char *folder_of(struct txn *t, const char *id, const char *suffix)
 	return arena_printf(t->arena, TXN_STATE_FOLDER "/%s%s", id, suffix);
 }
 
-/* Ids sort by time, also where the clock was set back or two begin in one second. */
+/* Ids sort by time, even if the clock was set back or two begin in one second. */
 static const char *new_stamp(struct txn *t)
 {
 	_cleanup_names_ struct names names = { 0 };
@@ -179,8 +179,8 @@ static void remove_unbegun(struct txn *t, const char *id)
 	write_drop_folder(&t->w, folder_of(t, id, UNBEGUN));
 }
 
-/* Under the name of one that has begun nothing is removed: an interruption would leave what looks
- * damaged. */
+/* Files of a transaction that has begun are never removed under its own name: an interruption would look like
+ * damage. */
 void state_discard(struct txn *t)
 {
 	const char *id = t->id, *unbegun = arena_printf(t->arena, "%s" UNBEGUN, id);

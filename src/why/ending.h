@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ending.h - the end of a log: whether the job ended badly, ended well, or continued its work. data/signs.tsv has the
- * words for it. Work after a message is evidence that the process that printed it went on. Work of other ranks and
- * hosts is not, and a line without a rank is evidence only if the log has one rank. If the source of the message says
- * that its program ends, or if the kernel or a service printed it, work after it is of another process.
+ * words for it.
+ *
+ * Work after a message is evidence that the process that printed it went on. Work of other ranks and hosts is not, and
+ * a line without a rank is evidence only if the log has one rank. If the source of the message says that its program
+ * ends, or if the kernel or a service printed it, work after it is of another process.
  */
 #ifndef WHY_ENDING_H
 #define WHY_ENDING_H

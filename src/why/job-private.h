@@ -10,9 +10,8 @@
 /* Keys and their numbers, from 0. A full table accepts no more. A key is any bytes. */
 #define KEYS_RECENT 256
 struct key_table {
-	uint32_t recent
-		[KEYS_RECENT]; /* number + 1 of a recent key, by a cheap hash */
-	uint32_t *slots;       /* number + 1; 0: free */
+	uint32_t recent[KEYS_RECENT]; /* number + 1 of a recent key, by a cheap hash */
+	uint32_t *slots;	      /* number + 1; 0: free */
 	struct span *keys;
 	uint32_t count, most;
 	size_t mask;
@@ -49,8 +48,8 @@ struct job_reader {
 	struct error_finder *errors;
 	struct key_table hosts, ranks, facts;
 	struct job_event **events; /* by message; NULL: not seen yet */
-	uint8_t **
-		told; /* by message: a bit for each host whose facts it gave; the last bit is for no host */
+	/* by message: a bit for each host whose facts it gave; the last bit is for no host */
+	uint8_t **told;
 	const struct message *messages;
 	struct job_suspect suspects[TOPIC_WHENS]; /* the first line of a topic, by when it counts */
 	uint32_t suspects_seen;			  /* lines */

@@ -40,8 +40,8 @@ struct job_event {
 	const struct message *message;
 	uint64_t count;
 	struct job_place first;
-	uint32_t
-		one_rank; /* of the first line; if a rank has two places, the one with its number */
+	/* of the first line; if a rank has two places, the one with its number */
+	uint32_t one_rank;
 	uint64_t last_line;
 	uint32_t hosts, ranks; /* hosts and ranks with this message, among those with a name */
 	uint8_t *host_bits, *rank_bits;
@@ -85,8 +85,8 @@ struct job {
 	uint64_t lines, bytes;
 	uint64_t recognised;		/* lines */
 	uint64_t counts[MESSAGE_KINDS]; /* lines */
-	LIST(struct job_event)
-	events; /* in the order of their first lines, without harmless ones and choices */
+	/* in the order of their first lines, without harmless ones and choices */
+	LIST(struct job_event) events;
 	LIST(struct job_host) hosts;
 	LIST(struct job_rank) ranks;
 	LIST(struct job_fact) facts;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * message.h - messages of the programs that a job runs, and their meaning: the table data/messages.tsv. A pattern is
- * literal text with variables between. A variable is any run of characters, the shortest one. A pattern is found
- * anywhere in a line. A topic (data/topics.tsv) is a message without a pattern: it is the subject of a line that reads
- * like an error, found by the names in the line, if the line has no pattern.
+ * message.h - messages of the programs that a job runs, and their meaning: the table data/messages.tsv.
+ *
+ * A pattern is literal text with variables between. A variable is any run of characters, the shortest one. A pattern is
+ * found anywhere in a line. A topic (data/topics.tsv) is a message without a pattern: it is the subject of a line that
+ * reads like an error, found by the names in the line, if the line has no pattern.
  */
 #ifndef WHY_MESSAGE_H
 #define WHY_MESSAGE_H
@@ -66,8 +67,8 @@ struct message {
 	const struct message_part *parts;
 	size_t parts_count;
 	size_t fixed; /* literal bytes: of two messages in one line, the one with more of them counts */
-	const char *
-		anchor; /* MESSAGE_WINDOW bytes of a part that few other messages have; NULL: a topic */
+	/* MESSAGE_WINDOW bytes of a part that few other messages have; NULL: a topic */
+	const char *anchor;
 	int anchor_at; /* its place in the first part; -1: another part has it */
 	bool binds_rank; /* it has the variables rank and nranks: the rank of the process that prints it */
 	bool same_facts; /* its facts have no variable */

@@ -37,25 +37,24 @@ struct why {
 	const char *name;     /* of this node; NULL: not known */
 	uint32_t own_host;    /* in job->hosts: this node; JOB_NOBODY: not among them */
 	enum why_whose whose; /* the decisive message */
-	const struct job_event
-		*decisive; /* first failure; without one, the first consequence; or NULL */
+	/* first failure; without one, the first consequence; or NULL */
+	const struct job_event *decisive;
 	LIST(const struct job_event *) failures; /* all others */
 	LIST(const struct job_event *) consequences;
 	LIST(const struct job_event *) fallbacks;
 	LIST(const struct job_event *) survived; /* failures after which the job went on */
-	struct problems
-		problems; /* of the report: possible explanations, the likeliest first */
+	struct problems problems; /* of the report: possible explanations, the likeliest first */
 	LIST(const struct finding *) notes;
 	LIST(const struct finding *) passed;  /* one for each rule that only passed */
 	LIST(const struct finding *) unknown; /* one for each rule */
-	LIST(const struct finding *)
-	inapplicable; /* one for each rule that does not apply to this node */
+	/* one for each rule that does not apply to this node */
+	LIST(const struct finding *) inapplicable;
 	LIST(struct why_difference) differences;
 	LIST(struct why_odd) odd;
 	/* If no failure was recognised: the first line that reads like one; or NULL. */
 	const struct job_place *unrecognised;
-	LIST(const char *)
-	words; /* words of it, or of the decisive line of a topic, that few rules have */
+	/* words of it, or of the decisive line of a topic, that few rules have */
+	LIST(const char *) words;
 	LIST(const struct rule *) related; /* rules that have them, the closest first */
 	/* Problems of rules that the decisive message names, and of rules for any failure. */
 	uint32_t explaining_first, explaining;
