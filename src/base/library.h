@@ -9,7 +9,7 @@
 #include "base/array.h"
 
 /*
- * Every library that is opened: which, how much it is needed, what for. Each row becomes a note in the program
+ * Every library that is opened, its importance and its purpose. Each row becomes a note in the program
  * (https://systemd.io/ELF_DLOPEN_METADATA), of which the Debian package makes what it depends on:
  *   required     without it most answers are unknown
  *   recommended  some are unknown, or no repair is applied

@@ -59,7 +59,7 @@ static void copy_item(const struct copy *c, const struct field *f, char *to, con
 	*(const char **)to = text ? text : "";
 }
 
-/* A list that is not known keeps its items: its probe may go on with it. */
+/* A list that is not known keeps its items: its probe may continue with it. */
 static void copy_list(const struct copy *c, const struct field *f, struct fact_list *to,
 		      const struct fact_list *from)
 {

@@ -32,7 +32,7 @@ struct transaction {
 };
 
 struct repairs_facts {
-	LIST(struct transaction) applied; /* and not taken back */
+	LIST(struct transaction) applied; /* and not reverted */
 };
 
 #endif

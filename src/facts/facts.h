@@ -398,7 +398,7 @@ struct rdma_gid {
 
 struct rdma_counter {
 	struct fact_str name;  /* of its file, such as link_downed */
-	struct fact_u64 value; /* as it stands */
+	struct fact_u64 value; /* the present count */
 };
 
 struct rdma_port {

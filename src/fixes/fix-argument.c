@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fix-argument.c - kernel arguments, where this host's boot loader takes them from:
+ * fix-argument.c - edits kernel arguments in the files that this host's boot loader reads:
  *
- *   Debian and Ubuntu   a grub.d file of our own that adds to GRUB_CMDLINE_LINUX; what is to be
- *                       changed or removed is edited where it stands. Then grub-mkconfig
+ *   Debian and Ubuntu   a grub.d file of our own adds to GRUB_CMDLINE_LINUX; to change or remove an
+ *                       argument, the file that has it is edited. Then grub-mkconfig
  *   other GRUB          /etc/default/grub, then grub2-mkconfig
- *   GRUB with BLS       the entries themselves, as grubby would: mkconfig does not touch them. Also
- *                       what new entries are made from
+ *   GRUB with BLS       the entries themselves, as grubby does: mkconfig does not touch them. Also
+ *                       the files that new entries are made from
  *   systemd-boot        the entries, and /etc/kernel/cmdline
  *
  * Entries are edited as files and not through grubby: it replaces "pci=noaer" by "pci=..." and its
- * --remove-args does not bring back what it replaced.
+ * --remove-args does not restore the old value.
  */
 #include <string.h>
 

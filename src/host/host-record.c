@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * host-record.c - writes down what was asked and answered, one JSON line each, errors included:
+ * host-record.c - records questions and their answers, one JSON line each, errors included:
  *
  *   {"format":"nvnodecheck-capture","format_version":[1,0],"tool_version":"...","redacted":true}
  *   {"read":"/proc/cmdline","text":"..."}        or "base64", or "errno":"EACCES"
@@ -10,8 +10,8 @@
  *   {"stat":"/dev/nvidia0","mode":8630,"rdev":[195,0],"size":0,"mtime_s":0}
  *   {"query":"pci","answer":{...}}
  *
- * The first answer to a question counts; a question that was not asked has no line. What a redacted capture has of
- * an answer, of a path and of names is keep.h's.
+ * The first answer to a question counts. A question that was not asked has no line. keep.h redacts answers, paths and
+ * names.
  */
 #include <errno.h>
 #include <search.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* iomem.h - /proc/iomem: the physical addresses, and what has reserved them (kernel/resource.c, r_show()). Each level
+/* iomem.h - /proc/iomem: the physical addresses, and the names that reserved them (kernel/resource.c, r_show()). Each level
  * is two blanks deeper, as in
  *     d0000000-dfffffff : 0000:01:00.0
  *       d0000000-d0ffffff : BOOTFB */

@@ -75,8 +75,8 @@ static bool is_without_addresses(struct span rest)
 
 /* net/netfilter/nf_log_syslog.c, nf_log_dump_packet_common(), dump_mac_header(), dump_ipv4_packet(),
  * net/bridge/netfilter/ebt_log.c: the prefix of a LOG rule, of up to 127 bytes, comes first. With
- * net.netfilter.nf_log_all_netns=1 any user has such rules. The driver's messages have the name of a process in them: what is
- * asked for here is longer than such a name, or ends the message. */
+ * net.netfilter.nf_log_all_netns=1 any user has such rules. The driver's messages have the name of a process in them: the texts
+ * here are longer than such a name, or end the message. */
 static bool is_of_packet(struct span message)
 {
 	static const char *const next[] = { " ARP HTYPE=", " MACSRC=", " MAC source = " };

@@ -15,7 +15,7 @@
 
 #define BYTES_QUICK (UINT64_C(32) << 20)
 #define BYTES (UINT64_C(256) << 20)
-/* A small copy takes another way through the driver; this one is no multiple of a page or a line. */
+/* A small copy uses another path in the driver. Its size is not a multiple of a page or a line. */
 #define SMALL_WORDS 1237
 #define REPEATS 4 /* of the copies that are timed */
 

@@ -293,7 +293,7 @@ static size_t read_pairs(struct span s, uint8_t bytes[PAIRS_MAX])
 		bytes[n++] = byte_at(s, at);
 		if (at + 2 >= s.n || s.p[at + 2] != s.p[2] || (s.p[2] != ':' && s.p[2] != '-'))
 			return ends_word(s, at + 2) ? n : 0;
-		/* "-" can also go on with something else. */
+		/* Other text can also follow "-". */
 		if (!is_hex(s, at + 3))
 			return n;
 	}

@@ -88,7 +88,7 @@ static int check_file(struct txn *t, const char *path, int *fd)
 	return 0;
 }
 
-/* The path behind "#!", or NULL: execve(2). */
+/* The path after "#!", or NULL: execve(2). */
 static const char *interpreter_of(struct txn *t, const char *path)
 {
 	_cleanup_close_ int fd = host_open(t->host, path);

@@ -556,7 +556,7 @@ static int refuse_older(struct txn *t, const struct txn *meant)
 	return rc;
 }
 
-/* Returns true if taking back the file would fail because of its copy: WHY is filled. */
+/* Returns true if reverting the file would fail because of its copy: WHY is filled. */
 static bool copy_is_lost(struct txn *t, const struct kept *kept)
 {
 	_cleanup_close_ int copy = -1;

@@ -2,13 +2,13 @@
 /*
  * txn-state.c - the state folder of a transaction, ID:
  *
- *   plan.json   what was there and what is to be, with hashes, owner, mode, attributes; written once
- *   journal     what was begun and what was done (txn-journal.c)
- *   before.N    the bytes of each file as it was
- *   found.N     what else was found in its place by a recovery that had to replace it
+ *   plan.json   the previous and the new state, with hashes, owner, mode, attributes; written once
+ *   journal     the actions that began and ended (txn-journal.c)
+ *   before.N    the previous bytes of each file
+ *   found.N     another file that a recovery found in its place and had to replace
  *
- * Until all of it is on the disk the folder is called ID.new, and nothing was changed. So a folder
- * called ID that lacks something was damaged, and is no transaction that never began.
+ * Until all of it is on the disk the folder is called ID.new, and nothing has been changed. So a folder called ID with a
+ * missing file was damaged. It is not a transaction that never began.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn.h - carries out a plan as one transaction, and takes it back.
+ * txn.h - carries out a plan as one transaction, and reverts it.
  *
- * What a plan changes is first kept in a folder of its own, STATE_FOLDER/<utc>-<plan id>, with a
- * journal that is fsynced line by line. Whatever happens then (an error, a full disk, SIGKILL,
- * power loss), the node is either as the plan wants it or as it was: what was interrupted is rolled
- * back by the next call of txn_apply(), txn_undo() or txn_recover(). Decisions are made by content:
- * a file that is neither what it was nor what the transaction made of it belongs to another
- * program, is left as it is and reported. Where a record or a journal is not what was written
- * there, nothing is decided: all that was kept stays, and the outcome says what to look at.
+ * The previous state is first copied to a folder of its own, STATE_FOLDER/<utc>-<plan id>, with a journal that is fsynced
+ * line by line. After any failure (an error, a full disk, SIGKILL, power loss), the node has either the state of the plan
+ * or the previous one: the next call of txn_apply(), txn_undo() or txn_recover() rolls an interrupted transaction back.
+ * Decisions are made by content: a file with neither the previous content nor that of the transaction belongs to another
+ * program, is left alone and reported. If a record or a journal differs from what was written, nothing is decided: all
+ * copies stay, and the outcome names the folder to look at.
  *
- * A step belongs to the files of a root, or to one boot of one machine: the latter is never taken
- * back on another boot, or through --root. No program and no argument is ever taken from a record.
+ * A step belongs to the files of a root, or to one boot of one machine: the latter is never reverted in another boot, or
+ * through --root. No program and no argument is ever read from a record.
  *
- * Subjects of steps (plan.h), and what becomes of them when the transaction is taken back:
+ * Subjects of steps (plan.h), and how they are reverted:
  *
- *   PLAN_INITRAMFS      kernel release   the old image is put back, byte by byte; if the image has
- *                                        changed by then, a new one is built from the files as they
- *                                        are after the undo
- *   PLAN_BOOT_LOADER    NULL             the files that the tool wrote are put back
- *   PLAN_DAEMON_RELOAD  NULL             done again once the files are as before
+ *   PLAN_INITRAMFS      kernel release   the old image is restored, byte by byte; if the image has
+ *                                        changed since then, a new one is built from the files after
+ *                                        the undo
+ *   PLAN_BOOT_LOADER    NULL             the files that the tool wrote are restored
+ *   PLAN_DAEMON_RELOAD  NULL             repeated after the files are restored
  *   PLAN_LOAD_MODULE    module           unloaded if nothing holds it
  *   PLAN_UNLOAD_MODULE  module           loaded again
  *   PLAN_UNIT_ENABLE    unit             the links that it made are removed
- *   PLAN_UNIT_DISABLE   unit             the links that it removed are put back, each as it was
- *   PLAN_UNIT_START     unit             stays started: jobs may use it by now
+ *   PLAN_UNIT_DISABLE   unit             the links that it removed are restored one by one
+ *   PLAN_UNIT_START     unit             stays started: jobs may use it
  *   PLAN_UNIT_STOP      unit             started, if it was
- *   PLAN_SYSCTL         name=value       the old value, if it is still ours
+ *   PLAN_SYSCTL         name=value       the old value, if the present one is still ours
  *   PLAN_DEVICE_NODE    PATH c MAJOR:MINOR MODE, as "/dev/gdrdrv c 240:0 0666"; removed
- *   PLAN_DEPMOD         kernel release   done again once the files are as before
- *   PLAN_RELOAD_DRIVER  NULL             loaded once more when the files are as before; if something
- *                                        holds it by then, it stays as it is until the next boot
+ *   PLAN_DEPMOD         kernel release   repeated after the files are restored
+ *   PLAN_RELOAD_DRIVER  NULL             reloaded after the files are restored; if it is held, it
+ *                                        stays loaded until the next boot
  *
  * Steps that only a running host has (reload, modules, start and stop, sysctl, device nodes) are
  * left out for another root, and named in TXN_LEFT items.

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * write.h - files that are replaced whole, inside a root that nothing in it leads out of.
+ * write.h - replaces whole files inside a root that no path leaves.
  *
- * Every folder on the way is opened by its name in the one above it and must be a folder (no link)
- * that only its owner, root, can write to: then nothing on the way can be changed by anyone else
- * between a look and a rename.
+ * Every folder on the path is opened by its name in the one above it and must be a folder (no link) that only its owner,
+ * root, can write to. Then no one else can change the path between a check and a rename.
  *
- * A file is written beside its place under a name that no reader takes for configuration, fsynced
- * and exchanged with the one that is there. What was displaced is looked at then: when it is not
- * what the caller expected, another program changed it meanwhile, and it goes back to its place. So
- * no edit is ever lost, however long it took to read the file. Names beside a file:
+ * A file is written beside its place under a name that no program reads as configuration, fsynced and exchanged with the
+ * present one. The displaced file is checked then: if it is not the file that the caller expected, another program changed
+ * it meanwhile, and it returns to its place. So no edit is ever lost, however long it took to read the file. Names beside
+ * a file:
  *
- *     .nvnodecheck.tmp.XXXXXX   not whole yet; never anything but ours
- *     .nvnodecheck.new.NAME     what a generator writes; never anything but ours
- *     .nvnodecheck.old.NAME     what is about to go to NAME, or what was displaced from there
+ *     .nvnodecheck.tmp.XXXXXX   unfinished; always ours
+ *     .nvnodecheck.new.NAME     the output of a generator; always ours
+ *     .nvnodecheck.old.NAME     the new file for NAME, or the one displaced from there
  *     .nvnodecheck.found.NAME   displaced, of another program, and superseded; never touched again
  *
  * Functions return 0 or negative errno, with a sentence in writer.why.

@@ -11,7 +11,7 @@
 	3	      /* lines of work that a job does not print after the failure that ends it */
 #define PLAIN_LINES 4 /* plain lines that a job does not print after the failure that ends it */
 
-/* A failure is weak if its own line says that it is none, or if only its words are known. */
+/* A failure is weak if it is mild, or if only its words are known. */
 static bool is_weak(const struct job_event *e)
 {
 	return e->is_mild || e->message->when;
