@@ -41,8 +41,8 @@ enum exit_status refuse_rule(const char *id)
 	return EXIT_USAGE;
 }
 
-static enum exit_status print(const struct rule *const *list, size_t count,
-			      const struct options *options)
+static enum exit_status explain_print(const struct rule *const *list, size_t count,
+				      const struct options *options)
 {
 	if (options->format == FORMAT_JSON)
 		return render_rules_json(list, count);
@@ -64,6 +64,6 @@ enum exit_status cmd_explain(const struct options *options)
 		return refuse_rule(options->args[0]);
 	if (output_begin(&output, options->output, OUTPUT_MODE))
 		return EXIT_CANNOT;
-	status = print(list, count, options);
+	status = explain_print(list, count, options);
 	return output_end(&output, !status) ? EXIT_CANNOT : status;
 }

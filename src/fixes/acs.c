@@ -60,7 +60,7 @@ static const char *ports_of(struct fixing *f, bool config, size_t *count)
 	return list;
 }
 
-static void plan(struct fixing *f)
+static void acs_plan(struct fixing *f)
 {
 	bool config = is_since(f, KERNEL_CONFIG_ACS);
 	const char *key = config ? "config_acs=" : "disable_acs_redir=", *list;
@@ -94,5 +94,5 @@ const struct fix fix_clear_acs_redirect = {
 	.name = "clear-acs-redirect",
 	.title = "ACS redirection cleared by kernel argument: pci=config_acs= from "
 		 "Linux " KERNEL_CONFIG_ACS " on, pci=disable_acs_redir= before",
-	.plan = plan,
+	.plan = acs_plan,
 };

@@ -20,7 +20,7 @@ static const char *kernel_of(struct fixing *f)
 	return is_known(f->node->os.kernel) ? f->node->os.kernel.value : NULL;
 }
 
-static void plan(struct fixing *f)
+static void depmod_plan(struct fixing *f)
 {
 	const char *kernel = kernel_of(f);
 
@@ -33,5 +33,5 @@ static void plan(struct fixing *f)
 const struct fix fix_index_modules = {
 	.name = "index-modules",
 	.title = "The index of a kernel's modules rebuilt by depmod",
-	.plan = plan,
+	.plan = depmod_plan,
 };

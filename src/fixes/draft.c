@@ -115,7 +115,7 @@ void draft_splice(struct fixing *f, struct draft *draft, size_t at, size_t n, co
 	draft->after = (struct span){ text, at + more + rest };
 }
 
-static void append(struct fixing *f, struct draft *draft, const char *text)
+static void draft_append(struct fixing *f, struct draft *draft, const char *text)
 {
 	struct span *after = &draft->after;
 	bool open = after->n && after->p[after->n - 1] != '\n';
@@ -128,7 +128,7 @@ static void append(struct fixing *f, struct draft *draft, const char *text)
 void draft_begin(struct fixing *f, struct draft *draft, const char *opening)
 {
 	if (draft->after.n == 0)
-		append(f, draft, arena_printf(f->arena, OWN_HEADER "%s", opening));
+		draft_append(f, draft, arena_printf(f->arena, OWN_HEADER "%s", opening));
 }
 
 /* Returns true if the last comment is COMMENT, so that the next line of the same rule needs none. */
@@ -158,8 +158,8 @@ void draft_line(struct fixing *f, struct draft *draft, const char *prefix, const
 		return;
 	}
 	if (!is_last_comment(draft, comment))
-		append(f, draft, arena_printf(f->arena, "%s\n", comment));
-	append(f, draft, arena_printf(f->arena, "%s\n", line));
+		draft_append(f, draft, arena_printf(f->arena, "%s\n", comment));
+	draft_append(f, draft, arena_printf(f->arena, "%s\n", line));
 }
 
 struct span draft_get_line(const struct draft *draft, uint64_t number)

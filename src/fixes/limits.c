@@ -165,7 +165,7 @@ static void plan_limit(struct fixing *f, const struct limit *limit)
 }
 
 /* Argument: memlock or nofile. */
-static void plan(struct fixing *f)
+static void limits_plan(struct fixing *f)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
 		if (same_text(fix_arg(f, 0), limits[i].item))
@@ -176,5 +176,5 @@ const struct fix fix_raise_limit = {
 	.name = "raise-limit",
 	.title = "Drop-ins with LimitMEMLOCK= or LimitNOFILE= for the units that start jobs, "
 		 "and " OWN_LIMITS " for logins",
-	.plan = plan,
+	.plan = limits_plan,
 };

@@ -94,7 +94,7 @@ static void start(struct fixing *f, const char *unit)
 }
 
 /* Argument: the unit. */
-static void plan(struct fixing *f)
+static void service_plan(struct fixing *f)
 {
 	start(f, fix_arg(f, 0));
 }
@@ -102,5 +102,5 @@ static void plan(struct fixing *f)
 const struct fix fix_start_service = {
 	.name = "start-service",
 	.title = "A service of the driver enabled and started, in the driver's version",
-	.plan = plan,
+	.plan = service_plan,
 };

@@ -137,7 +137,7 @@ static void give_up(struct run *run, const struct probe *probe, enum probe_state
 
 /* ---- the child ---- */
 
-static void run_briefly(struct run *run, size_t step)
+static void probe_run_briefly(struct run *run, size_t step)
 {
 	const struct probe *probe = run->steps[step];
 
@@ -160,7 +160,7 @@ static void run_probe(struct run *run, size_t step)
 	else if (probe == &kind_of_tree)
 		run->watch->is_mounted_image = host_is_mounted_image(run->ctx.host);
 	else if (run->ctx.brief)
-		run_briefly(run, step);
+		probe_run_briefly(run, step);
 	else
 		probe->run(&run->ctx);
 }

@@ -203,7 +203,7 @@ static void find_prefix(struct probe_context *ctx, struct libraries *libraries)
 	libraries->own = arena_printf(ctx->arena, "%.*s/libibverbs", (int)(slash - path), path);
 }
 
-static void run(struct probe_context *ctx)
+static void providers_run(struct probe_context *ctx)
 {
 	struct rdma_facts *rdma = &ctx->node->rdma;
 	_cleanup_(free_libraries) struct libraries libraries = { 0 };
@@ -237,5 +237,5 @@ const struct probe probe_providers = {
 	.name = "providers",
 	.phase = 2,
 	PROBE_SECTION(rdma.providers),
-	.run = run,
+	.run = providers_run,
 };

@@ -152,7 +152,7 @@ static const struct rdma_device *uar_device(const struct proving *p, size_t step
 	return NULL;
 }
 
-static size_t steps(const struct proving *p)
+static size_t doorbell_steps(const struct proving *p)
 {
 	size_t n = 1;
 
@@ -161,7 +161,7 @@ static size_t steps(const struct proving *p)
 	return n;
 }
 
-static void run(struct proving *p, size_t step)
+static void doorbell_run(struct proving *p, size_t step)
 {
 	if (step == 0)
 		try_vvar(p);
@@ -169,7 +169,7 @@ static void run(struct proving *p, size_t step)
 		try_uar(p, uar_device(p, step));
 }
 
-static void fail_step(struct proving *p, size_t step, const char *why)
+static void doorbell_fail_step(struct proving *p, size_t step, const char *why)
 {
 	const struct rdma_device *device = step ? uar_device(p, step) : NULL;
 	struct proof_try *try = prove_try(p, step ? uar_kind(p) : doorbell_kind(p), prove_bdf(p, 0),
@@ -182,7 +182,7 @@ const struct prover prover_doorbell = {
 	.name = "doorbell",
 	.groups = 1 << PROVE_CALLER | 1 << PROVE_JOB,
 	.order = 1,
-	.steps = steps,
-	.run = run,
-	.fail_step = fail_step,
+	.steps = doorbell_steps,
+	.run = doorbell_run,
+	.fail_step = doorbell_fail_step,
 };

@@ -50,7 +50,7 @@ static void add_peers(struct proving *p, const struct nvml_library *nvml,
 	}
 }
 
-static void run(struct proving *p, size_t step)
+static void links_run(struct proving *p, size_t step)
 {
 	nvml_handle devices[PROVE_GPUS_MAX] = { 0 };
 	struct nvml_library nvml;
@@ -71,5 +71,5 @@ static void run(struct proving *p, size_t step)
 const struct prover prover_links = {
 	.name = "links",
 	.groups = 1 << PROVE_CALLER,
-	.run = run,
+	.run = links_run,
 };

@@ -41,7 +41,7 @@ static bool add_users(struct proving *p, list_processes *list, nvml_handle devic
 	return true;
 }
 
-static void run(struct proving *p, size_t step)
+static void look_run(struct proving *p, size_t step)
 {
 	struct nvml_library nvml;
 	unsigned int count;
@@ -69,5 +69,5 @@ const struct prover prover_look = {
 	.name = "look",
 	.groups = 1 << PROVE_LOOK,
 	.deadline_ms = PROVE_INIT_MS,
-	.run = run,
+	.run = look_run,
 };

@@ -45,7 +45,7 @@ static struct pair pair_of(const struct proving *p, size_t step)
 	return pair;
 }
 
-static size_t steps(const struct proving *p)
+static size_t peer_steps(const struct proving *p)
 {
 	size_t gpus = p->proof->gpus.count;
 
@@ -291,7 +291,7 @@ static cu_result try_copies(struct proving *p, const struct pair *pair, cu_strea
 	return rc;
 }
 
-static void run(struct proving *p, size_t step)
+static void peer_run(struct proving *p, size_t step)
 {
 	const struct cuda *c = &p->child.cuda;
 	const struct pair pair = pair_of(p, step);
@@ -308,7 +308,7 @@ static void run(struct proving *p, size_t step)
 		c->stream_destroy(stream);
 }
 
-static void fail_step(struct proving *p, size_t step, const char *why)
+static void peer_fail_step(struct proving *p, size_t step, const char *why)
 {
 	const struct pair pair = pair_of(p, step);
 	struct proof_copy *copy = copy_of(p, &pair);
@@ -322,7 +322,7 @@ const struct prover prover_peer = {
 	.name = "peer",
 	.groups = 1 << PROVE_CALLER,
 	.order = 3,
-	.steps = steps,
-	.run = run,
-	.fail_step = fail_step,
+	.steps = peer_steps,
+	.run = peer_run,
+	.fail_step = peer_fail_step,
 };

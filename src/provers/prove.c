@@ -79,7 +79,7 @@ static size_t steps_of(const struct run *run, size_t prover)
 }
 
 /* The first reason is kept. */
-static void stop(struct run *run, const char *why)
+static void prove_stop(struct run *run, const char *why)
 {
 	if (!is_known(run->p->proof->stopped))
 		run->p->proof->stopped = fact_str(run->p->arena, why);
@@ -131,7 +131,7 @@ static _Noreturn void child(struct run *run, size_t prover, size_t step)
 	work_in_window(run);
 	if (p->group == PROVE_JOB) {
 		if (!capabilities_drop()) {
-			stop(run, "this process could not drop its capabilities");
+			prove_stop(run, "this process could not drop its capabilities");
 			_exit(EXIT_FAILURE);
 		}
 		keep_first_gpu();
@@ -247,7 +247,7 @@ static bool lose(struct run *run, const struct place *at, bool ended, int status
 		return true;
 	}
 	if (!ended && clock_us() >= run->end_us) {
-		stop(run, "the time limit of the run was reached");
+		prove_stop(run, "the time limit of the run was reached");
 		return false;
 	}
 	if (!ended)
@@ -258,7 +258,7 @@ static bool lose(struct run *run, const struct place *at, bool ended, int status
 	else
 		snprintf(why, sizeof(why), "the library ended the process");
 	if (prover == PROVERS) {
-		stop(run, arena_printf(run->p->arena, "CUDA could not be started: %s", why));
+		prove_stop(run, arena_printf(run->p->arena, "CUDA could not be started: %s", why));
 		return false;
 	}
 	if (provers[prover]->fail_step)

@@ -227,7 +227,7 @@ static void try_write(struct proving *p, struct proof_try *try, struct link *l,
 		gpu_memory_compare(m, try, how);
 }
 
-static void run(struct proving *p, size_t step)
+static void rdma_write_run(struct proving *p, size_t step)
 {
 	_cleanup_rdma_ struct rdma_handle h = { 0 };
 	_cleanup_gpu_memory_ struct gpu_memory m = { 0 };
@@ -253,7 +253,7 @@ static void run(struct proving *p, size_t step)
 		try_write(p, try, &l, &m);
 }
 
-static void fail_step(struct proving *p, size_t step, const char *why)
+static void rdma_write_fail_step(struct proving *p, size_t step, const char *why)
 {
 	const struct rdma_device *device;
 	size_t gpu;
@@ -270,6 +270,6 @@ const struct prover prover_rdma_write = {
 	.groups = 1 << PROVE_CALLER,
 	.order = 6,
 	.steps = prove_pairs,
-	.run = run,
-	.fail_step = fail_step,
+	.run = rdma_write_run,
+	.fail_step = rdma_write_fail_step,
 };
