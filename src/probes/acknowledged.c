@@ -116,5 +116,5 @@ const struct probe probe_acknowledged = {
 	.phase = 1,
 	PROBE_SECTION(acknowledged),
 	.run = acknowledged_run,
-	.brief = acknowledged_run,
+	.brief = { .run = acknowledged_run },
 };

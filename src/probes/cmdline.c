@@ -199,5 +199,5 @@ const struct probe probe_cmdline = {
 	.mounted_image_order = 3,
 	PROBE_SECTION(cmdline),
 	.run = cmdline_run,
-	.brief = read_running,
+	.brief = { .run = read_running },
 };

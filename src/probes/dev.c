@@ -259,5 +259,5 @@ const struct probe probe_dev = {
 	.is_running = true,
 	PROBE_SECTION(dev),
 	.run = dev_run,
-	.brief = dev_run_brief,
+	.brief = { .run = dev_run_brief },
 };

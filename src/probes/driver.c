@@ -214,5 +214,5 @@ const struct probe probe_driver = {
 	.phase = 2,
 	PROBE_SECTION(driver),
 	.run = driver_run,
-	.brief = driver_run,
+	.brief = { .run = driver_run },
 };

@@ -282,5 +282,5 @@ const struct probe probe_env = {
 	.is_running = true,
 	PROBE_SECTION(env),
 	.run = env_run,
-	.brief = env_run,
+	.brief = { .run = env_run },
 };

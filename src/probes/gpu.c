@@ -225,6 +225,8 @@ const struct probe probe_gpu = {
 	.is_hardware = true,
 	PROBE_SECTION(gpu),
 	.run = gpu_run,
-	.brief = gpu_run_briefly,
-	.brief_ahead = read_ahead,
+	.brief = {
+		.run = gpu_run_briefly,
+		.ahead = read_ahead,
+	},
 };

@@ -158,6 +158,8 @@ const struct probe probe_iommu = {
 	.is_hardware = true,
 	PROBE_SECTION(iommu),
 	.run = iommu_run,
-	.brief = iommu_run_brief,
-	.brief_phase = 3,
+	.brief = {
+		.run = iommu_run_brief,
+		.phase = 3,
+	},
 };

@@ -229,5 +229,5 @@ const struct probe probe_kernel = {
 	.name = "kernel",
 	.phase = 1,
 	.run = kernel_run,
-	.brief = kernel_run_brief,
+	.brief = { .run = kernel_run_brief },
 };

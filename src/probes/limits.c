@@ -381,5 +381,5 @@ const struct probe probe_limits = {
 	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(limits),
 	.run = limits_run,
-	.brief = limits_run_brief,
+	.brief = { .run = limits_run_brief },
 };

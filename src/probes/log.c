@@ -524,7 +524,9 @@ const struct probe probe_log = {
 	.is_running = true,
 	PROBE_SECTION(log),
 	.run = log_run,
-	.brief = log_run_brief,
-	.brief_ahead = read_ring_in_brief,
-	.brief_phase = 5, /* the ring buffer is read meanwhile */
+	.brief = {
+		.run = log_run_brief,
+		.ahead = read_ring_in_brief,
+		.phase = 5, /* the ring buffer is read meanwhile */
+	},
 };

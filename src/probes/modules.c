@@ -278,5 +278,5 @@ const struct probe probe_modules = {
 	.phase = 1,
 	PROBE_SECTION(modules),
 	.run = modules_run,
-	.brief = modules_run_brief,
+	.brief = { .run = modules_run_brief },
 };

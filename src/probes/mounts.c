@@ -161,5 +161,5 @@ const struct probe probe_mounts = {
 	.name = "mounts",
 	.phase = 1,
 	.run = mounts_run,
-	.brief = mounts_run,
+	.brief = { .run = mounts_run },
 };

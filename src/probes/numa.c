@@ -102,5 +102,5 @@ const struct probe probe_numa = {
 	.is_hardware = true,
 	PROBE_SECTION(numa),
 	.run = numa_run,
-	.brief = numa_run_brief,
+	.brief = { .run = numa_run_brief },
 };

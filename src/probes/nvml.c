@@ -215,6 +215,8 @@ const struct probe probe_nvml = {
 	.is_wanted = is_wanted,
 	PROBE_SECTION(nvml),
 	.run = nvml_run,
-	.brief = nvml_run,
-	.brief_deadline_ms = BRIEF_DEADLINE_MS,
+	.brief = {
+		.run = nvml_run,
+		.deadline_ms = BRIEF_DEADLINE_MS,
+	},
 };

@@ -332,5 +332,5 @@ const struct probe probe_os = {
 	.mounted_image_order = 1,
 	PROBE_SECTION(os),
 	.run = os_run,
-	.brief = os_run_brief,
+	.brief = { .run = os_run_brief },
 };

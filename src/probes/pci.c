@@ -439,7 +439,9 @@ const struct probe probe_pci = {
 	.is_hardware = true,
 	PROBE_SECTION(pci),
 	.run = pci_run,
-	.brief = pci_run_brief,
-	.brief_ahead = pci_read_briefly,
-	.brief_phase = 2,
+	.brief = {
+		.run = pci_run_brief,
+		.ahead = pci_read_briefly,
+		.phase = 2,
+	},
 };

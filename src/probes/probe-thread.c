@@ -31,7 +31,7 @@ static void *probe_thread_run(void *user)
 {
 	struct probe_thread *t = user;
 
-	t->probe->brief_ahead(&t->ctx);
+	t->probe->brief.ahead(&t->ctx);
 	return NULL;
 }
 

@@ -580,5 +580,5 @@ const struct probe probe_rdma = {
 	.is_hardware = true,
 	PROBE_SECTION(rdma),
 	.run = rdma_run,
-	.brief = rdma_run_brief,
+	.brief = { .run = rdma_run_brief },
 };

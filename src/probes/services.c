@@ -330,6 +330,8 @@ const struct probe probe_services = {
 	.asks = ASKS_SYSTEMD,
 	PROBE_SECTION(services),
 	.run = services_run,
-	.brief = services_run_brief,
-	.brief_phase = 2,
+	.brief = {
+		.run = services_run_brief,
+		.phase = 2,
+	},
 };

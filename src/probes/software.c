@@ -494,5 +494,5 @@ const struct probe probe_software = {
 	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(software),
 	.run = software_run,
-	.brief = software_run_brief,
+	.brief = { .run = software_run_brief },
 };

@@ -297,5 +297,5 @@ const struct probe probe_virt = {
 	.phase = 0,
 	.mounted_image_order = 2,
 	.run = virt_run,
-	.brief = virt_run,
+	.brief = { .run = virt_run },
 };

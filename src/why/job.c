@@ -153,11 +153,6 @@ static bool is_quoted(struct span line, const char *at)
 	       open[-2] != '=' && memchr(at, '"', (size_t)(line.p + line.n - at));
 }
 
-static const char *begin_of(const struct message_match *match)
-{
-	return match->values[0].p - match->message->parts[0].n;
-}
-
 /* Returns true if one of the next lines says that the program does something else instead. */
 static bool is_overcome(struct span next)
 {
@@ -177,7 +172,9 @@ static bool is_mild(const struct job_reader *r, const struct message_match *matc
 
 	if (match->message->kind > MESSAGE_CONSEQUENCE || (event && !event->is_mild))
 		return false;
-	return error_line_is_calm(line) || is_quoted(line, begin_of(match)) || is_overcome(r->next);
+	return error_line_is_calm(line) ||
+	       is_quoted(line, match->values[0].p - match->message->parts[0].n) ||
+	       is_overcome(r->next);
 }
 
 /* WHOLE is the line with the prefix of its message, which is part of some patterns. No anchor is before ANCHOR. */
