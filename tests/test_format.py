@@ -38,3 +38,13 @@ def test_format():
                              cwd=program.TOP, stderr=subprocess.PIPE)
     wrong = sorted(set(re.findall(r"^(\S+?):\d+:\d+: error", process.stderr.decode(), re.M)))
     assert process.returncode == 0 and not wrong, "make format changes %s" % " ".join(wrong)
+
+
+def test_no_comment_breaks_its_declaration():
+    """clang-format breaks a declaration whose trailing comment is too long: such a comment belongs above it."""
+    broken = re.compile(r"^\t+[a-z][\w *]*\n\t+[\w*\[\], ]+[;,)]+ /\*", re.M)
+    wrong = []
+    for name in sources():
+        with open("%s/%s" % (program.TOP, name), encoding="utf-8", errors="replace") as file:
+            wrong += ["%s: %s" % (name, match[0]) for match in broken.finditer(file.read())]
+    assert not wrong, "\n".join(wrong)

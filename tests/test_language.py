@@ -47,6 +47,21 @@ PHRASES = [
     (r"\bwhat (loads|runs|asks|asked|counts|it is about|is there|there is)\b", "name the subject"),
     (r"\bof (its|their) own kind\b|\bis due\b|\bsees to\b", "plain words"),
 ]
+# Phrases of comments and documents. Comments of NOT_YET_HELD are not held to them.
+PLAIN = [
+    (r"(?<!left )(?<!leaves )(?<!leave )\bbehind\b(?! (the|an) IOMMU| bridge| ConnectX| their BARs| PLX| a switch| each of eight root)", "after / below / following"),
+    (r"(?<!there )\b(is|are) none\b", "is not one / does not exist"),
+    (r"\bwhat (stands|has|comes (of|to))\b|\bas (it|they) stands?\b", "a noun: the text, the present value"),
+    (r"\bwhat is (there|right|left|private|asked|whole)\b|\bwhat was (there|left|asked)\b", "a noun"),
+    (r"\bwho takes\b|\bwho asks\b|^whose\b", "a noun: the caller, the owner, the origin"),
+    (r"\btells? (of|nothing|that|apart)\b|\bsays (it|so) of\b", "reports / shows"),
+    (r"\b(takes?|taken|taking) (it |them |everything )?back\b", "reverts"),
+    (r"\bgoes? on\b|\bgoing on\b", "continues"),
+    (r"\b(takes?|taken|taking) the place of\b", "replaces"),
+]
+# Of comments only: one mood.
+MOOD = [(r"^(Is|Are|Does|Do|Has|Have|Can|May|Was|Were|Did|Would|Should|Could)\b[^.!]*\?", "Returns true if ...")]
+NOT_YET_HELD = ("src/rules/", "src/evaluate/", "src/advice/", "src/query/", "src/probes/")
 WORDS_MAX = 32	# of one sentence
 WORDS_MEAN = 17	# of all sentences of a kind
 WORDS_MEAN_DOCUMENT = 12	# of each document, cells of tables and headings included
@@ -200,9 +215,14 @@ def comments():
 
 # ---- the tests ----
 
+def phrases(kind, where):
+    held = kind in ("comments", "documents") and not where.startswith(NOT_YET_HELD)
+    return PHRASES + held * PLAIN + (held and kind == "comments") * MOOD
+
+
 def wrong_phrases(source):
-    for where, text in source:
-        for pattern, instead in PHRASES:
+    for where, text in source():
+        for pattern, instead in phrases(source.__name__, where):
             for match in re.finditer(pattern, text, re.I):
                 if where == "src/parse/kmsg-own.c" and match.group(0) == "Please":
                     continue	# the driver's text
@@ -225,7 +245,7 @@ def source(request):
 
 
 def test_phrases(source):
-    wrong = list(wrong_phrases(source()))
+    wrong = list(wrong_phrases(source))
     assert not wrong, "%d phrases\n%s" % (len(wrong), "\n".join(wrong[:200]))
 
 

@@ -54,8 +54,8 @@ struct steps {
 	const struct report *report;
 	const struct problems *problems; /* in the order of the steps */
 	const struct plan *plan;	 /* NULL if none could be made */
-	LIST(struct step)
-	items; /* by kind; only STEP_LOOK, STEP_DRAIN, STEP_RESTART and STEP_CHECK can be without problems */
+	/* by kind; only STEP_LOOK, STEP_DRAIN, STEP_RESTART and STEP_CHECK can be without problems */
+	LIST(struct step) items;
 	enum activation restart;  /* RELOAD, REBOOT, POWER_CYCLE, or NONE */
 	const char *fix_command;  /* the shell command that repairs */
 	const char *show_command; /* the same without --apply, which only shows the changes */

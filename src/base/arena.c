@@ -103,7 +103,7 @@ char *arena_strdup(struct arena *arena, const char *s)
 	return arena_strndup(arena, s, strlen(s));
 }
 
-/* Written where it stays: what does not fit ends the process in arena_alloc(). */
+/* Formatted in place. A text that does not fit ends the process in arena_alloc(). */
 char *arena_vprintf(struct arena *arena, const char *format, va_list ap)
 {
 	char *free_part = (char *)arena + arena->used;

@@ -14,11 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS 2000000 /* between looks at a child that is to end */
+#define LOOK_NS 2000000 /* between two checks of a child that is to end */
 #define KILLED_LOOKS 50
 #define ENDING_MS \
-	1000 /* from closing its pipe to its end, which is nothing but for a library
-				 * that closes what is not its own */
+	1000 /* from closing its pipe to its end: zero, unless a library closes a descriptor that it does not own */
 
 int child_fork(struct child *c)
 {
@@ -113,8 +112,7 @@ void child_begin(pid_t parent)
 	leave_inherited();
 }
 
-/* Waits for the end itself, without looking again and again; where the kernel is older than 5.3, by
- * looking. False: it goes on. */
+/* Waits for the end without polling; before Linux 5.3, by polling. False: the child still runs. */
 static bool has_ended(pid_t pid, int *status)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_NS };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* child.h - processes that do what may hang or crash, for a parent that goes on without them. */
+/* child.h - processes for work that may hang or crash. The parent continues without them. */
 #ifndef CHILD_H
 #define CHILD_H
 
@@ -13,8 +13,8 @@ struct child {
 
 /* Makes a child. Returns 0 in both processes, or negative errno. */
 int child_fork(struct child *child);
-/* Notes the descriptors that the caller of the program left open; child_begin() closes them in the child. Call it before
- * anything is opened. */
+/* Records the descriptors that the caller of the program left open; child_begin() closes them in the child. Must be
+ * called before any file is opened. */
 void child_note_inherited(void);
 /* Adds FD to them. It must stay open as long as children are made. */
 void child_note(int fd);
@@ -23,9 +23,9 @@ void child_note(int fd);
  * see it. */
 void child_begin(pid_t parent);
 /* Collects a child that ENDED, or kills and collects it. A child that is stuck in the kernel is not waited for: init
- * collects it. Returns the wait status; 0: there is none. */
+ * collects it. Returns the wait status; 0: no status. */
 int child_end(struct child *child, bool ended);
-/* For a child that has closed its end because its work is done: the parent continues and collects it at the end of
+/* For a child that has finished its work and closed its end. The parent continues, and collects the child at the end of
  * the program, because the init of some containers collects no children. */
 void child_leave(struct child *child);
 void child_collect(void);

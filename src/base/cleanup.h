@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cleanup.h - values that give back what they hold when they go out of scope. */
+/* cleanup.h - variables that free what they hold at the end of their scope. */
 #ifndef CLEANUP_H
 #define CLEANUP_H
 

@@ -21,13 +21,13 @@ static inline uint64_t clock_ms(void)
 	return clock_us() / 1000;
 }
 
-/* Is it END_US? With 0 it never is. */
+/* Returns true if END_US has passed. With 0, never. */
 static inline bool clock_has_passed(uint64_t end_us)
 {
 	return end_us && clock_us() >= end_us;
 }
 
-/* Waits until FD has something to read or has ended. False: the time was END_US first; with 0 it does not wait. */
+/* Waits until FD is readable or closed. False: END_US passed first. With 0 it does not wait. */
 static inline bool clock_wait_readable(int fd, uint64_t end_us)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };

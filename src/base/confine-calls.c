@@ -200,7 +200,7 @@ static void emit_load(struct filter *f, unsigned int argument)
 	     (uint32_t)(offsetof(struct seccomp_data, args) + 8 * argument), 0, 0);
 }
 
-/* What follows is about CALL, and has N instructions. */
+/* The next N instructions are about CALL. */
 static void begin_call(struct filter *f, uint32_t call, size_t n)
 {
 	emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, n);
@@ -329,7 +329,7 @@ static void allow_some(struct filter *f, const struct confine *how)
 	ALLOW_VALUES(f, SYS_tgkill, 0, own);
 }
 
-/* ---- what becomes of a call ---- */
+/* ---- the fate of a call ---- */
 
 /* In the order in which emit_fates() writes them. */
 enum fate { REFUSED, UNKNOWN_CALL, ALLOWED, DEPENDS };
@@ -342,7 +342,7 @@ struct range {
 
 #define HARMLESS (ARRAY_SIZE(harmless))
 #define RANGES_MAX (2 * (HARMLESS + 1 + DEPENDING_MAX) + 2)
-/* More would be too far for a jump from the first of them to what is done with the last. */
+/* With more ranges, the jump from the first one to the fate of the last one would be too long. */
 #define RANGES_FAR (UINT8_MAX + 2 - DEPENDS)
 
 static size_t find_ranges(struct range ranges[RANGES_MAX], const struct filter *depending,
@@ -365,9 +365,9 @@ static size_t find_ranges(struct range ranges[RANGES_MAX], const struct filter *
 	return n;
 }
 
-/* When the filter is installed, the kernel asks it about each call (seccomp_cache_prepare() in kernel/seccomp.c,
- * since 5.11), and translates each instruction. A binary search takes a tenth of the time of a list. Of N ranges, at
- * least two; what is done with a range stands FATES after the start of the filter. */
+/* When the filter is installed, the kernel runs it for each call (seccomp_cache_prepare() in kernel/seccomp.c, since
+ * 5.11), and translates each instruction. A binary search takes a tenth of the time of a list. N is at least two. The
+ * fate of a range is FATES instructions after the start of the filter. */
 static void emit_search(struct filter *f, const struct range *ranges, size_t n, size_t fates)
 {
 	size_t middle = n / 2, at = f->n;
@@ -420,7 +420,7 @@ void confine_calls(const struct confine *how, bool openat2)
 		    &program) == 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
 		return;
-	/* EINVAL and ENOSYS: a kernel without filters. Anything else is no reason to go on without one. */
+	/* EINVAL and ENOSYS: a kernel without filters. After any other error the child must not continue without a filter. */
 	if (errno != EINVAL && errno != ENOSYS)
 		_exit(EXIT_FAILURE);
 }

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * confine.h - drops, for the rest of this process, the rights that reading does not need. Our
- * parsers and libraries read untrusted bytes here, and a bug in one of them must not give away
- * root.
+ * confine.h - drops, for the rest of this process, the rights that reading does not need. Our parsers and libraries
+ * read untrusted bytes here, and a bug in one of them must not give away root.
  *
- * A mechanism that the kernel lacks is skipped. SECURITY.md lists the rights that remain and
- * why.
+ * A mechanism that the kernel lacks is skipped. SECURITY.md lists the rights that remain and why.
  */
 #ifndef CONFINE_H
 #define CONFINE_H
 
 #include <stdbool.h>
 
-/* Private memory of one process that looks: several times what the largest module of a driver unpacks to. */
+/* Limit of private memory of one probing process: several times the unpacked size of the largest module of a driver. */
 #define CONFINE_MEMORY (256u << 20)
 
-/* Whom this process asks, besides the kernel's files. One alone: what a library of one does must not reach the
- * others. */
+/* The service that this process asks, besides the kernel's files. Only one, so that a fault in the library for one does
+ * not reach the others. */
 enum confine_asks {
 	ASKS_NOBODY,
 	ASKS_SYSTEMD, /* over its socket */

@@ -84,8 +84,8 @@ static const char *special(enum sink sink, char c)
 		       : c == '\'' ? "&#39;"
 				   : NULL;
 	case SINK_ROFF:
-		/* A plain "-" would come out as a hyphen, a plain quote as a curly one, and commands are there
-		 * to be copied (groff_man_style(7), portability). */
+		/* groff prints a plain "-" as a hyphen and a plain quote as a curly one, and people copy the commands
+		 * (groff_man_style(7), portability). */
 		return c == '\\'   ? "\\e"
 		       : c == '-'  ? "\\-"
 		       : c == '\'' ? "\\(aq"
@@ -164,7 +164,7 @@ static int columns_of(struct span text)
 	return n;
 }
 
-/* Bytes at the beginning of TEXT that every character of stays as it is. */
+/* The length of the longest start of TEXT whose characters all stay unchanged. */
 static size_t plain_bytes(enum sink sink, struct span text)
 {
 	size_t n = 0;
@@ -241,7 +241,7 @@ static int take_number(const char **format, va_list *ap)
 	return n;
 }
 
-/* *FORMAT stands after the "%". */
+/* *FORMAT points after the "%". */
 static void take_conversion(struct conversion *c, const char **format, va_list *ap)
 {
 	size_t flags = strspn(*format, "-+ #0");
@@ -303,7 +303,7 @@ static int put_number(FILE *out, const struct conversion *c, va_list *ap)
 }
 #pragma GCC diagnostic pop
 
-/* Escaped, before it is known how wide it is. */
+/* Escaped before its width is known. */
 static int put_padded(FILE *out, enum sink sink, const struct conversion *c, struct span text)
 {
 	struct span rest = text;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * escape.h - text from a node, a job or a stranger, on its way out. Every result and every message passes through
- * here, so that no value can do more than be read: it moves no cursor, begins no line, label, element, attribute
- * or request, and shows no other text than it has.
+ * escape.h - output of text from a node, a job or a stranger. Every result and every message is escaped here, so that a
+ * value can only be read: it moves no cursor, and begins no line, label, element, attribute or request.
  *
- * What no sink takes is written visibly: control characters as \n, \t, \x1b, bytes that are not UTF-8 as \xff,
- * characters that are invisible or change the direction of text as \u202e. What a sink gives a meaning is escaped
- * as that sink does it. The result is valid UTF-8 without control characters.
+ * Characters that no sink accepts are written visibly: control characters as \n, \t, \x1b, bytes that are not UTF-8 as
+ * \xff, characters that are invisible or change the direction of text as \u202e. Characters with a meaning in a sink
+ * are escaped in the way of that sink. The result is valid UTF-8 without control characters.
  */
 #ifndef ESCAPE_H
 #define ESCAPE_H
@@ -31,11 +30,11 @@ enum sink {
 /* Bytes that one character of a text can become, with a final NUL. */
 #define ESCAPE_MAX 24
 
-/* Cuts the next character off REST and writes what SINK gets of it, with a final NUL. The bytes, the NUL not
- * counted; 0 at the end. */
+/* Cuts the next character off REST and writes its form for SINK, with a final NUL. Returns the bytes without the NUL; 0
+ * at the end. */
 size_t escape_next(enum sink sink, struct span *rest, char to[ESCAPE_MAX]);
 
-/* Writes all of TEXT. Columns that it takes on a terminal. */
+/* Writes all of TEXT. Returns its columns on a terminal. */
 int escape_span(FILE *out, enum sink sink, struct span text);
 int escape_text(FILE *out, enum sink sink, const char *text);
 /* Returns the escaped TEXT as a string in ARENA. */

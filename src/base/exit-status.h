@@ -7,8 +7,8 @@ enum exit_status {
 	EXIT_WELL = 0,	      /* nothing at or above --fail-on */
 	EXIT_FINDINGS = 1,    /* findings at or above it */
 	EXIT_USAGE = 2,	      /* wrong usage or a wrong configuration file */
-	EXIT_INCOMPLETE = 3,  /* something that a rule at that severity needs is unknown */
-	EXIT_CANNOT = 4,      /* could not do what was asked; nothing changed */
+	EXIT_INCOMPLETE = 3,  /* a value that a rule of that severity needs is unknown */
+	EXIT_CANNOT = 4,      /* could not do it; nothing changed */
 	EXIT_UNCONFIRMED = 5, /* changed, but the check afterwards did not confirm it */
 };
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define KEY_BYTES 128 /* a longer key with escapes is none that is asked for */
+#define KEY_BYTES 128 /* a longer key with escapes is not one of the names */
 
 static size_t find_name(struct json_raw key, const char *const *names, size_t count)
 {

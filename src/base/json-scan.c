@@ -21,7 +21,7 @@ void json_scan_end(struct json_scan *s)
 	free(s->keys);
 }
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 void json_set_error(struct json_error *error, const char *text, const char *at, const char *format,
 		    ...)
@@ -94,7 +94,7 @@ static bool scan_special(struct json_scan *s, struct json_raw *raw)
 	return n || refuse(s, s->at, "a string that is not UTF-8");
 }
 
-/* ASCII that stands for itself in a string. */
+/* ASCII characters that a string contains unescaped. */
 static const bool is_plain[256] = {
 	[' ' ... '!'] = true,
 	['#' ... '['] = true,
@@ -104,8 +104,8 @@ static const bool is_plain[256] = {
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
 /*
- * The first character from AT on that is not plain. Of eight at a time: subtracting takes the highest
- * bit from none that is plain, and what it borrows from is above the first one that is not.
+ * Returns the first character from AT on that is not plain. It checks eight at a time: subtracting clears the highest
+ * bit only in characters that are not plain, and a borrow only reaches the bytes above the first of these.
  */
 static const char *pass_plain(const char *at, const char *end)
 {

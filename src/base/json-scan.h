@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * json-scan.h - one pass through a text that has to be one strict document (RFC 8259). Whatever is read or
- * passed over is found right on the way, or not: then the answer is false and the error says why.
+ * json-scan.h - one pass through a text that must be one strict document (RFC 8259). Every value that is read or
+ * skipped is checked. At the first error the result is false, and the error says why.
  *
- * json-c keeps the last of two equal keys without a word, takes 'key' for "key" and stores a number
- * that does not fit as the nearest one that does; here those are refused.
+ * json-c keeps the last of two equal keys without a message, accepts 'key' for "key" and stores a number that does not
+ * fit as the nearest one that does. These are errors here.
  */
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
@@ -45,13 +45,13 @@ static inline bool json_is_blank(char c)
 }
 
 struct json_scan {
-	const char *at; /* where a value is to be read: its first character */
+	const char *at; /* the first character of the next value */
 	const char *end;
 	const char *text;
 	struct json_error *error;
 	bool wrong;	    /* and ERROR says how */
 	unsigned int depth; /* objects and lists that are open */
-	struct span *keys;  /* what json_scan_once() was given, of all objects that are open */
+	struct span *keys;  /* the arguments of json_scan_once() for all objects that are open */
 	size_t keys_count, keys_room;
 };
 
@@ -87,8 +87,8 @@ static inline bool json_scan_is_first(const struct json_scan *s)
 enum json_type json_scan_type(const struct json_scan *s);
 
 bool json_scan_next_far(struct json_scan *s, char bracket); /* the same, however it is written */
-/* Over the bracket that an object or list begins with. Its members are taken in turn, each from its key or
- * value on: while (json_scan_next(s, '}')). Then the place is behind BRACKET, or the text is wrong. */
+/* Skips the opening bracket of an object or list. Its members are then read in turn, each from its key or value on:
+ * while (json_scan_next(s, '}')). At the end the position is after BRACKET, or the text is wrong. */
 static inline void json_scan_enter(struct json_scan *s)
 {
 	s->at++;
@@ -102,8 +102,8 @@ static inline bool json_scan_next(struct json_scan *s, char bracket)
 	return true;
 }
 
-/* A string as it is written, without its quotes. With ESCAPES json_decode() writes what it means, which
- * is never longer; a NUL or half a surrogate pair becomes U+FFFD. */
+/* A string as it is written, without its quotes. With ESCAPES json_decode() writes its value, which is never longer. A
+ * NUL or half a surrogate pair becomes U+FFFD. */
 struct json_raw {
 	struct span text;
 	bool escapes;
@@ -123,7 +123,7 @@ static inline bool json_scan_same(const char *a, const char *b, size_t n)
 	return memcmp(a + n - 4, b + n - 4, 4) == 0;
 }
 
-/* Takes NAME if it is the key that is here, quotes included. */
+/* Skips NAME, with its quotes, if it is the next key. */
 static inline bool json_scan_is_key(struct json_scan *s, const char *name, size_t n)
 {
 	if ((size_t)(s->end - s->at) < n + 2 || s->at[n + 1] != '"' || *s->at != '"' ||
@@ -156,7 +156,7 @@ struct json_digits {
 
 bool json_scan_number(struct json_scan *s, struct json_digits *number);
 
-/* Over a value of any kind. */
+/* Skips a value of any type. */
 bool json_scan_value(struct json_scan *s);
 
 #endif

@@ -76,8 +76,8 @@ void json_put_number(struct json_object *object, const char *key, uint64_t value
 	json_put(object, key, json_u64(value));
 }
 
-/* json-c passes over what it has no room to append (printbuf_memappend(), 0.13 to 0.18): a text that lacks a
- * piece, perhaps in the middle of a name. realloc() leaves word of it. */
+/* json-c drops text for which it has no memory (printbuf_memappend(), 0.13 to 0.18): the result then lacks a piece,
+ * perhaps in the middle of a name. realloc() records that. */
 const char *json_written(struct json_object *json, int flags)
 {
 	const char *text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * json.h - the one place that knows json-c's traps: lax parsing by default, duplicate keys kept
- * silently, getters that answer 0 for the wrong type, out-of-range numbers clamped.
+ * json.h - the only file that deals with the traps of json-c: lax parsing by default, duplicate keys kept silently,
+ * getters that return 0 for the wrong type, out-of-range numbers clamped.
  */
 #ifndef JSON_H
 #define JSON_H
@@ -34,8 +34,8 @@ void json_put_string(struct json_object *object, const char *key, const char *va
 void json_put_number(struct json_object *object, const char *key, uint64_t value);
 /* The three keys that every document starts with. */
 struct json_object *json_document(const char *format);
-/* Returns an object with format and format_version, as far as TEXT has them. TEXT is read up to there only. The caller
- * owns the object. */
+/* Returns an object with format and format_version, if TEXT has them. The rest of TEXT is not read. The caller owns the
+ * object. */
 struct json_object *json_head(const char *text, size_t n);
 /* Returns 0 if JSON is a document of FORMAT that this program reads; else -EINVAL and why. LATER is set for a later
  * minor version: keys that this program does not know are then ignored. */
@@ -43,8 +43,8 @@ int json_check_document(struct json_object *json, const char *format, bool *late
 			struct json_error *error);
 
 /*
- * json-c answers NULL when memory runs out, and a document that lacks a member without a word would be
- * worse than none: see memory_need().
+ * json-c returns NULL when memory runs out, and a document that silently lacks a member would be worse than none: see
+ * memory_need().
  */
 #define json_object_new_object() ((struct json_object *)memory_need(json_object_new_object()))
 #define json_object_new_array() ((struct json_object *)memory_need(json_object_new_array()))
@@ -59,16 +59,16 @@ int json_check_document(struct json_object *json, const char *format, bool *late
 #define json_object_to_json_string_ext(json, flags) \
 	((const char *)memory_need((void *)json_written(json, flags)))
 
-/* JSON as a text, which belongs to it; NULL where memory ran out. */
+/* JSON as a text that JSON owns; NULL: memory ran out. */
 const char *json_written(struct json_object *json, int flags);
 
-/* Writes JSON and a newline: every document that a person may have on a terminal. What is invisible there stands
- * escaped in it, as JSON has it. */
+/* Writes JSON and a newline, for every document that a terminal can show. Invisible characters are escaped, as JSON
+ * does it. */
 void json_print(FILE *out, struct json_object *json, int flags);
 
-/* A JSON string of any bytes; what is not UTF-8 becomes U+FFFD. */
+/* A JSON string of any bytes. Bytes that are not UTF-8 become U+FFFD. */
 struct json_object *json_text(const char *s, size_t n);
-/* A number, or beyond JSON_EXACT_MAX the same as a string. */
+/* A number; beyond JSON_EXACT_MAX, a string with the number. */
 struct json_object *json_u64(uint64_t value);
 
 static inline void json_unref(struct json_object **object)

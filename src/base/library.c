@@ -27,7 +27,7 @@ LIBRARIES_OPENED(NOTE)
 LIBRARIES_OR_PARTS(NOTE)
 #endif
 
-/* NULL: the program itself, which is what dlopen() opens then. */
+/* NULL: the program itself, which dlopen() then opens. */
 static const char *soname_of(enum library library)
 {
 #define SONAME(id, soname, priority, feature, description) [id] = soname,

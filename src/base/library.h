@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* library.h - libraries that are opened only when they are needed. A run that does not need one does
- * not pay for it, and a node without it still gets its other answers. */
+/* library.h - libraries that are opened only when they are needed. A run that needs none costs nothing, and on a node
+ * without one only its facts are unknown. */
 #ifndef LIBRARY_H
 #define LIBRARY_H
 
@@ -9,14 +9,14 @@
 #include "base/array.h"
 
 /*
- * Every library that is opened: which, how much it is needed, what for. Each row becomes a note in the program
+ * Every library that is opened, its importance and its purpose. Each row becomes a note in the program
  * (https://systemd.io/ELF_DLOPEN_METADATA), of which the Debian package makes what it depends on:
  *   required     without it most answers are unknown
  *   recommended  some are unknown, or no repair is applied
  *   suggested    it comes with hardware, and "prove" asks it
  */
 #define LIBRARIES(L) LIBRARIES_OR_PARTS(L) LIBRARIES_OPENED(L)
-/* make portable has these as parts of the program. */
+/* make portable links these into the program. */
 #define LIBRARIES_OR_PARTS(L)                                                             \
 	L(LIBPCI, "libpci.so.3", "required", "pci", "Configuration space of PCI devices") \
 	L(LIBKMOD, "libkmod.so.2", "required", "modules",                                 \
@@ -42,10 +42,10 @@ enum library {
 };
 
 struct library_symbol {
-	void *slot; /* the function pointer that is to be set */
+	void *slot; /* the function pointer to set */
 	const char *name;
 	const char *version; /* of the symbol; NULL: the default one */
-	int optional;	     /* its pointer is NULL where the library is too old for it */
+	int optional;	     /* its pointer is NULL if the library is too old to have it */
 };
 
 /*
@@ -59,8 +59,8 @@ struct library_symbol {
 #define LIBRARY_SYMBOL(name) { &lib.name, #name, NULL, 0 },
 #define LIBRARY_COUNT(symbols) ARRAY_SIZE(symbols)
 
-/* Opens LIBRARY, which then stays until the process ends, and sets the slots. 0, or -ELIBACC when the
- * library or a symbol that is not optional is missing. */
+/* Opens LIBRARY until the process ends, and sets the slots. Returns 0, or -ELIBACC if the library or a required symbol
+ * is missing. */
 int library_load(enum library library, const struct library_symbol *symbols, size_t count);
 /* Like library_load(), with the library at an absolute PATH; the environment's search paths are not used. */
 int library_load_at(const char *path, const struct library_symbol *symbols, size_t count);

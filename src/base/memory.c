@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define PAGE_BYTES 4096 /* of larger pages the kernel refuses an address within one */
+#define PAGE_BYTES 4096 /* of larger pages the kernel refuses an address inside one */
 
 /* Since Linux 5.14 (include/uapi/asm-generic/mman-common.h); an older kernel refuses it, and faults come one by one. */
 #ifndef MADV_POPULATE_WRITE

@@ -7,12 +7,12 @@
 
 #include "base/exit-status.h"
 
-/* MEMORY, unless it is NULL: then the process ends with EXIT_CANNOT after saying so, as it does
- * over a full arena. In a probing child that fails one section. */
+/* Returns MEMORY. If it is NULL, ends the process with EXIT_CANNOT after a message, as a full arena does. In a probing
+ * child only that section fails. */
 void *memory_need(void *memory);
 
-/* Takes the page faults of BYTES at once, which would come one by one when they are written; for when there is time
- * to spare, or when they will all be written. MEMORY is mapped for writing. */
+/* Causes the page faults of BYTES at once, instead of one by one at the first write. For time that would be spent
+ * waiting, or if all of BYTES will be written. MEMORY is mapped for writing. */
 void memory_make_ready(void *memory, size_t bytes);
 
 /* Ends the process because memory has run out; WHAT is one line. */

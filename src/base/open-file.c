@@ -23,7 +23,7 @@ bool open_is_made_up(int fd)
 	};
 	struct statfs fs;
 
-	/* fstatfs() fails on no kind of file system in this list, so a file that it fails on is not one of them. */
+	/* fstatfs() succeeds on every kind of file system in this list. A file that it fails on is on none of them. */
 	if (fstatfs(fd, &fs) < 0)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)

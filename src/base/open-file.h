@@ -11,18 +11,18 @@
  * /proc/kmsg returns each line once. */
 bool open_is_made_up(int fd);
 
-/* 0, or the negative errno that says why such a file is not opened. */
+/* Returns 0, or the negative errno for which such a file is not opened. */
 typedef int open_check(int fd, const struct stat *st);
 
-/* Opens FILE for FLAGS, O_CLOEXEC and O_NOCTTY added, after CHECK has agreed to that very file; a link is followed
- * unless NOFOLLOW. A descriptor or negative errno. */
+/* Opens FILE with FLAGS, O_CLOEXEC and O_NOCTTY after CHECK has accepted this same file. A link is followed unless
+ * NOFOLLOW. Returns a descriptor or a negative errno. */
 int open_checked(const char *file, int flags, bool nofollow, open_check *check);
 
 /* Returns true if another file is mounted onto NAME in FOLDER, or onto FOLDER if NAME is "". Known since Linux 5.8. */
 bool open_is_mounted(int folder, const char *name);
 
-/* NAME in FOLDER, if it is a regular file with that name alone (-EBADF: it is not, -ENOENT). The owner of the folder
- * may have put a device there, a FIFO, a link, a mount, or a second name of a file elsewhere: none is opened. */
+/* Opens NAME in FOLDER if it is a regular file with only that name (-EBADF: it is not, -ENOENT). The owner of the
+ * folder may have put a device there, a FIFO, a link, a mount, or a second name of a file elsewhere: none is opened. */
 int open_own_file(int folder, const char *name, int flags);
 
 /* Opens FILE for reading. Only a regular file with storage is accepted, or a pipe of the caller or root; anything

@@ -13,7 +13,7 @@
 #include "base/message.h"
 #include "base/open-file.h"
 
-#define FOREIGN_PIPE EIDRM /* no file operation fails with it */
+#define FOREIGN_PIPE EIDRM /* no file operation returns it */
 
 const char *output_why(int error)
 {
@@ -34,7 +34,7 @@ static int failed(struct output *output, int error)
 	return -error;
 }
 
-/* node exporter reads *.prom and nothing else of its folder: ".NAME.XXXXXX" is none. */
+/* node exporter reads only *.prom of its folder, so not ".NAME.XXXXXX". */
 static int make_temporary(struct output *output, mode_t mode)
 {
 	const char *slash = strrchr(output->file, '/');
@@ -56,9 +56,8 @@ static int make_temporary(struct output *output, mode_t mode)
 	return fchmod(output->fd, mode & ~mask) < 0 ? -errno : 0;
 }
 
-/* A device stays what it is: only root can make one. A pipe of another user, in /tmp for example,
- * could make this process wait for him or give him a file that only its owner can read. A link may
- * lead to either. */
+/* A device stays a device: only root can make one. A pipe of another user, in /tmp for example, could make this process
+ * wait for that user, or give that user a file that only its owner may read. A link may lead to either. */
 static int check_special(int fd, const struct stat *st)
 {
 	(void)fd;

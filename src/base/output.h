@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* output.h - standard output: all of it written, or said why not. A file is written whole under another name and
- * then renamed: its readers see the old or the new one, never a part. A device that has that name is written to,
- * and a pipe that is the caller's own; a link and a pipe of another user are refused. */
+/* output.h - standard output, written completely or with a message why not. A file is written under another name and
+ * then renamed: its readers see the old or the new file, never a part. A device is written to, and so is a pipe of the
+ * caller. A link and a pipe of another user are refused. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
@@ -19,15 +19,15 @@ struct output {
 	int fd;
 };
 
-#define OUTPUT_MODE 0666 /* what others may read, as far as the caller's mask lets them */
+#define OUTPUT_MODE 0666 /* permissions for others, within the caller's umask */
 #define OUTPUT_OWN_MODE 0600
 
-/* FILE NULL or "-": standard output stays what it is. 0, or negative errno after saying why. */
+/* With FILE NULL or "-", standard output is unchanged. Returns 0, or a negative errno after a message. */
 int output_begin(struct output *output, const char *file, mode_t mode);
-/* Renames it, or (when GOOD is false) takes it away. */
+/* Renames the file, or removes it if GOOD is false. */
 int output_end(struct output *output, int good);
 
-/* Flushes standard output: EXIT_CANNOT when it could not all be written, else STATUS. */
+/* Flushes standard output. Returns EXIT_CANNOT if not all could be written, else STATUS. */
 enum exit_status finish_output(enum exit_status status);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* packed.h - takes texts out of an array that has one after the other, each with its NUL (data/texts.awk). */
+/* packed.h - reads texts out of an array of texts, each with its NUL (data/texts.awk). */
 #ifndef PACKED_H
 #define PACKED_H
 
 #include <string.h>
 
-/* Returns the text at *AT, and moves *AT behind it. */
+/* Returns the text at *AT, and moves *AT to the next one. */
 static inline const char *packed_text(const char **at)
 {
 	const char *text = *at;

@@ -10,7 +10,7 @@
 #include "base/escape.h"
 #include "base/exit-status.h"
 
-/* Made before: the handler may call next to nothing. */
+/* Prepared here: the signal handler may call almost no function. */
 static char *text;
 static size_t text_bytes;
 

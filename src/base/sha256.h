@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sha256.h - SHA-256, which identifies a plan and the files of a transaction. libgcrypt computes it, which
- * libsystemd is linked with (Debian 12, Ubuntu 22.04, RHEL 9), and which is opened in a tenth of the time that
- * libcrypto takes.
+ * sha256.h - SHA-256, which identifies a plan and the files of a transaction. It uses libgcrypt, because libsystemd is
+ * linked with it (Debian 12, Ubuntu 22.04, RHEL 9). It opens in a tenth of the time of libcrypto.
  */
 #ifndef SHA256_H
 #define SHA256_H

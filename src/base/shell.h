@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shell.h - commands that people paste into a root shell. A word of a node, a file or a caller may
- * hold anything: it becomes part of a command here, and nowhere else.
+ * shell.h - commands that people paste into a root shell. A word from a node, a file or a caller may contain anything.
+ * It becomes part of a command only here.
  */
 #ifndef BASE_SHELL_H
 #define BASE_SHELL_H
@@ -10,12 +10,12 @@
 
 #include "base/arena.h"
 
-/* Returns true if every shell, GRUB, modprobe.d and printf(1) take TEXT as it is, in any place. Letters, digits and
- * _+=:,./@- only, no dash in front, which would make it an option, and no "..", which leads to another file. */
+/* Returns true if every shell, GRUB, modprobe.d and printf(1) read TEXT unchanged at any place. It has only letters,
+ * digits and _+=:,./@-, no leading dash, which would make it an option, and no "..", which leads to another file. */
 bool shell_is_plain(const char *text);
 
-/* A command of which FORMAT is ours and each %s, the only conversion, is a word from outside. NULL where one of them
- * is NULL or not plain: no command is better than a wrong one. */
+/* Returns a command. FORMAT is ours, and each %s, the only conversion, is a word from outside. NULL if a word is NULL
+ * or not plain: no command is better than a wrong one. */
 const char *shell_printf(struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -34,7 +34,7 @@ static inline bool span_starts(struct span s, const char *prefix)
 }
 
 bool span_ends(struct span s, const char *suffix);
-/* Without blanks, tabs, CR and LF at both ends. */
+/* S without blanks, tabs, CR and LF at both ends. */
 struct span span_trim(struct span s);
 /* The offset of C in S, or S.n. */
 size_t span_find(struct span s, char c);

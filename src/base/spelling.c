@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define WORD_MAX 64 /* bytes of a word that is compared */
+#define WORD_MAX 64 /* bytes of a word that are compared */
 #define NEAR 3	    /* letters that a misspelt word may differ in */
 
 /* Returns the number of letters to insert, delete or replace (Levenshtein distance). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* spelling.h - the known word that a misspelt one is nearest to. */
+/* spelling.h - the known word that is nearest to a misspelt one. */
 #ifndef SPELLING_H
 #define SPELLING_H
 
@@ -13,7 +13,7 @@ struct spelling {
 };
 
 void spelling_begin(struct spelling *spelling, const char *word);
-/* True where CANDIDATE is nearer than all before. */
+/* Returns true if CANDIDATE is nearer than all before. */
 bool spelling_offer(struct spelling *spelling, const char *candidate);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/siphash.h"
 
 struct entry {
-	struct span key; /* p is NULL: free */
+	struct span key; /* p is NULL: an empty slot */
 	void *value;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text-map.h - values by texts, for what would otherwise compare each item of a list with each: a stranger's list can
- * have thousands. */
+/* text-map.h - values by texts, so that two long lists are not compared item by item. The list of a stranger can have
+ * thousands of items. */
 #ifndef TEXT_MAP_H
 #define TEXT_MAP_H
 
@@ -9,7 +9,7 @@
 
 struct text_map;
 
-/* For at most MOST texts. It lies in ARENA. */
+/* For at most MOST texts, in ARENA. */
 struct text_map *text_map_new(struct arena *arena, size_t most);
 /* The place of KEY's value, NULL until it is set. KEY is not copied. */
 void **text_map_at(struct text_map *map, struct span key);

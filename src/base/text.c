@@ -27,7 +27,7 @@ static size_t blanks(struct span s, bool are)
 	return n;
 }
 
-/* Blanks and tabs divide words: what else is white space in a value is shown. */
+/* Blanks and tabs separate words. Other white space in a value is shown. */
 static bool cut_word(struct span *rest, struct span *word)
 {
 	size_t n = blanks(*rest, true);
@@ -210,7 +210,8 @@ static bool run_pager(const struct page *page)
 	pid = fork();
 	if (pid == 0)
 		be_pager(fds);
-	/* Ctrl-C is for the pager, which would be left alone with the terminal: as system(3). */
+	/* Ctrl-C is for the pager, as in system(3). Otherwise the pager would keep the terminal without this
+	 * process. */
 	interrupt = signal(SIGINT, SIG_IGN);
 	quit = signal(SIGQUIT, SIG_IGN);
 	close(fds[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text.h - plain text for people: wrapping, and what a terminal can show. */
+/* text.h - plain text for people: wrapped, in the characters that a terminal can show. */
 #ifndef TEXT_H
 #define TEXT_H
 
@@ -10,9 +10,9 @@
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Writes TEXT, escaped for a terminal, and a newline, broken at blanks so that lines end before WIDTH; every
- * line is indented to INDENT, the first from column AT on, where the caller already stands. A word longer than
- * the line stands alone on one. */
+/* Writes TEXT, escaped for a terminal, and a newline. Lines are broken at blanks to end before WIDTH, and indented to
+ * INDENT. The first line starts at column AT, the current column of the caller. A word longer than a line has a line of
+ * its own. */
 void text_wrap(FILE *out, const char *text, int indent, int at, int width);
 /* Like text_wrap(), for a text of several lines. */
 void text_wrap_lines(FILE *out, const char *text, int indent, int at, int width);
@@ -36,7 +36,7 @@ struct page {
 	bool pager;
 };
 
-/* PAGER: long text may go through a pager where standard output is a terminal. */
+/* PAGER: long text may go through a pager if standard output is a terminal. */
 void page_begin(struct page *page, enum color color, bool pager);
 /* Escape sequences, or "" without colour. */
 const char *page_style(const struct page *page, enum style style);
@@ -44,9 +44,9 @@ const char *page_style(const struct page *page, enum style style);
  * terminal (escape.h). Returns the number of columns written. */
 int page_printf(const struct page *page, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* NAME, dimmed, in a column of WIDTH after INDENT, with TEXT wrapped beside it; nothing without TEXT. */
+/* Prints NAME, dimmed, in a column of WIDTH after INDENT, with TEXT wrapped beside it. Without TEXT, prints nothing. */
 void page_label(const struct page *page, int indent, int width, const char *name, const char *text);
-/* EXIT_CANNOT when it could not be written. */
+/* Returns EXIT_CANNOT if not all could be written. */
 enum exit_status page_end(struct page *page, enum exit_status status);
 
 #endif

@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of the valid character that S, of N bytes, begins with; 0: none, or NUL. */
+/* Returns the bytes of the valid character at the start of S, which has N bytes. 0: no valid character, or NUL. */
 size_t utf8_length(const char *s, size_t n);
 
-/* N, or less where the first N bytes of S end within a character: without its beginning. */
+/* Returns N, or less if the first N bytes of S end within a character: then without the beginning of that character. */
 size_t utf8_cut(const char *s, size_t n);
 
-/* Takes out of S what is no whole character: of text that was right before printf() cut words of it. */
+/* Removes incomplete characters from S, a text that was valid before printf() cut it. */
 void utf8_drop_cut(char *s);
 
 /* Returns true if S is only ASCII without NUL, as nearly all input is. */

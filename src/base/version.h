@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* version.h - the program's version, and that of the documents it writes. */
+/* version.h - the version of the program, and of its documents. */
 #ifndef VERSION_H
 #define VERSION_H
 

@@ -19,7 +19,7 @@ void window_make_ready(const struct window *window, size_t bytes)
 	memory_make_ready(window->arena, bytes < window->bytes ? bytes : window->bytes);
 }
 
-/* The arena lies in the window, so its size is not trusted: the child may have changed it. */
+/* The arena is in the window, so its size is not trusted: the child may have changed it. */
 void window_close(struct window *window)
 {
 	if (window->arena)

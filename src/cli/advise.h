@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* advise.h - from a report to the steps: the plan that fix would make, then who does what in which order. */
+/* advise.h - from a report to its steps. Doctor's steps name the repairs that fix would make. So for problems that fix
+ * may repair, advise() evaluates all rules again and makes the plan, with drafts of the files. */
 #ifndef ADVISE_H
 #define ADVISE_H
 

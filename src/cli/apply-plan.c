@@ -11,7 +11,7 @@
 #include "txn/repair-outcome.h"
 
 struct checking {
-	const struct source *source; /* that was looked at before */
+	const struct source *source; /* that was evaluated before */
 	const struct options *options;
 	const struct settings *settings;
 	const struct plan *plan;
@@ -19,7 +19,7 @@ struct checking {
 	enum repair_result *results;
 };
 
-/* A rule that is named is asked in whatever profile it is. */
+/* A rule that is named is evaluated in every profile. */
 static const char **named_rules(const struct source *source, const struct options *options)
 {
 	const char **list;
@@ -248,7 +248,7 @@ enum exit_status apply_status(enum exit_status status, const struct txn_outcome 
 
 	if (status != EXIT_CANNOT || (!done && !outcome->recovered.count))
 		return status;
-	/* The outcome itself may be what could not be written. */
+	/* It may be the outcome itself that could not be written. */
 	if (outcome->result != TXN_REFUSED)
 		for_each(text, &outcome->recovered)
 			complain("%s", *text);

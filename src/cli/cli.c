@@ -399,9 +399,8 @@ static const struct command *find_verb(const char *word)
 	return NULL;
 }
 
-/* The command is the first word that is not an option; without one it is doctor.
-	"help COMMAND" is "COMMAND --help".
- * NULL: it is none that there is. */
+/* The command is the first word that is not an option; without one it is doctor. "help COMMAND" is "COMMAND --help".
+ * NULL: unknown command. */
 static const struct command *take_command(struct options *o, char **words, size_t count)
 {
 	if (count && strcmp(words[0], "help") == 0) {
@@ -428,7 +427,7 @@ static int refuse_verb(const char *word)
 	return usage_error(NULL, "unknown command '%s'", word);
 }
 
-/* TYPED is the whole word, such as "--prfile=deepep"; of a letter or a known name getopt tells that. */
+/* TYPED is the whole word, such as "--prfile=deepep". For a letter, or a known name, getopt has the name. */
 static int refuse_option(const struct command *command, const char *typed)
 {
 	char name[NAME_BYTES];

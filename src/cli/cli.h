@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cli.h - the command line as two tables: commands and options. Parsing, --help, completions and the
- * option lists of the manual are all made from them.
+ * cli.h - the command line as two tables: commands and options. Parsing, --help, completions and the option lists of
+ * the manual are all made from them.
  */
 #ifndef CLI_H
 #define CLI_H
@@ -43,7 +43,7 @@ struct options {
 	bool help;
 	bool version;
 
-	/* ---- which node is read, and how ---- */
+	/* ---- the node to read ---- */
 	const char *root;
 	const char *from;
 	const char *hardware;
@@ -54,7 +54,7 @@ struct options {
 	unsigned int timeout_ms; /* 0: not given */
 	const char *with;	 /* of doctor: the results of prove */
 
-	/* ---- which rules are evaluated ---- */
+	/* ---- the rules to evaluate ---- */
 	const char *config;
 	unsigned int profiles;
 	const char *only[LIST_OPTION_MAX + 1];
@@ -62,7 +62,7 @@ struct options {
 	int fail_on; /* from SEVERITY_WARN, in the order of the words of --fail-on; -1: not given */
 	bool strict;
 
-	/* ---- how the result is shown ---- */
+	/* ---- the output ---- */
 	int format; /* enum format */
 	const char *output;
 	int color; /* enum color */
@@ -106,9 +106,9 @@ struct options {
 struct command {
 	const char *name;
 	unsigned int bit;
-	const char *args; /* how they are called in the usage line; "" for none */
+	const char *args; /* their names in the usage line; "" for none */
 	size_t args_max;
-	const char *formats; /* that it can write, as in option_rows[]; NULL: no --format */
+	const char *formats; /* formats that it can write, as in option_rows[]; NULL: no --format */
 	const char *summary;
 	enum exit_status (*run)(const struct options *options);
 };
@@ -122,7 +122,7 @@ enum option_kind {
 	OPTION_LIST,	 /* const char *[LIST_OPTION_MAX + 1] */
 	OPTION_PID,	 /* pid_t */
 	OPTION_SECONDS,	 /* unsigned int, in milliseconds */
-	OPTION_NVML,	 /* enum probe_nvml, as int; its value may be left out */
+	OPTION_NVML,	 /* enum probe_nvml, as int; its value is optional */
 };
 
 struct option_row {
@@ -130,8 +130,8 @@ struct option_row {
 	char letter; /* 0: none */
 	enum option_kind kind;
 	size_t offset;	       /* in struct options */
-	const char *value;     /* how it is called; NULL: takes none */
-	const char *words;     /* "text, json": the values there are; NULL: free */
+	const char *value;     /* name of its value; NULL: it has none */
+	const char *words;     /* "text, json": the possible values; NULL: any */
 	unsigned int commands; /* enum command_bit */
 	const char *help;
 };
@@ -139,11 +139,11 @@ struct option_row {
 extern const struct command commands[];	      /* ends with a NULL name */
 extern const struct option_row option_rows[]; /* ends with a NULL name */
 
-/* 0, or -EINVAL after one line and "Try ..." on standard error. Strings stay those of ARGV, the
- * values of --only and --skip are cut apart in place. */
+/* Returns 0, or -EINVAL after one line and "Try ..." on standard error. Strings point into ARGV; the values of --only
+ * and --skip are split in place. */
 int cli_parse(int argc, char **argv, struct options *options);
 void cli_help(const struct command *command);
-/* The words that COMMAND (NULL: any) takes for an option, or NULL: not every format is every command's. */
+/* Returns the values that COMMAND (NULL: any) accepts for an option, or NULL: not every command has every format. */
 const char *cli_words(const struct option_row *row, const struct command *command);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-ack.c - an administrator has seen a finding: preflight and the exit status pass over it. */
+/* cmd-ack.c - ack: an administrator has seen a finding, and preflight and the exit status ignore it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,10 +21,10 @@ struct meant {
 
 struct giving {
 	struct meant meant;
-	struct acknowledgement form; /* what all have in common */
+	struct acknowledgement form; /* the same for all */
 	const struct report *report;
 	struct arena *arena;
-	struct acknowledged_facts list; /* what the file will have */
+	struct acknowledged_facts list; /* the new content of the file */
 };
 
 static struct meant read_meant(struct arena *arena, const char *word)

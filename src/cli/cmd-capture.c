@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-capture.c - writes down what was read of a node, with what is private left out. */
+/* cmd-capture.c - capture: writes all data that was read of a node to a file, without private data. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-expect.c - an [expect] section from what a node has, or from what most of many nodes have. */
+/* cmd-expect.c - expect: an [expect] section from the values of a node, or of most of many nodes. */
 #include <stdio.h>
 
 #include "base/output.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-explain.c - one rule, with its reasons and sources. */
+/* cmd-explain.c - explain: one rule, with its reasons and sources. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@
 #include "evaluate/rule.h"
 #include "render/render.h"
 
-/* The rule whose id shares the most with what was typed; without an area any area's: "bar1-to-small" finds
+/* The rule whose id is nearest to the typed word; without an area, in any area: "bar1-to-small" finds
  * pci/bar1-too-small. */
 static const struct rule *nearest(const char *word)
 {
@@ -41,8 +41,8 @@ enum exit_status refuse_rule(const char *id)
 	return EXIT_USAGE;
 }
 
-static enum exit_status print(const struct rule *const *list, size_t count,
-			      const struct options *options)
+static enum exit_status explain_print(const struct rule *const *list, size_t count,
+				      const struct options *options)
 {
 	if (options->format == FORMAT_JSON)
 		return render_rules_json(list, count);
@@ -64,6 +64,6 @@ enum exit_status cmd_explain(const struct options *options)
 		return refuse_rule(options->args[0]);
 	if (output_begin(&output, options->output, OUTPUT_MODE))
 		return EXIT_CANNOT;
-	status = print(list, count, options);
+	status = explain_print(list, count, options);
 	return output_end(&output, !status) ? EXIT_CANNOT : status;
 }

@@ -38,7 +38,7 @@ static enum exit_status print_one(struct source *source, const char *path)
 	return render_json(value, EXIT_WELL);
 }
 
-static enum exit_status print(struct source *source, const struct options *options)
+static enum exit_status facts_print(struct source *source, const struct options *options)
 {
 	return options->args_count ? print_one(source, options->args[0]) : print_all(source->node);
 }
@@ -55,6 +55,6 @@ enum exit_status cmd_facts(const struct options *options)
 		status = EXIT_CANNOT;
 	if (status)
 		return status;
-	status = print(&source, options);
+	status = facts_print(&source, options);
 	return output_end(&output, !status) ? EXIT_CANNOT : status;
 }

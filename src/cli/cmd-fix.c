@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-fix.c - plans the repairs and shows them; --apply hands the plan to a transaction. */
+/* cmd-fix.c - fix: plans the repairs and shows them; --apply carries the plan out as a transaction. */
 #include <fnmatch.h>
 
 #include "advice/steps.h"

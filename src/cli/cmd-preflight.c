@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-preflight.c - the gate for job prologs: what stops a job, from what is quickly read. */
+/* cmd-preflight.c - preflight: the gate for job prologs. It reads only facts that are read quickly, and reports
+ * problems that stop jobs. */
 #include <string.h>
 
 #include "cli/cmd.h"
@@ -18,7 +19,7 @@ static void forget_rest(struct node *node)
 	const struct probe *const *probes = probe_table(&count);
 
 	for (size_t i = 0; i < count; i++)
-		if (!probes[i]->brief)
+		if (!probes[i]->brief.run)
 			memset((char *)node + probes[i]->section, 0, probes[i]->section_size);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-prove.c - tries the configuration on the hardware. */
+/* cmd-prove.c - prove: tries the configuration on the hardware. */
 #include <errno.h>
 #include <string.h>
 

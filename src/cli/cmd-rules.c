@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-rules.c - the list of all rules. */
+/* cmd-rules.c - rules: the list of all rules. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -10,8 +10,8 @@
 #include "evaluate/rule.h"
 #include "render/render.h"
 
-static enum exit_status print(const struct rule *const *list, size_t count,
-			      const struct options *options)
+static enum exit_status rules_print(const struct rule *const *list, size_t count,
+				    const struct options *options)
 {
 	switch (options->format) {
 	case FORMAT_JSON:
@@ -44,6 +44,6 @@ enum exit_status cmd_rules(const struct options *options)
 	}
 	if (output_begin(&output, options->output, OUTPUT_MODE))
 		return EXIT_CANNOT;
-	status = print(list, chosen, options);
+	status = rules_print(list, chosen, options);
 	return output_end(&output, !status) ? EXIT_CANNOT : status;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-topo.c - the node as a drawing. */
+/* cmd-topo.c - topo: the node as a drawing. */
 #include "base/output.h"
 #include "cli/cmd.h"
 #include "cli/source.h"
 #include "render/topo.h"
 
-static enum exit_status print(const struct topo *topo, const struct options *options)
+static enum exit_status topo_print(const struct topo *topo, const struct options *options)
 {
 	switch (options->format) {
 	case FORMAT_JSON:
@@ -35,6 +35,6 @@ enum exit_status cmd_topo(const struct options *options)
 	topo_make(&topo, source.node, source.arena);
 	if (output_begin(&output, options->output, OUTPUT_MODE))
 		return EXIT_CANNOT;
-	status = print(&topo, options);
+	status = topo_print(&topo, options);
 	return output_end(&output, !status) ? EXIT_CANNOT : status;
 }

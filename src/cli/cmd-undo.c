@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd-undo.c - takes back what fix --apply did, or lists it. */
+/* cmd-undo.c - undo: reverts the changes of fix --apply, or lists them. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "render/render.h"
 #include "txn/repair-outcome.h"
 
-static enum exit_status list(const struct options *options, const struct root *root,
-			     struct arena *arena)
+static enum exit_status undo_list(const struct options *options, const struct root *root,
+				  struct arena *arena)
 {
 	struct txn_entries entries;
 	int rc = txn_list(root, arena, &entries);
@@ -30,7 +30,7 @@ static enum exit_status list(const struct options *options, const struct root *r
 
 struct chosen {
 	const char *id;	   /* the one that is meant, or NULL */
-	const char *names; /* of all that would be taken back; "": none, and txn_undo() says so */
+	const char *names; /* of all transactions to revert; "": none, and txn_undo() reports it */
 };
 
 static bool is_meant(const struct txn_entry *entry, const char *id)
@@ -41,8 +41,8 @@ static bool is_meant(const struct txn_entry *entry, const char *id)
 }
 
 /* Chooses the transaction to revert: an interrupted one first, whatever the user named. */
-static struct chosen choose(const struct options *options, const struct root *root,
-			    struct arena *arena)
+static struct chosen undo_choose(const struct options *options, const struct root *root,
+				 struct arena *arena)
 {
 	const char *id = options->args_count ? options->args[0] : NULL;
 	struct chosen chosen = { .id = NULL, .names = "" };
@@ -74,7 +74,7 @@ static enum exit_status undo(const struct options *options, const struct root *r
 {
 	const struct txn_options txn = apply_txn_options(options, root);
 	const char *id = options->args_count ? options->args[0] : NULL;
-	const struct chosen chosen = choose(options, root, arena);
+	const struct chosen chosen = undo_choose(options, root, arena);
 	struct txn_outcome result;
 	const struct repair_outcome outcome = { .arena = arena, .txn = &result };
 	enum exit_status status;
@@ -102,7 +102,8 @@ enum exit_status cmd_undo(const struct options *options)
 	}
 	status = open_root(options, &root, &used);
 	if (!status)
-		status = options->list ? list(options, used, arena) : undo(options, used, arena);
+		status = options->list ? undo_list(options, used, arena)
+				       : undo(options, used, arena);
 	root_close(&root);
 	arena_free(arena);
 	return status;

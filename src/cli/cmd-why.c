@@ -27,8 +27,8 @@ static struct settings *settings_for(const struct settings *read, struct arena *
 	return settings;
 }
 
-static enum exit_status print(const struct why *why, const struct render_options *how,
-			      const struct options *options)
+static enum exit_status why_print(const struct why *why, const struct render_options *how,
+				  const struct options *options)
 {
 	enum exit_status status = why_status(why);
 	struct output output;
@@ -57,7 +57,7 @@ static enum exit_status answer(struct source *source, const struct job *job,
 	report = report_make(source->node, settings, source->arena);
 	if (options->format != FORMAT_JSON)
 		how.steps = advise(source, settings, report, options);
-	return print(why_make(job, report, options->host), &how, options);
+	return why_print(why_make(job, report, options->host), &how, options);
 }
 
 enum exit_status cmd_why(const struct options *options)

@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "evaluate/rule.h"
 
-/* The command line as far as it is written. */
+/* The command line up to the cursor. */
 struct line {
 	const struct command *command;	  /* NULL: none yet, which means doctor */
 	const struct option_row *pending; /* an option that waits for its value */
@@ -35,7 +35,7 @@ static void offer(const struct word *word, struct span text, const char *help)
 	putchar('\n');
 }
 
-/* ---- values, by what the tables call them ---- */
+/* ---- values, by their names in the tables ---- */
 
 static void offer_rules(const struct word *word)
 {
@@ -46,7 +46,7 @@ static void offer_rules(const struct word *word)
 		offer(word, span_of(rules[i]->id), rules[i]->title);
 }
 
-/* Sections of facts and what is in them; what lies deeper depends on the node. */
+/* Sections of facts and their members. Deeper names depend on the node. */
 static void offer_facts(const struct word *word)
 {
 	char path[64];
@@ -143,7 +143,7 @@ static bool is_option(const char *text)
 	return text[0] == '-' && text[1];
 }
 
-/* An option whose value may be left out has one only behind a "=", which bash makes a word of. */
+/* An option with an optional value has one only after "=", which bash splits off as a word. */
 static void leave_out_value(struct line *line, const char *text)
 {
 	if (line->pending && line->pending->kind == OPTION_NVML && strcmp(text, "=") != 0 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* doctor-fleet.c - doctor over many nodes' files: a table of their problems. JSON has a report a line before it, in the
- * order of the files, and -v a line for each node.
- * A worker is at most one pipe ahead, so that memory does not grow with the number of files. */
+/* doctor-fleet.c - doctor over the files of many nodes: a table of their problems. JSON has one report a line, in the
+ * order of the files; -v has a line for each node. A worker is at most one pipe ahead, so that memory does not grow
+ * with the number of files. */
 #include <errno.h>
 #include <string.h>
 
@@ -120,7 +120,7 @@ static void count_node(struct totals *totals, size_t node, const struct head *he
 		node_set_add(&table->incomplete, run);
 }
 
-/* Whole or not at all: of a record whose worker was ended nothing is shown. */
+/* All of it or nothing: an incomplete record of a killed worker is not shown. */
 static int take_record(FILE *in, struct totals *totals, size_t node, bool quiet)
 {
 	_cleanup_free_ struct table_item *items = NULL;

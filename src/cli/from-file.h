@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* from-file.h - the text of a capture or facts file, which may be a stranger's: packed or not, of bounded size. */
+/* from-file.h - the text of a capture or facts file, which may be from a stranger: compressed or not, of bounded
+ * size. */
 #ifndef FROM_FILE_H
 #define FROM_FILE_H
 
 #include "base/exit-status.h"
 #include "host/host.h"
 
-/* Most bytes of it, unpacked. The capture of a node of eight GPUs has 130 thousand; one that is not redacted also has
+/* Limit of its unpacked bytes. The capture of a node of eight GPUs has 130 thousand; one that is not redacted also has
  * the logs. */
 #define FROM_MAX (128u << 20)
-/* Most bytes of a packed one. */
+/* Limit of a compressed file. */
 #define FROM_PACKED_MAX (32u << 20)
 
-/* Reads FILE, "-" is standard input, into TEXT and unpacks it. TIMEOUT_MS ends the reading; 0: nothing does. Prints the
+/* Reads FILE, "-" is standard input, into TEXT and unpacks it. TIMEOUT_MS limits the time; 0: no limit. Prints the
  * reason unless it returns EXIT_WELL. */
 enum exit_status from_file_read(const char *file, unsigned int timeout_ms, struct text *text);
 

@@ -17,9 +17,9 @@
 #include "probes/initramfs-decompress.h"
 
 #define BLOCK (256u << 10)
-#define GRACE_US 3000000 /* for what is made of the log once its reading has ended */
+#define GRACE_US 3000000 /* for the evaluation of the log after the reading */
 
-/* The file in blocks; BACK is what was read and is to be read again. */
+/* The file in blocks. BACK is data that is read a second time. */
 struct input {
 	int fd;
 	char *room; /* of BLOCK bytes */
@@ -61,10 +61,10 @@ static int give_block(void *user, struct span *block)
 	return rc;
 }
 
-/* Enough of the beginning to tell a format, also from a pipe that gives it byte by byte. What was left of a block may
- * lie in ROOM itself. */
+/* Reads enough of the beginning to recognise a format, also from a pipe that delivers single bytes. The rest of a block
+ * may be in ROOM itself. */
 #define MAGIC_MAX 6
-#define BEGIN_MAX (MAGIC_MAX + BLOCK) /* less than a beginning, and a whole block behind it */
+#define BEGIN_MAX (MAGIC_MAX + BLOCK) /* less than a beginning, and a whole block after it */
 
 static int read_beginning(struct input *in, char room[BEGIN_MAX], struct span *begin)
 {
@@ -124,7 +124,7 @@ static int feed_stream(struct input *in, const char *format, struct job_reader *
 	if (rc == 0) {
 		uint64_t used = decompress_used(d), rest = used < in->given ? in->given - used : 0;
 
-		/* Less than a block is left: no more is asked for before it is used up. */
+		/* Less than a block is left: it is used up before more is read. */
 		if (rest && rest <= in->block.n && !in->back.n)
 			in->back = (struct span){ in->block.p + in->block.n - rest, rest };
 	}
@@ -132,7 +132,7 @@ static int feed_stream(struct input *in, const char *format, struct job_reader *
 	return rc;
 }
 
-/* Files that were put behind each other unpack to their texts behind each other. */
+/* Concatenated files unpack to their concatenated texts. */
 static int feed_file(int fd, uint64_t end_us, struct arena *arena, struct job_reader *reader)
 {
 	struct input in = { .fd = fd, .end_us = end_us, .room = arena_alloc(arena, BLOCK) };
@@ -164,7 +164,7 @@ struct result {
 	int rc;
 };
 
-/* What ends the reading early leaves what was read. */
+/* If reading stops early, the data so far is kept. */
 static int read_log(int fd, uint64_t end_us, struct arena *arena, struct job_reader *reader)
 {
 	int rc = feed_file(fd, end_us, arena, reader);
@@ -178,7 +178,7 @@ static int read_log(int fd, uint64_t end_us, struct arena *arena, struct job_rea
 static _Noreturn void read_in_child(const struct child *c, pid_t parent, int fd, const char *text,
 				    uint64_t end_us, struct arena *arena, struct result *result)
 {
-	/* The descriptor of the log, which is no folder, opens no other file: libraries alone are left. */
+	/* The descriptor of the log is not a folder, so it opens no other file: only libraries can be opened. */
 	const struct confine how = { .tree = fd };
 	struct job_reader *reader;
 
@@ -238,7 +238,7 @@ static const struct job *read_watched(int fd, const char *file, const char *text
 	size_t messages;
 	int rc;
 
-	/* Made before the fork: what the child finds points into it. */
+	/* Made before the fork: the child's results point into it. */
 	message_all(&messages);
 	rc = window_open(&window, ARENA_BYTES);
 	result = rc ? NULL : arena_alloc(window.arena, sizeof(*result));

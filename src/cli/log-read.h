@@ -6,11 +6,11 @@
 #include "base/arena.h"
 #include "why/job.h"
 
-/* Most bytes that a packed log is unpacked to. One that is not packed is read whole. */
+/* Limit of unpacked bytes of a compressed log. A plain log is read completely. */
 #define LOG_UNPACKED_MAX (UINT64_C(4) << 30)
 
-/* FILE is read, "-" is standard input; or TEXT where FILE is NULL. What was not read after TIMEOUT_MS (0: no limit) is
- * left out, and the job says so. The job lies in ARENA. NULL after saying why. */
+/* Reads FILE, "-" is standard input; or TEXT if FILE is NULL. The rest after TIMEOUT_MS (0: no limit) is left out, and
+ * the job says so. The job is in ARENA. NULL after a message. */
 const struct job *log_read(const char *file, const char *text, unsigned int timeout_ms,
 			   struct arena *arena);
 

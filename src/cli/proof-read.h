@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* proof-read.h - the document that prove wrote, read back. */
+/* proof-read.h - reads the document of prove. */
 #ifndef PROOF_READ_H
 #define PROOF_READ_H
 
 #include "facts/facts.h"
 
-/* Reads FILE into NODE->proof. 0, or -EINVAL (-errno of the file) with ERROR filled: what the document
- * lacks, or that it speaks of another boot than the node's. */
+/* Reads FILE into NODE->proof. Returns 0, or -EINVAL (-errno of the file) with ERROR filled: a missing part, or a proof
+ * of another boot than the node's. */
 int proof_read(struct node *node, struct arena *arena, const char *file, char error[256]);
 
 #endif

@@ -45,7 +45,7 @@ static enum exit_status refuse_format(const struct text *text, const char *forma
 	return EXIT_CANNOT;
 }
 
-/* A text that is not right is refused for that, whatever else is wrong with what it says. */
+/* Invalid text is refused with that reason, even if its content has other faults. */
 static enum exit_status load_facts(struct source *source, const char *file)
 {
 	const struct text *text = &source->file;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* source.h - the node that --root, --from or this machine gives a command, and the configuration that is read with
- * it. Functions that return an exit status print the reason on standard error unless it is EXIT_WELL. */
+/* source.h - the node of --root, --from or this machine, and its configuration. Functions that return an exit status
+ * print the reason on standard error unless it is EXIT_WELL. */
 #ifndef SOURCE_H
 #define SOURCE_H
 
@@ -18,7 +18,7 @@ struct source {
 	struct root own_root;
 	struct host *host; /* NULL: facts were given */
 	struct node *node;
-	struct source *machine;	     /* of --hardware; NULL: none, or another source's */
+	struct source *machine; /* of --hardware; NULL: none, or it belongs to another source */
 	const struct node *hardware; /* its node */
 	struct text file;	     /* of --from */
 	struct fact_series facts;    /* one document, or many in turn */
@@ -34,13 +34,13 @@ enum exit_status source_observe(struct source *source, const struct options *opt
 enum exit_status source_settings(struct source *source, const struct options *options,
 				 struct settings *settings);
 /* Does both source_observe() and source_settings(); the watched child reads the configuration too. BRIEF: only the
- * facts that preflight needs. SETTINGS lies in the source's arena. */
+ * facts that preflight needs. SETTINGS is in the source's arena. */
 enum exit_status source_read_node(struct source *source, const struct options *options, bool brief,
 				  const struct settings **settings);
-/* Reads one of many files into SOURCE, and drops the node that was read before. */
+/* Reads one of many files into SOURCE, and drops the previous node. */
 enum exit_status source_read(struct source *source, const struct options *options,
 			     const char *file);
-/* Frees everything of the node but its memory, which the next node reuses. */
+/* Frees the node except its memory, which the next node reuses. */
 void source_forget(struct source *source);
 void source_close(struct source *source);
 #define _cleanup_source_ _cleanup_(source_close)

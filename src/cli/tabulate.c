@@ -12,7 +12,7 @@ struct task {
 	tabulate_node *add;
 };
 
-/* Neighbours, as node-set.h has them. */
+/* Neighbours, as in node-set.h. */
 static void take_share(const struct fleet *fleet, size_t worker, size_t workers, FILE *out,
 		       void *user)
 {

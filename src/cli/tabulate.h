@@ -10,8 +10,8 @@
 typedef void tabulate_node(struct diff *table, size_t node, const struct node *facts,
 			   struct arena *arena);
 
-/* HERE: this machine, the last of the nodes; NULL: it is none of them. Files that cannot be read are counted in the
- * table. EXIT_WELL, or EXIT_CANNOT after saying why. */
+/* HERE: this machine, the last of the nodes; NULL: not included. Files that cannot be read are counted in the table.
+ * Returns EXIT_WELL, or EXIT_CANNOT after a message. */
 enum exit_status tabulate(const struct fleet *fleet, const struct options *options,
 			  const struct node *here, tabulate_node *add, struct diff *table);
 

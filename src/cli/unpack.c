@@ -40,7 +40,7 @@ const char *unpack_format(struct span text)
 }
 
 /* Hands the rest of the file to the decompressor as one block. */
-static int take(void *user, struct span *block)
+static int unpack_take(void *user, struct span *block)
 {
 	struct span *rest = user;
 
@@ -49,7 +49,7 @@ static int take(void *user, struct span *block)
 	return block->n > 0;
 }
 
-static int append(struct text *out, size_t *room, struct span block, size_t limit)
+static int unpack_append(struct text *out, size_t *room, struct span block, size_t limit)
 {
 	if (block.n > limit - out->size)
 		return -EFBIG;
@@ -73,12 +73,12 @@ static int unpack_stream(struct span *rest, const char *format, struct text *out
 {
 	struct span left = *rest, block;
 	struct decompress *d = NULL;
-	int rc = decompress_open(&d, format, take, &left);
+	int rc = decompress_open(&d, format, unpack_take, &left);
 
 	if (rc)
 		return rc;
 	while ((rc = decompress_next(d, &block)) > 0) {
-		rc = clock_has_passed(end_us) ? -ETIMEDOUT : append(out, room, block, limit);
+		rc = clock_has_passed(end_us) ? -ETIMEDOUT : unpack_append(out, room, block, limit);
 		if (rc)
 			break;
 	}
@@ -102,7 +102,7 @@ int unpack(struct text *text, const char *format, size_t limit, uint64_t end_us)
 
 	if (rc == 0)
 		out.data[0] = '\0';
-	/* Files that were put behind each other unpack to their texts behind each other. */
+	/* Concatenated files unpack to their concatenated texts. */
 	while (rc == 0 && rest.n) {
 		const char *own = unpack_format(rest);
 

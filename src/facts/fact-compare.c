@@ -42,7 +42,7 @@ static bool is_named(const struct desc *desc, const void *item, const char *key)
 	return name && strcmp(name, key) == 0;
 }
 
-/* Mostly it stands at the same place; of items that have one name against the rule, each has its own. */
+/* It mostly has the same index in both lists. Items with equal names, against the rule, each have their own index. */
 static const void *partner(const struct desc *desc, const struct fact_list *list, const char *key,
 			   uint32_t i)
 {

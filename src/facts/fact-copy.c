@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fact-copy.c - facts that another process wrote, made this one's own. */
+/* fact-copy.c - copies facts that another process wrote into memory of this process. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -19,7 +19,7 @@ static enum fact_state read_state(const void *fact)
 	return state == FACT_KNOWN || state == FACT_ABSENT ? state : FACT_UNKNOWN;
 }
 
-/* NULL: it is none. The window may change while it is read, a copy does not. */
+/* NULL: not valid text. The window may change while it is read, the copy does not. */
 static const char *copy_text(const struct copy *c, const char *text)
 {
 	size_t n = 0;
@@ -59,7 +59,7 @@ static void copy_item(const struct copy *c, const struct field *f, char *to, con
 	*(const char **)to = text ? text : "";
 }
 
-/* A list that is not known keeps its items: its probe may go on with it. */
+/* A list that is not known keeps its items: its probe may continue with it. */
 static void copy_list(const struct copy *c, const struct field *f, struct fact_list *to,
 		      const struct fact_list *from)
 {

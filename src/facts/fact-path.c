@@ -19,7 +19,7 @@ struct walk {
 	uint64_t line;
 };
 
-/* An item may say itself where it was found. */
+/* An item may name its own file. */
 static void note_own_source(struct walk *w, const struct desc *desc, const void *item)
 {
 	const struct field *file = desc_field(desc, desc->archive ? "path" : "file", 4);
@@ -55,7 +55,7 @@ static const void *find_item(const struct desc *desc, const struct fact_list *li
 		if (name && strncmp(name, key.p, key.n) == 0 && !name[key.n])
 			return item;
 	}
-	/* Lists whose items have no name of their own go by number: "#0" is the first. */
+	/* Lists whose items have no names use numbers: "#0" is the first. */
 	if (key.n > 1 && key.p[0] == '#' &&
 	    span_u64((struct span){ key.p + 1, key.n - 1 }, 10, &index) == 0 && index < list->count)
 		return (const char *)list->items + index * desc->size;
@@ -85,7 +85,7 @@ static bool next_key(const char **path, struct span *key)
 	return is_item || key->n > 0;
 }
 
-/* The key that "{0}" or "{0/}" at T stands for, and how long that is; without p: it is neither. */
+/* The key for "{0}" or "{0/}" at T, and the length of the latter. Without p: T has neither. */
 static struct span key_at(const struct walk *w, const char *t, size_t *length)
 {
 	size_t key = (size_t)(t[0] == '{' ? t[1] - '0' : KEYS_MAX);

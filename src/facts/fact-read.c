@@ -59,7 +59,7 @@ static int refuse_type(struct reader *r, const struct place *place, const char *
 	return refuse(r, place, "expected %s, found %s", wanted, json_type_word(found));
 }
 
-/* Is there room for so many BYTES more? A list's items are larger than what stands for them in the text. */
+/* Returns true if there is room for BYTES more. The items of a list are larger than their text. */
 static bool has_room(const struct reader *r, size_t bytes)
 {
 	size_t used = arena_used(r->arena);
@@ -86,14 +86,14 @@ static struct span meaning(struct reader *r, struct json_raw raw)
 {
 	char *text;
 
-	/* A name of that length is none. */
+	/* No field has a name of this length. */
 	if (!raw.escapes || !has_room(r, raw.text.n))
 		return raw.text;
 	text = arena_alloc(r->arena, raw.text.n);
 	return (struct span){ text, json_decode(text, raw.text) };
 }
 
-/* Does a value of that kind begin here? */
+/* Returns true if a value of this kind begins here. */
 static int expect(struct reader *r, const struct place *place, char first, const char *wanted)
 {
 	if (r->scan.at < r->scan.end && *r->scan.at == first)
@@ -272,14 +272,14 @@ static bool is_beside(const struct place *place, struct span key)
 /* An object of which some keys have been taken. */
 struct members {
 	const struct desc *desc;
-	size_t next;	/* behind the field that came last: mostly keys are in their order */
+	size_t next;	/* after the field that came last: mostly keys are in their order */
 	uint64_t taken; /* fields, a bit each */
 	size_t count;	/* of those */
 	size_t first;	/* of the other keys */
 	uint64_t seen[4];
 };
 
-/* Takes a key, as KEY; F is its field, or NULL: there is no such fact. */
+/* Reads a key into KEY. F is its field, or NULL: unknown key. */
 static int read_key(struct reader *r, struct members *m, struct span *key, const struct field **f)
 {
 	struct json_raw raw;

@@ -94,7 +94,7 @@ const struct field *desc_field(const struct desc *desc, const char *name, size_t
 	for (size_t i = 0; i < desc->count; i++) {
 		const struct field *f = &desc->fields[i];
 
-		/* The first character tells nearly all apart. */
+		/* The first character distinguishes nearly all. */
 		if (f->name[0] == *name && strncmp(f->name, name, n) == 0 && f->name[n] == '\0')
 			return f;
 	}
@@ -153,7 +153,7 @@ void fact_close_holes(const struct desc *desc, void *facts)
 {
 	const struct field *end = desc->fields + desc->count;
 
-	/* Most are numbers, which have none: this is a tenth of what preflight does after it has looked. */
+	/* Most are numbers, which hold no string or list: skipping them saves a tenth of the time of preflight. */
 	for (const struct field *f = desc->fields; f < end; f++)
 		if (f->type == FIELD_STR || f->type == FIELD_STRUCT || f->type == FIELD_LIST ||
 		    f->type == FIELD_STRS)
@@ -162,7 +162,7 @@ void fact_close_holes(const struct desc *desc, void *facts)
 
 enum fact_state field_state(const struct field *field, const void *value)
 {
-	/* A struct without a state of its own is there as soon as anything in it is. */
+	/* A struct without a state of its own is known if any of its members is. */
 	if (field->type == FIELD_STRUCT && !field->sub->optional) {
 		for (size_t i = 0; i < field->sub->count; i++) {
 			const struct field *f = &field->sub->fields[i];

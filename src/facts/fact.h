@@ -67,14 +67,14 @@ struct fact_list {
 #define is_known(fact) ((fact).state == FACT_KNOWN)
 #define is_absent(fact) ((fact).state == FACT_ABSENT)
 #define is_unknown(fact) ((fact).state == FACT_UNKNOWN)
-/* True when a probe has determined the fact: it is known or absent. A list whose folder does not exist is absent and
- * has no items. */
+/* True if a probe has determined the fact: it is known or absent. A list whose folder does not exist is absent and has
+ * no items. */
 #define was_read(fact) ((fact).state != FACT_UNKNOWN)
 /* Known and equal to (or not equal to) a value: false for what is unknown or absent. */
 #define known_is(fact, v) ((fact).state == FACT_KNOWN && (fact).value == (v))
 #define known_not(fact, v) ((fact).state == FACT_KNOWN && (fact).value != (v))
 
-/* The first character tells nearly all apart. */
+/* The first character distinguishes nearly all. */
 static inline bool str_is(struct fact_str fact, const char *value)
 {
 	return fact.state == FACT_KNOWN && *fact.value == *value && strcmp(fact.value, value) == 0;
@@ -104,7 +104,7 @@ static inline struct fact_enum fact_enum(int value)
 struct fact_str fact_strn(struct arena *arena, const char *s, size_t n);
 struct fact_str fact_str(struct arena *arena, const char *s);
 
-/* The next item of a list, zeroed; makes the list known. Who takes items back zeroes them. */
+/* The next item of a list, zeroed; makes the list known. A caller that removes items zeroes them. */
 #define LIST_ADD(arena, list) \
 	((typeof(&(list)->items[0]))fact_list_add((arena), (list), sizeof((list)->items[0])))
 void *fact_list_add(struct arena *arena, void *list, size_t item_size);
@@ -112,7 +112,7 @@ void *fact_list_add(struct arena *arena, void *list, size_t item_size);
 void *fact_list_room(struct arena *arena, size_t count, size_t item_size);
 /* Sorts by the first member of each item, which must be a struct fact_str or a char pointer. */
 void fact_list_sort(void *list, size_t item_size, int (*compare)(const void *, const void *));
-/* The item whose first member, a struct fact_str, is KEY; soon found where the list is sorted by it. */
+/* The item whose first member, a struct fact_str, is KEY. Fast if the list is sorted by it. */
 #define LIST_FIND(list, key) \
 	((const typeof((list)->items[0]) *)fact_list_find((list), sizeof((list)->items[0]), (key)))
 const void *fact_list_find(const void *list, size_t item_size, const char *key);
@@ -211,13 +211,13 @@ struct desc {
 /* fact-json.c: a new JSON object; the caller owns it. */
 struct json_object *fact_to_json(const struct desc *desc, const void *facts);
 
-/* A document whose facts take more is refused: what is made of them needs the rest of the arena. */
+/* A document whose facts take more is refused, because the rest of the arena is needed for their evaluation. */
 #define FACT_BYTES_MAX (ARENA_BYTES / 2)
 /* Most items of one list of it; the longest that a probe makes has 8192. */
 #define FACT_ITEMS_MAX 65536
 
 struct fact_error {
-	char text[264]; /* where in the document, and what is wrong */
+	char text[264]; /* the place in the document, and the error */
 };
 
 /* fact-read.c: fills FACTS, which must be zeroed, from a text, whole documents included, and
@@ -247,12 +247,11 @@ void fact_series_end(struct fact_series *series);
 struct fact_ref {
 	const struct field *field;
 	const void *value;  /* points to the struct fact_..., list or struct */
-	const char *source; /* in the arena given, or NULL: the file it comes from */
+	const char *source; /* in the arena given: the file of the value; or NULL */
 	uint64_t line;	    /* in that file, from 1; 0: no line */
 };
 
-/* LIST[KEY].MEMBER. Rules name such a path for every device, and few of them are shown: it is put together
- * faster than printf() does it. */
+/* LIST[KEY].MEMBER. Rules name such a path for every device, but few paths are shown. This is faster than printf(). */
 const char *fact_path(struct arena *arena, const char *list, const char *key, const char *member);
 
 /* Finds "pci.devices[0000:1b:00.0].bars[1].size_bytes". 0; -ENOENT when a list has no such item;
@@ -263,9 +262,8 @@ int fact_find(const struct desc *desc, const void *facts, const char *path, stru
 struct json_object *fact_ref_json(const struct fact_ref *ref);
 enum fact_state fact_ref_state(const struct fact_ref *ref);
 
-/* fact-copy.c: FROM with all that it leads to, copied into TO and ARENA; TO has no other content then. WINDOW: where
- * FROM lies, written by a process that is not trusted; what is not right there becomes unknown. NULL: it is this
- * process's. */
+/* fact-copy.c: copies FROM and all that it points to into TO, which has no other content, and ARENA. WINDOW: the memory
+ * of FROM, written by a process that is not trusted; invalid values become unknown. NULL: FROM is of this process. */
 void fact_copy(const struct desc *desc, void *to, struct arena *arena, const void *from,
 	       const struct window *window);
 
@@ -286,7 +284,7 @@ enum fact_state field_state(const struct field *field, const void *value);
 struct json_object *field_to_json(const struct field *field, const void *value);
 /* Returns NUMBER in decimal digits, in BUFFER; many times faster than printf(). */
 const char *fact_decimal(uint64_t number, char buffer[24]);
-/* A known value that is no list or struct, as a word; BUFFER is for a number. */
+/* A known value that is neither list nor struct, as a word. BUFFER is for a number. */
 const char *field_text(const struct field *field, const void *value, char buffer[24]);
 
 #endif

@@ -13,7 +13,7 @@ enum build_cause {
 	BUILD_HEADERS,	/* the kernel's headers are missing or incomplete */
 	BUILD_COMPILER, /* the compiler is missing, or older than the one that built the kernel */
 	BUILD_DRIVER,	/* the NVIDIA driver has to be built for that kernel first */
-	BUILD_LICENSE,	/* the kernel gives a symbol to GPL modules alone */
+	BUILD_LICENSE,	/* the kernel restricts a symbol to GPL modules */
 	BUILD_SOURCE,	/* the sources do not compile against that kernel */
 };
 extern const char *const build_cause_words[];
@@ -24,16 +24,16 @@ struct dkms_package {
 	struct fact_str name;	       /* nvidia */
 	struct fact_str version;       /* 570.153.02 */
 	LIST(const char *) built;      /* kernels that it was built for */
-	struct fact_str failed_kernel; /* of the build that failed last; absent: no log of one */
-	struct fact_enum cause;	       /* enum build_cause; absent: the log does not tell */
-	struct fact_str error;	       /* the line that tells it; absent: none does */
+	struct fact_str failed_kernel; /* of the last build that failed; absent: no log */
+	struct fact_enum cause;	       /* enum build_cause; absent: the log does not show it */
+	struct fact_str error;	       /* the line that shows it; absent: none */
 	struct fact_u64 log_line;      /* its number in build/make.log */
-	struct fact_str compiler;      /* that built the kernel; absent: the log names none */
+	struct fact_str compiler; /* the compiler that built the kernel; absent: not in the log */
 };
 
 struct dkms_facts {
 	LIST(struct dkms_package) packages; /* absent: DKMS has none */
-	/* Kernels whose headers are there: /lib/modules/RELEASE/build leads to a folder. */
+	/* Kernels with headers: /lib/modules/RELEASE/build leads to a folder. */
 	LIST(const char *) headers;
 };
 

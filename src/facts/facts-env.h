@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-env.h - the process that was asked about, or this one. Part of facts.h, which includes it. */
+/* facts-env.h - the process that was checked, or this one. Part of facts.h, which includes it. */
 #ifndef FACTS_ENV_H
 #define FACTS_ENV_H
 
 #include "facts/fact.h"
 
-/* ---- env: the process that was asked about ---- */
+/* ---- env: the process that was checked ---- */
 
 struct env_variable {
 	struct fact_str name;  /* of the variable */
 	struct fact_str value; /* of the variable */
 };
 
-/* A line of a file that takes the place of environment variables. NCCL has $NCCL_CONF_FILE or else ~/.nccl.conf,
- * which is named so, and /etc/nccl.conf: what the environment has stands over them, and the first file over the
- * second. NVSHMEM has /etc/nvshmem.conf, ~/.nvshmem.conf and $NVSHMEM_CONF_FILE: each stands over the one before,
- * and all over the environment. ORDERED */
+/* A line of a file that replaces environment variables. NCCL has $NCCL_CONF_FILE or else ~/.nccl.conf, which is named
+ * so, and /etc/nccl.conf: the environment overrides both, and the first file the second. NVSHMEM has /etc/nvshmem.conf,
+ * ~/.nvshmem.conf and $NVSHMEM_CONF_FILE: each overrides the one before, and all override the environment. ORDERED */
 struct env_setting {
-	struct fact_str name;  /* all that stands before the "=", blanks too */
+	struct fact_str name;  /* the text before the "=", with its blanks */
 	struct fact_str value; /* as the file has it */
 	struct fact_str file;  /* that holds it */
 	struct fact_u64 line;  /* in that file */
 };
 
-/* What a user can do in a folder, or if it does not exist, in the nearest one above it that does. */
+/* A user's access to a folder or, if it does not exist, to the nearest folder above it that does. */
 enum folder_access {
 	FOLDER_WRITABLE,
 	FOLDER_FULL,
@@ -45,20 +44,20 @@ struct env_facts {
 	struct fact_u64 bounding;     /* capabilities that it can ever get; hexadecimal */
 	struct fact_enum seccomp;     /* enum seccomp_mode */
 	struct fact_str cpus;	      /* processors that it may run on: 0-31,64-95 */
-	struct fact_bool initial_user_namespace; /* it is in no other one */
+	struct fact_bool initial_user_namespace; /* and in no other group */
 	/* Owner of its control group: kubernetes, docker, ...; absent: no container runtime, or a control group
 	 * namespace hides it. */
 	struct fact_str container;
 	LIST(struct env_variable) variables; /* NCCL_*, NVSHMEM_*, ... */
 	LIST(const char *) nccl; /* files of libnccl that it has mapped; absent: this process */
 	LIST(struct env_setting) nccl_conf; /* absent: no such file */
-	LIST(struct env_setting)
-	nvshmem_conf; /* absent: no such file. Releases before 3.6.5 read none */
-	/* File that NCCL takes the PCI topology from: that of NCCL_TOPO_FILE, else the one that nvidia-topologyd
-	 * writes in a virtual machine. Absent: the file does not exist. */
+	/* absent: no such file. Releases before 3.6.5 read none */
+	LIST(struct env_setting) nvshmem_conf;
+	/* File with the PCI topology for NCCL: that of NCCL_TOPO_FILE, else the one that nvidia-topologyd writes in a
+	 * virtual machine. Absent: the file does not exist. */
 	struct fact_str nccl_topology;
 	/* enum folder_access: of the folder where DeepEP 2 keeps the kernels that it compiles, EP_JIT_CACHE_DIR or else
-	 * ~/.deep_ep. Only a live host says it, and of a process of the same user. */
+	 * ~/.deep_ep. Known only on a live host, for a process of the same user. */
 	struct fact_enum deepep_cache;
 };
 

@@ -9,8 +9,8 @@
 #include "facts/fact.h"
 
 enum failure_kind {
-	FAILURE_UNKNOWN_SYMBOL,	   /* nothing offers a symbol that the module needs */
-	FAILURE_SYMBOL_VERSION,	   /* what offers it was built another way */
+	FAILURE_UNKNOWN_SYMBOL,	   /* nothing exports a symbol that the module needs */
+	FAILURE_SYMBOL_VERSION,	   /* the exporter was built differently */
 	FAILURE_NAMESPACE,	   /* it is in a namespace that the module does not import */
 	FAILURE_LICENSE,	   /* GPL-only symbols, and a module that is not GPL */
 	FAILURE_SYMBOL_GET,	   /* symbol_get() of a symbol that is not GPL-only */
@@ -18,10 +18,10 @@ enum failure_kind {
 	FAILURE_VERSION_MAGIC,	   /* built for another kernel */
 	FAILURE_SIGNATURE,	   /* no signature that the kernel accepts */
 	FAILURE_BLACKLISTED,	   /* module_blacklist= of the kernel */
-	FAILURE_PARAMETER,	   /* a value that the module's parameter does not take */
+	FAILURE_PARAMETER,	   /* a value that the module's parameter does not accept */
 	FAILURE_KERNEL_PARAMETERS, /* words that the kernel does not know, passed on to process 1 */
 	FAILURE_KERNEL_ARGUMENT,   /* words that the kernel knows, with a value that it refuses */
-	FAILURE_PROBE,		   /* a driver did not take its device */
+	FAILURE_PROBE,		   /* a driver refused its device */
 	FAILURE_FIRMWARE,	   /* a firmware file was not loaded */
 	FAILURE_DEVICE,		   /* a driver gave up on its device */
 	FAILURE_CRASH,		   /* BUG, Oops, missing ENDBR in the module's code */
@@ -43,12 +43,11 @@ struct log_failure {
 	struct fact_u64 last_us;  /* the same of the last one */
 };
 
-/* A message of level err or worse of a GPU, NIC, PCIe or IOMMU driver that no pattern of this program is for; in a log
- * without levels, one whose words tell of a failure.
- * Messages that differ in numbers alone are one. ORDERED: as the log has them. */
+/* A message of level err or worse of a GPU, NIC, PCIe or IOMMU driver that no pattern matches; in a log without levels,
+ * one whose words report a failure. Messages that differ only in numbers are one. ORDERED: as the log has them. */
 struct log_message {
 	struct fact_str text;	  /* the last one */
-	struct fact_str driver;	  /* that wrote it, by how the line begins: NVRM, mlx5_core, DMAR */
+	struct fact_str driver;	  /* the driver, by how the line begins: NVRM, mlx5_core, DMAR */
 	struct fact_u64 level;	  /* 0 emerg to 3 err; unknown: the log has no levels */
 	struct fact_u64 count;	  /* how many */
 	struct fact_u64 first_us; /* when the first one was written, since the boot */
@@ -61,7 +60,7 @@ extern const char *const denial_policy_words[];
 /* Accesses to GPUs, RDMA devices, their modules or services that a policy refused, of one program to one object, since
  * the boot. ORDERED: as the logs have them. */
 struct log_denial {
-	struct fact_str target; /* the file or object; absent: the record names none */
+	struct fact_str target; /* the file or object; absent: not in the record */
 	struct fact_enum policy;
 	struct fact_str action;	 /* module_load, read write, open */
 	struct fact_str program; /* the name of the process */

@@ -5,12 +5,12 @@
 
 #include "facts/fact.h"
 
-/* ---- kinds: what kind of node it is; derived from the other sections by query/kind.h ---- */
+/* ---- kinds: the kinds of the node; derived from the other sections by query/kind.h ---- */
 
 /* One kind of node. A node can have several: HGX board, bare metal, Kubernetes node. */
 struct kind_fact {
 	struct fact_str name; /* hgx, kubernetes-node, vfio-host, ...: the words of query/kind.h */
-	struct fact_bool is;  /* unknown: what decides it was not read */
+	struct fact_bool is;  /* unknown: the deciding fact was not read */
 	struct fact_str reason; /* why it is, is not, or is not known */
 	struct fact_str fact;	/* path of the fact that decides it, or that is missing */
 };

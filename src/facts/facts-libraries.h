@@ -5,7 +5,8 @@
 
 #include "facts/fact.h"
 
-/* ---- libraries: what the dynamic loader would give a program, and what would keep it from loading ---- */
+/* ---- libraries: the files that the dynamic loader would give a program, and the reasons why they would not load
+ * ---- */
 
 /* A symbol version that a library needs and another lacks. */
 struct missing_version {
@@ -30,7 +31,7 @@ struct opened_library {
 
 struct library_copy {
 	struct fact_str path;	 /* as the dynamic loader finds it */
-	struct fact_str version; /* absent: the name of its file does not tell */
+	struct fact_str version; /* absent: not in the name of its file */
 };
 
 /* A SONAME of which the dynamic loader has several files. */
@@ -58,7 +59,7 @@ struct libraries_facts {
 	LIST(struct opened_library) opened;	 /* that are there */
 	LIST(struct library_copies) copies;	 /* of those with several files */
 	LIST(struct preloaded_library) preloads; /* absent: no /etc/ld.so.preload */
-	/* Path of the libibverbs that programs get; absent: they get none. */
+	/* Path of the libibverbs that programs get; absent: none. */
 	struct fact_str verbs;
 	/* Number of its private interface, which its providers must have too: 57 */
 	struct fact_u64 verbs_abi;

@@ -15,7 +15,7 @@ struct load_obstacle {
 	struct fact_str symbol; /* its name */
 	/* enum failure_kind: unknown-symbol, symbol-version, namespace, license. */
 	struct fact_enum kind;
-	/* the module that offers it, vmlinux for the kernel; absent: nothing does. */
+	/* the module that exports it, vmlinux for the kernel; absent: none. */
 	struct fact_str from;
 };
 
@@ -24,7 +24,7 @@ struct load_module {
 	struct fact_str path;	    /* of the file; absent: built into the kernel */
 	struct fact_bool there;	    /* modules.dep names it, and the file exists */
 	LIST(const char *) needs;   /* that modprobe loads before it, as in modules.dep */
-	LIST(const char *) missing; /* that it says it depends on, and this kernel does not have */
+	LIST(const char *) missing; /* that it depends on, and this kernel does not have */
 	struct fact_str vermagic;   /* absent: the file has none */
 	struct fact_bool versioned; /* it has versions of the symbols that it needs */
 	struct fact_str license;    /* absent: the file has none */
@@ -36,8 +36,8 @@ struct load_module {
 };
 
 struct loads_facts {
-	struct fact_str kernel;	  /* the release that this is about */
-	struct fact_str vermagic; /* what modules of this kernel say, from one of its own */
+	struct fact_str kernel;	  /* the release of the kernel */
+	struct fact_str vermagic; /* version magic of this kernel, from one of its own modules */
 	struct fact_str signer;	  /* of the kernel's own modules; absent: they are not signed */
 	/* the file with the kernel's symbols that was used; absent: there is none. */
 	struct fact_str symbols;

@@ -68,9 +68,10 @@ enum nvml_recovery {
 extern const char *const nvml_recovery_words[];
 
 struct nvml_memory {
-	struct fact_u64 total_bytes;	  /* of the GPU's memory */
-	struct fact_u64 used_bytes;	  /* allocated, without what the driver reserves */
-	struct fact_u64 reserved_bytes;	  /* by driver and firmware; absent: not reported apart */
+	struct fact_u64 total_bytes; /* of the GPU's memory */
+	struct fact_u64 used_bytes;  /* allocated, without the driver's reserve */
+	/* by driver and firmware; absent: not reported separately */
+	struct fact_u64 reserved_bytes;
 	struct fact_u64 bar1_total_bytes; /* size of BAR1 */
 	struct fact_u64 bar1_used_bytes;  /* mapped through it */
 };
@@ -89,9 +90,9 @@ struct nvml_ecc {
 	struct fact_u64 pages_corrected;
 	/* Pages retired after an error that was not corrected; before Ampere. */
 	struct fact_u64 pages_uncorrected;
-	/* The SRAM had so many uncorrected errors that the maker replaces the board. */
+	/* The SRAM had so many uncorrected errors that the vendor replaces the board. */
 	struct fact_bool sram_threshold_exceeded;
-	struct fact_bool unrepairable; /* the memory has a fault that no repair ends */
+	struct fact_bool unrepairable; /* the memory has a fault that no repair removes */
 	/* The next reset repairs a channel of the memory. */
 	struct fact_bool channel_repair_pending;
 	/* The next reset repairs a cluster of processors. */
@@ -126,9 +127,9 @@ struct nvml_link {
 
 struct nvml_fabric {
 	struct fact_enum state;	      /* enum nvml_fabric_state; absent: no fabric */
-	struct fact_str error;	      /* the probe's error, as in NVML; absent: it went well */
+	struct fact_str error;	      /* the probe's error, as in NVML; absent: success */
 	struct fact_u64 clique;	      /* number of the clique in the cluster */
-	struct fact_str cluster_uuid; /* of the NVLink domain; all zeros: one node alone */
+	struct fact_str cluster_uuid; /* of the NVLink domain; all zeros: a single node */
 	/* Bits of NVML_GPU_FABRIC_HEALTH_MASK; absent: this driver has none. */
 	struct fact_u64 health_mask;
 };
@@ -145,11 +146,11 @@ struct nvml_clocks {
 };
 
 struct nvml_pcie {
-	struct fact_u64 replays;    /* packets that were sent again since the driver was loaded */
-	struct fact_u64 generation; /* of the link now; lower while the GPU is idle */
-	struct fact_u64 generation_max; /* that GPU and slot can do */
+	struct fact_u64 replays;	/* packets sent again since the driver was loaded */
+	struct fact_u64 generation;	/* of the link now; lower while the GPU is idle */
+	struct fact_u64 generation_max; /* maximum of GPU and slot */
 	struct fact_u64 width;		/* lanes now */
-	struct fact_u64 width_max;	/* that GPU and slot can do */
+	struct fact_u64 width_max;	/* maximum of GPU and slot */
 };
 
 /* The access of one GPU to another GPU's memory. */
@@ -186,7 +187,7 @@ struct nvml_gpu {
 	struct nvml_rows rows;			  /* its remapped rows */
 	LIST(struct nvml_link) links;		  /* absent: no NVLink */
 	struct nvml_fabric fabric;		  /* its place in the NVLink fabric */
-	struct nvml_clocks clocks;		  /* what limits its clocks */
+	struct nvml_clocks clocks;		  /* the reason of low clocks */
 	struct nvml_pcie pcie;			  /* its PCIe link */
 	struct fact_enum compute_mode;		  /* enum nvml_compute_mode */
 	struct fact_bool mig;			  /* MIG mode; absent: the GPU has none */
@@ -196,17 +197,17 @@ struct nvml_gpu {
 	struct fact_bool display_active;	  /* a display server uses the GPU */
 	struct fact_bool accounting;		  /* the driver keeps counts of processes */
 	struct fact_str numa_affinity;	 /* NUMA nodes of the CPUs that are nearest: "0", "0-1" */
-	struct fact_u64 numa_node;	 /* that the GPU's own memory is; absent: it is none */
+	struct fact_u64 numa_node;	 /* of the GPU's own memory; absent: it has none */
 	struct fact_enum virtualization; /* enum nvml_virtualization */
 	struct fact_str gsp_firmware;	 /* version; absent: GSP is not in use */
 	struct fact_enum recovery;	 /* enum nvml_recovery: what the driver recommends */
 	LIST(struct nvml_peer) peers;	 /* the other GPUs that this process can see */
 };
 
-/* A function that failed, of those that should not. */
+/* A function that failed unexpectedly. */
 struct nvml_failure {
 	struct fact_str function; /* nvmlDeviceGetEccMode */
-	struct fact_str gpu;	  /* BDF; absent: it is about none */
+	struct fact_str gpu;	  /* BDF; absent: not about a GPU */
 	struct fact_str error;	  /* NVML_ERROR_UNKNOWN (999), or "the library does not have it" */
 };
 

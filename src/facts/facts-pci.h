@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-pci.h - the functions on the PCI buses, and what lies between GPUs and NICs. Part of facts.h, which
- * includes it. */
+/* facts-pci.h - the functions on the PCI buses, and the paths between GPUs and NICs. Part of facts.h, which includes
+ * it. */
 #ifndef FACTS_PCI_H
 #define FACTS_PCI_H
 
@@ -19,10 +19,9 @@ enum pci_port {
 extern const char *const pci_port_words[];
 
 /*
- * A BAR without an address has start 0. Its size is then that of the kernel's resource (where the
- * kernel kept it) or of the Resizable BAR capability, else unknown: the register tells that the BAR
- * exists, and only writing to it would tell its size. A 32-bit one without an address looks the
- * same as one that does not exist, so it is not in the list.
+ * A BAR without an address has start 0. Its size is then that of the kernel's resource (if the kernel kept it) or of
+ * the Resizable BAR capability, else unknown: the register shows that the BAR exists, but only a write would show its
+ * size. A 32-bit one without an address looks the same as one that does not exist, so it is not in the list.
  */
 struct pci_bar {
 	struct fact_u64 index;	       /* of the register: a 64-bit BAR 2 is registers 2 and 3 */
@@ -30,26 +29,26 @@ struct pci_bar {
 	struct fact_u64 size_bytes;    /* a power of two */
 	struct fact_bool prefetchable; /* reading has no side effects */
 	struct fact_bool wide;	       /* 64-bit */
-	struct fact_bool io;	       /* I/O ports: nothing that peers could reach */
+	struct fact_bool io;	       /* I/O ports: not reachable for peers */
 };
 
 /* Absent: not PCI Express, inside the root complex, or a virtual function. */
 struct pci_link {
 	enum fact_state state;
 	struct fact_u64 speed_mts;     /* megatransfers a second: 32000 is Gen5 */
-	struct fact_u64 speed_max_mts; /* what this end can do */
+	struct fact_u64 speed_max_mts; /* maximum of this end */
 	/* The upper limit that a root or downstream port has for its link, Target Link Speed of Link Control 2; absent:
 	 * another function, or a port without that register. */
 	struct fact_u64 speed_target_mts;
 	struct fact_u64 width;	   /* lanes; 0: no link */
-	struct fact_u64 width_max; /* what this end can do */
+	struct fact_u64 width_max; /* maximum of this end */
 };
 
-/* Access Control Services: both registers as they stand (PCIe 6.0, 7.7.11). */
+/* Access Control Services: the values of both registers (PCIe 6.0, 7.7.11). */
 struct pci_acs {
 	enum fact_state state;
-	struct fact_u64 capability; /* what it can do, in the bits of that section */
-	struct fact_u64 control;    /* what of it is switched on */
+	struct fact_u64 capability; /* supported, in the bits of that section */
+	struct fact_u64 control;    /* of these, switched on */
 };
 
 #define PCI_ACS_SV 0x01 /* source validation */
@@ -74,24 +73,23 @@ struct pci_window {
 };
 
 /*
- * Each register costs a bus transaction, and a server has hundreds of functions that say nothing
- * about GPU or RDMA traffic. From the subsystem on, display, network and InfiniBand controllers,
- * PCI-to-PCI bridges and NVSwitches have all fields; others have driver, parent, root and bars
- * alone, and the rest stays unknown without a gap.
- *
- * A virtual function has no memory_enabled, MPS, MRRS, relaxed ordering or link of its own (PCIe
- * 6.0, 9.3.5): they are absent there, and physical_function says where to look.
+ * Each register costs a bus transaction, and a server has hundreds of functions without a role for GPU or RDMA traffic.
+ * From the subsystem on, display, network and InfiniBand controllers, PCI-to-PCI bridges and NVSwitches have all
+ * fields. Others have only driver, parent, root and bars, and the rest stays unknown without a gap. A virtual function
+ * has no memory_enabled, MPS, MRRS, relaxed ordering or link of its own (PCIe 6.0, 9.3.5): they are absent there, and
+ * physical_function names the function that has them.
  */
 struct pci_device {
 	struct fact_str bdf;		     /* 0000:1b:00.0 */
 	struct fact_u64 vendor_id;	     /* 0x10de is NVIDIA */
-	struct fact_u64 device_id;	     /* the model, by its vendor's count */
-	struct fact_u64 subsystem_vendor_id; /* whose board it is on */
-	struct fact_u64 subsystem_device_id; /* the board, by that vendor's count */
+	struct fact_u64 device_id;	     /* the model, in the vendor's numbering */
+	struct fact_u64 subsystem_vendor_id; /* the vendor of the board */
+	struct fact_u64 subsystem_device_id; /* the board, in that vendor's numbering */
 	struct fact_u64 class_id;	     /* base class, sub-class, interface: 0x030200 */
 	struct fact_u64 revision;	     /* of the chip */
 	struct fact_str driver;		     /* absent: none bound */
-	/* The one that alone may bind to it, of a GPU and of a function that vfio-pci or pci-stub has; absent: any. */
+	/* The only driver that may bind to it, of a GPU and of a function that vfio-pci or pci-stub has; absent:
+	 * any. */
 	struct fact_str driver_override;
 	struct fact_str parent;		 /* BDF of the bridge above; absent: on a root bus */
 	struct fact_str root;		 /* the host bridge: pci0000:00 */
@@ -117,14 +115,14 @@ struct pci_device {
 	/* For a ConnectX beside GPUs whose NVSwitches are managed through one (HGX B200), from its vital product
 	 * data: SW_MNG is such a management function and no NIC. Unknown for all others, without a gap. */
 	struct fact_str sub_model;
-	struct fact_str power_state;	/* D0, D3hot, D3cold: then its registers are left alone */
+	struct fact_str power_state;	/* D0, D3hot, D3cold: then its registers are not read */
 	struct fact_str runtime_status; /* active, suspended */
 };
 
-/* A part of a function's BAR that something has reserved: its driver, or the firmware's frame buffer. */
+/* A reserved part of a function's BAR: by its driver, or for the firmware's frame buffer. */
 struct pci_claim {
 	struct fact_str bdf;	    /* of the function */
-	struct fact_str holder;	    /* nvidia, BOOTFB, efifb: as it calls itself */
+	struct fact_str holder;	    /* name of the holder: nvidia, BOOTFB, efifb */
 	struct fact_u64 start;	    /* bus address; hexadecimal. Unknown: only root may see it */
 	struct fact_u64 size_bytes; /* unknown with it */
 };
@@ -139,11 +137,11 @@ struct pci_facts {
 	LIST(struct pci_device) devices; /* every function on the bus */
 	/* Holders of the BARs of display controllers. ORDERED */
 	LIST(struct pci_claim) claims;
-	LIST(struct pci_override)
-	overrides; /* files of /etc/driverctl.d; absent: there is no such folder */
+	/* files of /etc/driverctl.d; absent: there is no such folder */
+	LIST(struct pci_override) overrides;
 };
 
-/* ---- topology: what lies between GPUs and NICs; derived from the section pci by topology.h ---- */
+/* ---- topology: the paths between GPUs and NICs; derived from the section pci by topology.h ---- */
 
 /* Distances between two PCI functions, with the names of NCCL and nvidia-smi topo, nearest first. */
 enum path_class {
@@ -162,7 +160,7 @@ extern const char *const nic_role_words[];
 struct topology_path {
 	struct fact_str bdf;	     /* of the other end */
 	struct fact_enum class;	     /* enum path_class */
-	struct fact_u64 ports;	     /* bridges between them, the one above both not counted */
+	struct fact_u64 ports;	     /* bridges between them, without the one above both */
 	struct fact_bool redirected; /* ACS of one of those redirects requests upwards */
 };
 
@@ -170,20 +168,19 @@ struct topology_gpu {
 	struct fact_str bdf;		 /* of the GPU */
 	LIST(struct topology_path) gpus; /* the other ones */
 	LIST(struct topology_path) nics; /* the NICs of this node */
-	LIST(const char *) nearest_nics; /* those that none is nearer than */
-	/* the one of these that is the GPU's own, where each NIC has as few GPUs as can be; absent: this node
-	 * has no NIC */
+	LIST(const char *) nearest_nics; /* the nearest NICs */
+	/* of these, the GPU's own, with as few GPUs for each NIC as possible; absent: this node has no NIC */
 	struct fact_str nearest_nic;
 };
 
 struct topology_nic {
 	struct fact_str bdf;   /* of the NIC */
-	struct fact_enum role; /* enum nic_role; unknown: nothing tells (topology.h) */
+	struct fact_enum role; /* enum nic_role; unknown: no evidence (topology.h) */
 };
 
 struct topology_facts {
-	LIST(struct topology_gpu) gpus; /* GPUs, and what lies between them and the rest */
-	LIST(struct topology_nic) nics; /* NICs, and what they are for */
+	LIST(struct topology_gpu) gpus; /* GPUs, and their paths to the rest */
+	LIST(struct topology_nic) nics; /* NICs, and their roles */
 };
 
 #endif

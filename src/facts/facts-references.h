@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-references.h - names in files of the node, and what the node has under them. Part of
- * facts.h, which includes it. */
+/* facts-references.h - names in files of the node, and the objects with these names on the node. Part of facts.h, which
+ * includes it. */
 #ifndef FACTS_REFERENCES_H
 #define FACTS_REFERENCES_H
 
@@ -56,7 +56,7 @@
 #define ENGINE_NVIDIA "plugin of NVIDIA's runtime"
 #define ENGINE_SYSTEMD "SystemdCgroup of "
 
-/* ---- references: names in configuration files, held against the node ---- */
+/* ---- references: names in configuration files, compared with the node ---- */
 
 /* The kind of file that contains the name. */
 enum reference_format {
@@ -93,7 +93,7 @@ enum reference_kind {
 	REFERENCE_SETTING,   /* a sysctl */
 	REFERENCE_USER,	     /* a user */
 	REFERENCE_PROCESSOR, /* a list of processors or cores */
-	REFERENCE_AMOUNT,    /* how many GPUs, or MiB of memory, there are said to be at least */
+	REFERENCE_AMOUNT,    /* a number of GPUs, or MiB of memory, as a minimum */
 	REFERENCE_RUNTIME,   /* a name that the same file gives to a container runtime */
 	REFERENCE_DRIVER,    /* a folder with the driver's libraries */
 	REFERENCE_VALUE,     /* a value; its role is the key */
@@ -102,10 +102,10 @@ extern const char *const reference_kind_words[];
 
 /* A name in a file. ORDERED: as the files have them. */
 struct reference {
-	struct fact_str name;	 /* as the file has it, lists taken apart */
+	struct fact_str name;	 /* as the file has it; lists are split */
 	struct fact_enum kind;	 /* enum reference_kind */
 	struct fact_enum format; /* enum reference_format */
-	struct fact_str role;	 /* what the file wants it for: its key, such as ExecStart */
+	struct fact_str role;	 /* the purpose in the file: its key, such as ExecStart */
 	/* The file's claim: "510:0" of a device, the value of a sysctl, the name that a udev rule gives to a PCI
 	 * function's device; absent: the file makes no claim. */
 	struct fact_str claim;
@@ -151,9 +151,9 @@ enum conf_format {
 };
 extern const char *const conf_format_words[];
 
-/* What is wrong with a line of such a file. */
+/* The fault of a line of such a file. */
 enum conf_fault_kind {
-	CONF_SYNTAX,  /* it is not of the form that the file has */
+	CONF_SYNTAX,  /* it has not the form of the file */
 	CONF_UNKNOWN, /* no release of the program knows the key */
 	CONF_PLACE,   /* the key, or the table, belongs elsewhere */
 	CONF_TYPE,    /* the value is not of the key's type */
@@ -168,25 +168,25 @@ struct conf_fault {
 	struct fact_u64 line;	 /* in that file */
 	struct fact_enum format; /* enum conf_format */
 	struct fact_enum kind;	 /* enum conf_fault_kind */
-	/* The section of the file, as data/conf-keys.tsv has it; absent: it has none. */
+	/* The section of the file, as data/conf-keys.tsv has it; absent: none. */
 	struct fact_str section;
-	struct fact_str key; /* absent: none, or its name is no plain word */
+	struct fact_str key; /* absent: none, or its name is not a plain word */
 	/* Of a key that needs a number, or yes or no; absent: not a plain word. */
 	struct fact_str value;
-	/* What is wrong with the form; the section where the key belongs; the type of its values, as
-	 * data/conf-keys.tsv has it. Absent: the kind says all. */
+	/* The fault of the form; the section where the key belongs; the type of its values, as data/conf-keys.tsv has
+	 * it. Absent: the kind is enough. */
 	struct fact_str wanted;
 	/* The first release in which the line is right; absent: no first one. */
 	struct fact_str since;
 	struct fact_str gone; /* the first release in which it is wrong again; absent: none */
 };
 
-/* A file in a folder whose reader takes only names that end in another way. Files that an editor or a package manager
- * keeps beside others are left out, and so are those that are not about GPUs, RDMA or limits. */
+/* A file in a folder whose reader only reads names with another ending. Copies of an editor or a package manager are
+ * left out, and so are files that are not about GPUs, RDMA or limits. */
 struct skipped_file {
 	struct fact_str path;	/* of the file */
 	struct fact_str reader; /* the program that would read it */
-	struct fact_str ending; /* how its name would have to end */
+	struct fact_str ending; /* the ending that its name would need */
 };
 
 struct references_facts {

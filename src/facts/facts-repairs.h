@@ -25,14 +25,14 @@ struct repair_file {
 struct transaction {
 	struct fact_str id;	 /* sorts by time */
 	struct fact_u64 time_s;	 /* Unix time of its beginning */
-	struct fact_str boot_id; /* of the boot that it was done in; absent: done through --root */
+	struct fact_str boot_id; /* of the boot in which it was done; absent: done through --root */
 	LIST(struct repair) repairs; /* in the plan's order */
 	LIST(struct repair_file) files;
 	LIST(const char *) kernels; /* releases whose initramfs was built for it */
 };
 
 struct repairs_facts {
-	LIST(struct transaction) applied; /* and not taken back */
+	LIST(struct transaction) applied; /* and not reverted */
 };
 
 #endif

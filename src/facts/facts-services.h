@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-services.h - the services that GPU and RDMA work leans on. Part of facts.h, which includes it. */
+/* facts-services.h - the services that GPU and RDMA work depends on. Part of facts.h, which includes it. */
 #ifndef FACTS_SERVICES_H
 #define FACTS_SERVICES_H
 
@@ -24,16 +24,16 @@ struct service {
 	 * services that do not run. */
 	struct fact_str result;
 	struct fact_u64 exit_status; /* of its main process, or the signal that ended it */
-	struct fact_u64 restarts;    /* how often systemd started it again by itself */
+	struct fact_u64 restarts;    /* restarts by systemd */
 	/* Program of ExecStart=, for a service that does not run; absent: it has none, or the program was not found. */
 	struct fact_str program;
 	/* Shared libraries that this program needs and the dynamic loader does not find: "libz.so.1". */
 	LIST(const char *) missing_libraries;
-	LIST(struct service_line)
-	last_lines; /* of what does not run: the last lines, oldest first */
+	/* the last lines of a service that does not run, oldest first */
+	LIST(struct service_line) last_lines;
 };
 
-/* What nvidia-gridd said last of a vGPU's licence. */
+/* The last message of nvidia-gridd about a vGPU's licence. */
 enum licence_state {
 	LICENCE_ACQUIRED,
 	LICENCE_FAILED,
@@ -47,15 +47,15 @@ struct services_facts {
 	/* Time from the boot to the start of the oldest process that has a GPU open; absent: no process has one
 	 * open. Known if fabric manager was started more than ten minutes after the boot. */
 	struct fact_u64 gpu_held_since_ms;
-	/* A container brings the NVIDIA driver and its options (GPU Operator); absent: none does. */
+	/* A container provides the NVIDIA driver and its options (GPU Operator); absent: none does. */
 	struct fact_str driver_container;
 	/* FABRIC_MODE of fabric manager's configuration: 0 bare metal or full passthrough, 1 shared NVSwitch, 2 vGPU.
 	 * Absent: there is no such file, or it does not say, which means 0. */
 	struct fact_u64 fabric_mode;
 	/* Programs that systemd runs after a suspend and that load nvidia_uvm again; absent: there is no such folder. */
 	LIST(const char *) uvm_sleep_hooks;
-	/* enum licence_state: the last that nvidia-gridd wrote of the licence; unknown: it does not run, or wrote
-	 * nothing of it that was kept. */
+	/* enum licence_state: the last message of nvidia-gridd about the licence; unknown: it does not run, or no
+	 * message about it was kept. */
 	struct fact_enum licence;
 };
 
@@ -71,13 +71,13 @@ struct mps_daemon {
 	/* True if its folder of pipes is the default one, /tmp/nvidia-mps. Unknown: only its user may read its
 	 * variables. */
 	struct fact_bool is_default;
-	/* True if its folder of pipes is that of the process that was asked about. */
+	/* True if its folder of pipes is that of the checked process. */
 	struct fact_bool is_jobs;
 };
 
 struct mps_facts {
 	LIST(struct mps_daemon) daemons; /* by process id */
-	/* The folder of pipes of the process that was asked about has a control pipe. */
+	/* The folder of pipes of the checked process has a control pipe. */
 	struct fact_bool has_control;
 };
 

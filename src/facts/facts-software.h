@@ -5,10 +5,10 @@
 
 #include "facts/fact.h"
 
-/* ---- software: user space that the kernel side has to fit ---- */
+/* ---- software: user space that must match the kernel side ---- */
 
 struct software_item {
-	struct fact_str path; /* of the library, or of what was found */
+	struct fact_str path; /* of the library or other file */
 	/* Libraries: libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep,
 	 * nixl, gdrcopy, doca, libibverbs, libmlx5, libnvidia-container, slurm (libslurm, by its own number), ucx. Stacks: ofed, efa-installer;
 	 * ofa_kernel: a kernel for which the installed OFED has symbols. Programs: fabricmanager, nvlsm, imex,
@@ -17,7 +17,7 @@ struct software_item {
 	 * efa-source. Parts of the driver: the libraries of data/driver-parts.tsv. dcgm-cuda: a folder of DCGM's
 	 * diagnostics, and the CUDA release (12, 13) that they are for. */
 	struct fact_str name;
-	struct fact_str version; /* absent: neither name, package database nor file tells */
+	struct fact_str version; /* absent: not in the name, the package database or the file */
 };
 
 /* A package for GPUs or RDMA in dpkg's database. */
@@ -29,14 +29,14 @@ struct software_package {
 };
 
 struct software_facts {
-	struct fact_bool complete;	  /* every folder that was to be looked into could be */
+	struct fact_bool complete;	  /* every folder to search could be read */
 	LIST(struct software_item) items; /* libraries, toolkits and packages */
 	/* Path of the libcuda.so.1 that the dynamic loader gives a program of the checked process; absent: none. */
 	struct fact_str libcuda;
-	struct fact_str libcuda_version; /* of that one; absent: its name does not tell */
+	struct fact_str libcuda_version; /* of that one; absent: not in its name */
 	struct fact_str libnvidia_ml;	 /* the same for libnvidia-ml.so.1 */
-	LIST(const char *) programs; /* that others start by their name: paths of ibstat, nvcc */
-	/* Absent: dpkg does not manage this node. Those that are not installed have no row. */
+	LIST(const char *) programs;	 /* started by their names: paths of ibstat, nvcc */
+	/* Absent: dpkg does not manage this node. Packages that are not installed have no row. */
 	LIST(struct software_package) packages;
 };
 

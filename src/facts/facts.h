@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * facts.h - the data model: everything that is known about one node. Read this first.
+ * facts.h - the data model: all facts about one node. Read this first.
  *
- * Probes fill it, rules read it, facts.c describes it field by field (JSON keys are the member
- * names). Units are in the names. Strings and lists belong to the node's arena. Every value starts
- * unknown; "absent" means that it was probed and does not exist. Lists are sorted by the first
- * member unless their order means something (ORDERED below).
- *
- * A path in facts is the path on the host, whatever root it was read through. */
+ * Probes fill it, rules read it, facts.c describes it field by field (JSON keys are the member names). Units are in the
+ * names. Strings and lists belong to the node's arena. Every value starts unknown; "absent" means that it was probed
+ * and does not exist. Lists are sorted by the first member unless their order has a meaning (ORDERED below). A path in
+ * facts is the path on the host, whatever root it was read through.
+ */
 #ifndef FACTS_H
 #define FACTS_H
 
 #include "facts/fact.h"
 #include "facts/proof.h"
 
-/* ---- os: the system, and what kind of machine it runs on ---- */
+/* ---- os: the system, and the kind of machine that it runs on ---- */
 
 struct kernel_option {
 	struct fact_str name;  /* CONFIG_PCI_P2PDMA */
@@ -51,7 +50,7 @@ struct os_facts {
 	struct fact_str name;	  /* os-release PRETTY_NAME */
 	struct fact_str kernel;	  /* release of the kernel that runs (uname -r), or see next_boot */
 	/* Absent: a kernel runs. Else these are the files of an image, and os.kernel, cmdline.running and driver are
-	 * what its next boot has. Where its kernel is from: option, boot-loader, newest, none */
+	 * those of its next boot. The value is the origin of its kernel: option, boot-loader, newest, none */
 	struct fact_str next_boot;
 	struct fact_str machine;	  /* x86_64, aarch64 */
 	struct fact_str boot_id;	  /* changes at every boot */
@@ -64,11 +63,11 @@ struct os_facts {
 	struct fact_u64 cpu_model_number; /* 79 of family 6: Broadwell server */
 	struct fact_u64 cpus;		  /* logical processors that are online */
 	struct fact_bool cpu_ibt;     /* indirect branch tracking; absent: not an x86 processor */
-	struct fact_u64 memory_bytes; /* that the kernel has, a little less than is built in */
+	struct fact_u64 memory_bytes; /* usable by the kernel, a little less than is installed */
 	/* Words of systemd-detect-virt(1), firecracker, or unknown-hypervisor; absent: bare metal. */
 	struct fact_str hypervisor;
 	struct fact_str product; /* DMI product name */
-	/* Cloud whose name the firmware's tables have: aws, azure, google, oracle, ...; absent: none */
+	/* Cloud named in the firmware's tables: aws, azure, google, oracle, ...; absent: none */
 	struct fact_str cloud;
 	struct fact_str container;    /* docker, podman, kubernetes, ...; absent: a host */
 	struct fact_bool secure_boot; /* absent: not booted through UEFI, or UEFI without it */
@@ -78,8 +77,8 @@ struct os_facts {
 	/* Files of /etc/apparmor.d for container engines that ordinary users start; absent: no such folder */
 	LIST(const char *) apparmor_profiles;
 	LIST(struct kernel_option) kernel_config; /* of the kernel that runs */
-	LIST(struct sysctl) sysctls;	  /* kernel settings, of those that are asked for by name */
-	LIST(struct hugepages) hugepages; /* absent: a kernel without them */
+	LIST(struct sysctl) sysctls;		  /* kernel settings, the ones that rules need */
+	LIST(struct hugepages) hugepages;	  /* absent: a kernel without them */
 	LIST(struct mount_point) mounts;
 };
 
@@ -88,7 +87,7 @@ struct os_facts {
 struct numa_node {
 	struct fact_u64 id;	      /* the kernel's number */
 	struct fact_str cpus;	      /* cpulist: 0-31,64-95 */
-	struct fact_u64 memory_bytes; /* of this node alone */
+	struct fact_u64 memory_bytes; /* only of this node */
 	struct fact_u64 socket;	      /* physical package of its first processor; or absent */
 };
 
@@ -98,12 +97,12 @@ struct numa_facts {
 
 #include "facts/facts-pci.h"
 
-/* ---- gpu: the NVIDIA GPUs among them, as the driver sees them ---- */
+/* ---- gpu: the NVIDIA GPUs, as the driver reports them ---- */
 
 struct gpu {
 	struct fact_str bdf;	       /* as in pci.devices */
 	struct fact_str model;	       /* as the driver names it: NVIDIA H200 */
-	struct fact_str uuid;	       /* GPU- and the number that NVML knows it by */
+	struct fact_str uuid;	       /* GPU- and its number in NVML */
 	struct fact_u64 minor;	       /* /dev/nvidiaN */
 	struct fact_str firmware;      /* GSP firmware version; absent: N/A, GSP not in use */
 	struct fact_str video_bios;    /* version of the VBIOS */
@@ -115,7 +114,7 @@ struct gpu {
 };
 
 struct gpu_facts {
-	LIST(struct gpu) devices; /* NVIDIA GPUs on the bus, whatever drives them */
+	LIST(struct gpu) devices; /* NVIDIA GPUs on the bus, with any driver */
 };
 
 /* ---- driver: the NVIDIA kernel driver that is loaded ---- */
@@ -170,25 +169,25 @@ struct module_symbol {
 	struct fact_u64 crc;  /* absent: the module has no symbol versions */
 };
 
-/* A .ko on disk, of the modules that this program is about. All fields for the kernel that runs; for
- * others the version, and that of a large compressed file only where its kernel boots next. */
+/* A .ko on disk, of the modules of interest. All fields for the running kernel; for others the version, and that of a
+ * large compressed file only if its kernel boots next. */
 struct module_file {
 	struct fact_str path;	       /* below /lib/modules */
 	struct fact_str name;	       /* of the module, with underscores */
 	struct fact_str file_name;     /* of the file, with underscores: nvidia_current */
 	struct fact_str kernel;	       /* the release under /lib/modules */
 	struct fact_bool indexed;      /* in that kernel's modules.dep */
-	struct fact_str version;       /* as the module says it */
+	struct fact_str version;       /* as in the module */
 	struct fact_str srcversion;    /* hash of its sources */
 	struct fact_str vermagic;      /* the kernel that it was built for */
 	struct fact_str license;       /* Dual MIT/GPL, NVIDIA, ... */
 	struct fact_str description;   /* one line */
 	struct fact_str signer;	       /* absent: not signed */
-	LIST(const char *) depends;    /* modules that have to be there first */
+	LIST(const char *) depends;    /* modules that must be loaded first */
 	LIST(const char *) parameters; /* their names */
 	/* NAME:TYPE as in parmtype, without int, which most are */
 	LIST(const char *) parameter_types;
-	LIST(struct module_symbol) imports; /* peer-memory and nvidia_p2p_ symbols that it wants */
+	LIST(struct module_symbol) imports; /* peer-memory and nvidia_p2p_ symbols that it needs */
 	LIST(struct module_symbol) exports; /* and those that it offers */
 };
 
@@ -197,14 +196,14 @@ struct kernel_tree {
 	struct fact_bool indexed; /* modules.dep is there */
 };
 
-/* A module that something loads at boot by name: modules-load.d, /etc/modules. ORDERED */
+/* A module that is loaded at boot by name: modules-load.d, /etc/modules. ORDERED */
 struct module_at_boot {
 	struct fact_str name; /* with underscores */
 	struct fact_str file; /* that names it */
 	struct fact_u64 line; /* in that file */
 };
 
-/* A module of which libkmod and /proc/modules tell different things. Absent: not loaded. */
+/* A module about which libkmod and /proc/modules disagree. Absent: not loaded. */
 struct module_view {
 	struct fact_str name;	  /* as above */
 	struct fact_enum libkmod; /* enum module_state, by /sys/module */
@@ -213,7 +212,7 @@ struct module_view {
 
 struct modules_facts {
 	LIST(struct module) loaded;	  /* in the kernel that runs */
-	LIST(struct module_view) views;	  /* only differences; absent: files alone were read */
+	LIST(struct module_view) views;	  /* only differences; absent: only files were read */
 	LIST(struct kernel_tree) kernels; /* installed ones */
 	LIST(struct module_file) files;	  /* of all kernels */
 	LIST(struct module_at_boot) at_boot;
@@ -241,7 +240,7 @@ struct modprobe_file {
 struct modprobe_options {
 	struct fact_str module; /* that the line names */
 	struct fact_str text;	/* the rest of the line */
-	struct fact_str file;	/* /proc/cmdline for what the kernel command line adds */
+	struct fact_str file;	/* /proc/cmdline for options of the kernel command line */
 	struct fact_u64 line;	/* absent: it is in /proc/cmdline */
 };
 
@@ -253,7 +252,7 @@ struct modprobe_assignment {
 	struct fact_str value;	    /* absent: named without a value */
 	struct fact_bool effective; /* the last one for this parameter */
 	struct fact_str file;	    /* that holds it */
-	struct fact_u64 line;	    /* where it stands, also in a command of several lines */
+	struct fact_u64 line;	    /* its line, also in a command of several lines */
 };
 
 /* install MODULE TEXT, remove MODULE TEXT, softdep MODULE TEXT, alias TEXT MODULE, blacklist MODULE. In
@@ -266,18 +265,18 @@ struct modprobe_command {
 	struct fact_u64 line;	/* the command's first */
 };
 
-/* A line that modprobe passes over, or a whole file: then without text and line. */
+/* A line that modprobe ignores, or a whole file: then without text and line. */
 struct modprobe_bad_line {
 	struct fact_str text; /* the line */
 	struct fact_str why;  /* for people */
 	struct fact_str file; /* that holds it */
-	struct fact_u64 line; /* the command's last, which is the number that kmod reports */
+	struct fact_u64 line; /* the command's last line, which is the number that kmod reports */
 };
 
 /* ORDERED throughout: as modprobe reads it. */
 struct modprobe_facts {
 	struct fact_bool complete;	  /* every file that counts was read */
-	struct fact_bool etc_complete;	  /* those of /etc were, which packages leave alone */
+	struct fact_bool etc_complete;	  /* every file of /etc was, which packages leave alone */
 	LIST(struct modprobe_file) files; /* read, or masked by another */
 	LIST(struct modprobe_options) options;
 	LIST(struct modprobe_assignment) assignments;
@@ -307,9 +306,9 @@ struct initramfs_image {
 	struct fact_str generator;	/* initramfs-tools, dracut, mkinitcpio, booster */
 	LIST(const char *) compressors; /* one word a segment, ORDERED: none, zstd, xz, ... */
 	struct fact_bool complete;	/* read to its last trailer: what is not in it is absent */
-	struct fact_str problem;	/* why it could not be read whole */
-	/* Modules that rules ask about: nvidia*, nouveau, nova*, gdrdrv, nv_peer_mem, mlx*, ib_*, rdma*, vfio*,
-	 * efa*. If the image was not read completely, those found before. */
+	struct fact_str problem;	/* why it could not be read completely */
+	/* Modules that rules need: nvidia*, nouveau, nova*, gdrdrv, nv_peer_mem, mlx*, ib_*, rdma*, vfio*, efa*. If the
+	 * image was not read completely, those found before. */
 	LIST(struct initramfs_module) modules;
 	struct modprobe_facts modprobe; /* unknown in an image that is not complete */
 };
@@ -321,7 +320,7 @@ struct initramfs_facts {
 /* ---- cmdline and boot ---- */
 
 struct cmdline_arg {
-	struct fact_str key;   /* what stands before the first = */
+	struct fact_str key;   /* the text before the first = */
 	struct fact_str value; /* absent: a bare word */
 };
 
@@ -332,14 +331,14 @@ struct cmdline_text {
 	struct fact_str variable; /* GRUB_CMDLINE_LINUX, options; absent for a plain file */
 	struct fact_str text;	  /* the arguments */
 	struct fact_str file;	  /* that holds them */
-	struct fact_u64 line;	  /* in that file; absent: it has one line alone */
+	struct fact_u64 line;	  /* in that file; absent: it has only one line */
 };
 
 struct cmdline_facts {
 	struct fact_str running;	   /* the kernel's arguments, as it has them */
 	LIST(struct cmdline_arg) args;	   /* of the running one; ORDERED */
 	struct cmdline_text staged;	   /* of the entry that boots next */
-	LIST(struct cmdline_text) sources; /* where arguments are configured */
+	LIST(struct cmdline_text) sources; /* places where arguments are configured */
 };
 
 enum boot_loader { BOOT_GRUB, BOOT_GRUB_BLS, BOOT_SYSTEMD_BOOT, BOOT_UKI };
@@ -349,7 +348,7 @@ extern const char *const boot_loader_words[];
 struct boot_entry {
 	struct fact_str id;	 /* as the loader names it; in a submenu: "outer>inner" */
 	struct fact_str title;	 /* as the menu shows it */
-	struct fact_str kernel;	 /* its release; unknown where the file name does not say */
+	struct fact_str kernel;	 /* its release; unknown if the file name does not have it */
 	struct fact_str initrd;	 /* path on the host, the last one of several; absent: none */
 	struct fact_str cmdline; /* as the kernel would see it, without BOOT_IMAGE and initrd */
 	struct fact_str file;	 /* that holds the entry */
@@ -362,7 +361,7 @@ struct boot_facts {
 	struct fact_str next_entry;	  /* id of the one that boots next */
 	struct fact_str next_kernel;	  /* release that boots next */
 	struct fact_str next_initrd;	  /* path of its image; absent: it has none */
-	struct fact_bool reboot_required; /* the distribution says so */
+	struct fact_bool reboot_required; /* according to the distribution */
 };
 
 /* ---- iommu ---- */
@@ -370,7 +369,7 @@ struct boot_facts {
 struct iommu_device {
 	struct fact_str bdf;   /* as in pci.devices */
 	struct fact_u64 group; /* the kernel's number */
-	struct fact_str type;  /* identity, DMA, DMA-FQ, ...; absent: kernel does not say */
+	struct fact_str type;  /* identity, DMA, DMA-FQ, ...; absent: not reported by the kernel */
 };
 
 struct iommu_facts {
@@ -399,7 +398,7 @@ struct rdma_gid {
 
 struct rdma_counter {
 	struct fact_str name;  /* of its file, such as link_downed */
-	struct fact_u64 value; /* as it stands */
+	struct fact_u64 value; /* the present count */
 };
 
 struct rdma_port {
@@ -419,7 +418,7 @@ struct rdma_port {
 	 * such file. */
 	struct fact_u64 traffic_class;
 	LIST(struct rdma_gid) gids;	    /* those that are not zero */
-	LIST(const char *) pkeys;	    /* those that are not zero: 0xffff */
+	LIST(const char *) pkeys;	    /* all that are not zero: 0xffff */
 	LIST(struct rdma_counter) counters; /* errors only; absent: none, or a virtual function */
 };
 
@@ -433,7 +432,7 @@ struct rdma_device {
 	struct fact_str board_id;  /* the vendor's name of the board, its PSID */
 	struct fact_str hca_type;  /* MT4129 */
 	struct fact_str uverbs;	   /* uverbs0; absent: ib_uverbs has none for it */
-	/* through verbs: libibverbs has a driver that fits the kernel's; absent: files alone were read */
+	/* through verbs: libibverbs has a driver that fits the kernel's; absent: only files were read */
 	struct fact_bool offered;
 	/* through verbs: why it could not be opened; absent: it was */
 	struct fact_str open_error;
@@ -449,7 +448,7 @@ struct rdma_device {
 /* A device of the auxiliary bus, by which a network driver offers a NIC to the RDMA driver. */
 struct rdma_auxiliary {
 	struct fact_str name;	/* mlx5_core.rdma.0 */
-	struct fact_str bdf;	/* the PCI function that it belongs to; absent: none */
+	struct fact_str bdf;	/* the PCI function of the device; absent: none */
 	struct fact_str driver; /* mlx5_ib.rdma; absent: none is bound */
 };
 
@@ -467,7 +466,7 @@ struct rdma_facts {
 struct net_interface {
 	struct fact_str name;	   /* as the kernel names it */
 	struct fact_str state;	   /* operstate */
-	struct fact_bool carrier;  /* a link partner is there; absent: switched off */
+	struct fact_bool carrier;  /* it has a link partner; absent: switched off */
 	struct fact_u64 mtu_bytes; /* the largest packet */
 	/* Speed of the link, for the port of a PCI function; absent: it is down, or its driver does not report it. */
 	struct fact_u64 speed_mbps;
@@ -492,10 +491,10 @@ struct net_route {
 	struct fact_u64 metric;	     /* of several routes the smallest counts */
 };
 
-/* A routing table beside main and local: rules choose it by source address or otherwise. */
+/* A routing table other than main and local. Rules choose it by source address or otherwise. */
 struct net_table {
 	struct fact_u64 id;	    /* the number; ORDERED */
-	LIST(const char *) subnets; /* that it has routes to, the first 64 */
+	LIST(const char *) subnets; /* its destinations, the first 64 */
 };
 
 struct net_facts {
@@ -504,7 +503,7 @@ struct net_facts {
 	LIST(struct net_table) tables;	       /* of IPv4, without main and local */
 	LIST(const char *) hostname_addresses; /* of the own name in /etc/hosts */
 	LIST(const char *) hosts_order; /* nsswitch.conf, hosts: files, [NOTFOUND=return], dns */
-	struct fact_bool ufw;		/* ufw.conf has it on; absent: no such file */
+	struct fact_bool ufw;		/* ufw.conf enables it; absent: no such file */
 };
 
 /* ---- dev: device nodes ---- */
@@ -529,24 +528,24 @@ struct device_node {
 
 struct device_major {
 	struct fact_str name;  /* nvidia, nvidia-uvm, infiniband_verbs */
-	struct fact_u64 major; /* the number it has in this kernel */
+	struct fact_u64 major; /* its number in this kernel */
 };
 
 struct dev_facts {
-	LIST(struct device_node) nodes;	  /* device nodes of GPUs, NICs and what belongs to them */
+	LIST(struct device_node) nodes;	  /* device nodes of GPUs, NICs and their companions */
 	LIST(struct device_major) majors; /* character devices of /proc/devices */
 	LIST(const char *) char_links;	  /* names in /dev/char that lead to NVIDIA nodes */
 };
 
-/* ---- containers: how container engines get to the GPUs ---- */
+/* ---- containers: the way of container engines to the GPUs ---- */
 
 struct cdi_spec {
 	struct fact_str path;		/* of the specification */
-	struct fact_str driver_version; /* of the libraries that it names; absent: it names none */
-	struct fact_str cdi_version;	/* of the format that it is written in: 0.5.0 */
+	struct fact_str driver_version; /* version of its libraries; absent: it names none */
+	struct fact_str cdi_version;	/* version of its format: 0.5.0 */
 };
 
-/* Configuration of a container engine. Its other content is not kept: it can hold passwords. */
+/* Configuration of a container engine. Its other content is not kept: it can have passwords. */
 struct engine_config {
 	struct fact_str path;	 /* of the file */
 	struct fact_bool nvidia; /* names NVIDIA's runtime, hook or CDI devices */
@@ -558,7 +557,7 @@ struct containers_facts {
 	struct fact_bool no_cgroups;
 	/* True if only version 2 of control groups is mounted; absent: version 1, or both. */
 	struct fact_bool cgroup2;
-	/* SELinux refuses what its policy does not allow; absent: it is not in the kernel, or off. */
+	/* SELinux refuses accesses that its policy does not allow; absent: it is not in the kernel, or off. */
 	struct fact_bool selinux_enforcing;
 	/* One of SELinux' booleans container_use_devices and container_use_xserver_devices: containers may open the GPUs;
 	 * absent: its policy has none. */
@@ -567,14 +566,14 @@ struct containers_facts {
 	struct fact_bool kubelet_uses_docker;
 	LIST(struct cdi_spec) cdi; /* Container Device Interface: those of nvidia.com */
 	LIST(struct engine_config) configs;
-	/* The kubelet's folder, where it keeps pods; absent: there is none. */
+	/* The kubelet's folder of pods; absent: none. */
 	struct fact_str kubelet;
 	/* Folders of its plugins, by their drivers' names: compute-domain.nvidia.com */
 	LIST(const char *) kubelet_plugins;
 	/* Sockets of its device plugins, and its own (kubelet.sock) */
 	LIST(const char *) device_plugins;
-	/* True if the kubelet's checkpoint has a resource of NVIDIA or one whose name ends with gpu; absent: there
-	 * is no checkpoint. */
+	/* True if the kubelet's checkpoint has a resource of NVIDIA or one whose name ends with gpu; absent: no
+	 * checkpoint. */
 	struct fact_bool gpu_resource;
 };
 
@@ -584,7 +583,7 @@ struct process_limits {
 	struct fact_str name;		    /* comm */
 	struct fact_u64 pid;		    /* process id */
 	struct fact_u64 memlock_soft_bytes; /* FACT_UNLIMITED */
-	struct fact_u64 memlock_hard_bytes; /* up to which the process may raise it */
+	struct fact_u64 memlock_hard_bytes; /* the process may raise it up to here */
 	struct fact_u64 nofile_soft;	    /* open files */
 	struct fact_u64 stack_soft_bytes;   /* FACT_UNLIMITED; of threads too */
 	struct fact_str unit;		    /* systemd unit, from its cgroup */
@@ -607,11 +606,11 @@ struct limit_setting {
  * lowest limit of its control group and those above. */
 struct rdma_limit {
 	struct fact_str device;	 /* mlx5_0 */
-	struct fact_u64 handles; /* how often it may be open */
+	struct fact_u64 handles; /* maximum of open handles */
 	struct fact_u64 objects; /* queue pairs, memory regions and the like */
 };
 
-/* What the control group of a process, and those above it, let all its processes have together. */
+/* The limits of the control group of a process, and of those above it, for all its processes together. */
 struct group_limits {
 	struct fact_u64 tasks;	      /* processes and threads: pids.max */
 	struct fact_u64 memory_bytes; /* memory.max */
@@ -631,7 +630,7 @@ struct limits_facts {
 	struct fact_u64 shm_bytes;	     /* size of /dev/shm */
 };
 
-/* ---- log: lines of the kernel log that mean something ---- */
+/* ---- log: lines of the kernel log with a meaning for rules ---- */
 
 /* Times are since the boot, as printk counts; those of the clock follow from os.boot_time_s. Unknown: the log
  * does not have them. */
@@ -661,13 +660,13 @@ struct log_line {
 struct log_facts {
 	/* /dev/kmsg, journal, /var/log/kern.log, /var/log/messages, /var/log/syslog, /var/log/dmesg */
 	struct fact_str source;
-	struct fact_bool complete;	   /* from the boot on: what is not in it did not happen */
-	LIST(struct log_line) lines;	   /* lines that mean something, by their pattern */
-	LIST(struct log_failure) failures; /* what was tried and failed */
-	/* Errors that no pattern is for; unknown: the log does not have the levels of messages, and no message tells of a
-	 * failure. */
+	/* complete from the boot on: an event that is not in it did not happen */
+	struct fact_bool complete;
+	LIST(struct log_line) lines;	   /* lines with a meaning, by their pattern */
+	LIST(struct log_failure) failures; /* failed attempts */
+	/* Errors that no pattern matches; unknown: the log has no levels, and no message reports a failure. */
 	LIST(struct log_message) unexplained;
-	/* From /var/log/audit/audit.log and the kernel log; unknown: the file may not be read. */
+	/* From /var/log/audit/audit.log and the kernel log; unknown: no permission to read the file. */
 	LIST(struct log_denial) denials;
 };
 
@@ -685,7 +684,7 @@ struct log_facts {
 
 /* ---- the node ---- */
 
-/* Something that could not be read. A fact that is unknown finds its reason here by its file. */
+/* Data that could not be read. An unknown fact finds its reason here by its file. */
 struct gap {
 	struct fact_str path;  /* that was asked for */
 	struct fact_str error; /* EACCES, ENODATA, ... */
@@ -700,7 +699,7 @@ struct probe_result {
 	struct fact_str name;	     /* its file in src/probes */
 	struct fact_enum state;	     /* enum probe_state */
 	struct fact_u64 duration_us; /* how long it took */
-	struct fact_str stuck_at;    /* the file it was reading when its time ran out */
+	struct fact_str stuck_at;    /* the file that it was reading when its time ran out */
 };
 
 struct node {
@@ -734,12 +733,12 @@ struct node {
 	struct loads_facts loads;
 	struct dkms_facts dkms;
 	struct nvml_facts nvml;
-	LIST(struct kind_fact) kinds; /* every kind that there is, ORDERED */
+	LIST(struct kind_fact) kinds; /* all kinds, ORDERED */
 	LIST(struct gap) gaps;
 	LIST(struct probe_result) probes; /* ORDERED: as they ran */
 };
 
-/* The descriptions of sections and of what libraries are asked for. */
+/* The descriptions of sections and of answers of libraries. */
 extern const struct desc node_desc;
 extern const struct desc os_facts_desc;
 extern const struct desc driver_facts_desc;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* own-files.h - the files that fix writes: one drop-in for each mechanism. None is called
- * nvidia.conf, which masks the vendor's file on RHEL and is a link that alternatives keeps on
- * Debian. */
+/* own-files.h - the files that fix writes: one drop-in for each mechanism. None is named nvidia.conf, which masks the
+ * vendor's file on RHEL and is a link of the alternatives system on Debian. */
 #ifndef OWN_FILES_H
 #define OWN_FILES_H
 

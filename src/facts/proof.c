@@ -56,7 +56,7 @@ static const struct field proof_facts_fields[] = {
 };
 const struct desc proof_facts_desc = DESC(proof_facts, .optional = true);
 
-/* ---- what it says of the configuration ---- */
+/* ---- evidence about the configuration ---- */
 
 /* Combines all trials of KIND: one that failed decides. */
 static enum proof_word word_of_tries(const struct node *node, const char *kind, struct arena *arena,
@@ -75,7 +75,7 @@ static enum proof_word word_of_tries(const struct node *node, const char *kind, 
 	return word;
 }
 
-/* Is there a way from DEVICE (or any) to GPU memory? By DMA-BUF or by address: one is enough. */
+/* The evidence about a path from DEVICE (or any) to GPU memory. By DMA-BUF or by address: one is enough. */
 static enum proof_word word_of_registration(const struct node *node, const char *device,
 					    const char **seen)
 {
@@ -98,7 +98,7 @@ static bool is_nvlink(const struct proof_copy *copy)
 	return str_is(copy->path, "NVLink");
 }
 
-/* Copies over PCI Express alone speak of what is between PCI functions; NVLink passes that by. */
+/* Only copies over PCI Express are evidence about the path between PCI functions; NVLink bypasses it. */
 static enum proof_word word_of_copies(const struct node *node, struct arena *arena,
 				      const char **seen)
 {

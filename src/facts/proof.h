@@ -22,7 +22,7 @@ struct node;
 #define PROOF_UAR_CALLER "uar-caller" /* the same with a doorbell page of an mlx5 NIC */
 #define PROOF_UAR_JOB "uar-job"
 #define PROOF_STREAM_V1 "stream-v1"	    /* stream memory operations, first version */
-#define PROOF_STREAM_V2 "stream-v2"	    /* and the one that CUDA 11.7 brought */
+#define PROOF_STREAM_V2 "stream-v2"	    /* and the version of CUDA 11.7 */
 #define PROOF_DMABUF_EXPORT "dmabuf-export" /* GPU memory as a DMA-BUF */
 #define PROOF_DMABUF_REGISTRATION "dmabuf-registration"	  /* and that DMA-BUF with the NIC */
 #define PROOF_PEERMEM_REGISTRATION "peermem-registration" /* GPU memory by its address */
@@ -34,18 +34,18 @@ struct proof_try {
 	struct fact_str id;	/* "stream-v1 0000:1b:00.0 write32" */
 	struct fact_str kind;	/* one of the words above */
 	struct fact_str gpu;	/* BDF */
-	struct fact_str device; /* RDMA device; absent: none takes part */
+	struct fact_str device; /* RDMA device; absent: none is involved */
 	struct fact_str what;	/* which of several operations: write32; absent: there is one */
-	struct fact_bool works; /* unknown: it was not tried, or says nothing */
+	struct fact_bool works; /* unknown: not tried, or without evidence */
 	struct fact_str error;	/* CUDA_ERROR_NOT_PERMITTED (800), EOPNOTSUPP; absent: none */
-	struct fact_str seen;	/* what happened, for people */
+	struct fact_str seen;	/* the result, for people */
 };
 
 /* The wrong content of a copy's destination. */
 enum proof_damage {
 	DAMAGE_NONE,
 	DAMAGE_ZEROS,
-	DAMAGE_STALE,	/* what was there before */
+	DAMAGE_STALE,	/* the previous content */
 	DAMAGE_SHIFTED, /* the right data at the wrong place */
 	DAMAGE_OTHER,
 };
@@ -53,42 +53,43 @@ extern const char *const proof_damage_words[];
 
 /* A copy from one GPU's memory to another's, read back and compared. */
 struct proof_copy {
-	struct fact_str id;	   /* "0000:1b:00.0 0000:43:00.0" */
-	struct fact_str from;	   /* BDF of the GPU that the data is of */
-	struct fact_str to;	   /* BDF of the GPU that it is copied to */
-	struct fact_bool access;   /* may they reach each other's memory? Else through the host */
-	struct fact_str path;	   /* NVLink, or as topology has it: PIX ... SYS */
-	struct fact_u64 bytes;	   /* that were compared */
-	struct fact_u64 bad_bytes; /* unknown: the copy did not come to an end */
+	struct fact_str id;   /* "0000:1b:00.0 0000:43:00.0" */
+	struct fact_str from; /* BDF of the source GPU */
+	struct fact_str to;   /* BDF of the destination GPU */
+	/* access to each other's memory is possible; otherwise through the host */
+	struct fact_bool access;
+	struct fact_str path;		/* NVLink, or as topology has it: PIX ... SYS */
+	struct fact_u64 bytes;		/* that were compared */
+	struct fact_u64 bad_bytes;	/* unknown: the copy did not finish */
 	struct fact_u64 first_bad_byte; /* absent: none */
-	struct fact_enum damage;	/* enum proof_damage: what most of the bad bytes are */
-	struct fact_u64 mb_per_s;	/* 10^6 bytes; one direction alone */
-	/* what the links carry; absent: the path has no plain worth */
+	struct fact_enum damage;	/* enum proof_damage: the kind of most of the bad bytes */
+	struct fact_u64 mb_per_s;	/* 10^6 bytes; one direction */
+	/* bandwidth of the links; absent: not known for this path */
 	struct fact_u64 wanted_mb_per_s;
-	struct fact_str error; /* why it did not come to an end; absent: it did */
+	struct fact_str error; /* why it did not finish; absent: it did */
 };
 
 struct proof_gpu {
 	struct fact_str bdf;		 /* 0000:1b:00.0 */
 	struct fact_u64 nvlinks;	 /* that are up; absent: it has none */
 	struct fact_u64 nvlink_mb_per_s; /* of one of them, one direction */
-	LIST(const char *) nvlink_peers; /* BDFs that it reaches over them */
+	LIST(const char *) nvlink_peers; /* BDFs that it reaches through them */
 };
 
 /* Trials that prove made on the hardware. Only doctor --with has them; no probe reads them. */
 struct proof_facts {
 	enum fact_state state;	      /* unknown: no proof was given */
-	struct fact_str boot_id;      /* of the boot that it speaks of */
+	struct fact_str boot_id;      /* of the boot in which it was made */
 	struct fact_str driver;	      /* NVIDIA's, as in driver.version */
 	struct fact_u64 time_s;	      /* Unix time of its end */
 	struct fact_u64 duration_ms;  /* of all trials together */
-	struct fact_bool quick;	      /* was it prove --quick? */
+	struct fact_bool quick;	      /* it was prove --quick */
 	struct fact_u64 uid;	      /* the caller's, effective */
-	struct fact_bool sys_admin;   /* had the caller CAP_SYS_ADMIN? */
-	struct fact_u64 cuda_version; /* 12080 is CUDA 12.8; absent: libcuda is not there */
-	struct fact_str stopped;      /* why not everything was tried; absent: it was */
+	struct fact_bool sys_admin;   /* the caller had CAP_SYS_ADMIN */
+	struct fact_u64 cuda_version; /* 12080 is CUDA 12.8; absent: no libcuda */
+	struct fact_str stopped;      /* why it is not complete; absent: it is */
 	LIST(struct proof_gpu) gpus;  /* that CUDA shows */
-	LIST(struct proof_try) tries; /* what was tried, in that order */
+	LIST(struct proof_try) tries; /* trials, in their order */
 	LIST(struct proof_copy) copies;
 };
 

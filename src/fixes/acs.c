@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * acs.c - ACS redirection off on the switch ports between peers, by kernel argument. Not by setpci
- * on a running host: the IOMMU groups were made from what ACS said at boot.
+ * acs.c - switches ACS redirection off on the switch ports between peers, by a kernel argument. Not by setpci on a
+ * running host: the kernel made the IOMMU groups from the ACS bits at boot.
  */
 #include <string.h>
 
@@ -52,7 +52,7 @@ static const char *ports_of(struct fixing *f, bool config, size_t *count)
 	return list;
 }
 
-static void plan(struct fixing *f)
+static void acs_plan(struct fixing *f)
 {
 	bool config = acs_argument_has_config(f->node);
 	const char *key = config ? "config_acs=" : "disable_acs_redir=", *list;
@@ -86,5 +86,5 @@ const struct fix fix_clear_acs_redirect = {
 	.name = "clear-acs-redirect",
 	.title = "ACS redirection cleared by kernel argument: pci=config_acs= from "
 		 "Linux " ACS_ARGUMENT_REPAIRED " on, pci=disable_acs_redir= before",
-	.plan = plan,
+	.plan = acs_plan,
 };

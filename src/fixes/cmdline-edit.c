@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The characters that may stand round a word, in each form. */
+/* The characters that may surround a word, in each form. */
 static bool is_edge(char c, enum cmdline_form form)
 {
 	return c == ' ' || c == '\t' || c == '\r' ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmdline-edit.h - one line of text that holds kernel arguments, with one of them changed. */
+/* cmdline-edit.h - changes one kernel argument in a line of text. */
 #ifndef CMDLINE_EDIT_H
 #define CMDLINE_EDIT_H
 
@@ -14,8 +14,8 @@ enum cmdline_form {
 	CMDLINE_SHELL, /* NAME="arguments" */
 };
 
-/* The whole line with word OLD replaced by NEW. OLD NULL: NEW at the end. NEW NULL: without OLD.
- * NULL when OLD is not there, or the line has another form. */
+/* Returns the whole line with word OLD replaced by NEW. OLD NULL: NEW at the end. NEW NULL: without OLD. NULL: the line
+ * lacks OLD, or has another form. */
 const char *cmdline_edit(struct arena *arena, struct span line, enum cmdline_form form,
 			 const char *old, const char *new);
 

@@ -26,7 +26,7 @@ static void remove_argument(struct fixing *f, const char *argument)
 	fix_does(f, ACTIVATION_REBOOT, "remove %s from the kernel command line", argument);
 }
 
-/* Is it a GPU of a Grace module that pci=noats keeps from translating by ATS? */
+/* Returns true for a GPU of a Grace module, for which pci=noats disables translation by ATS. */
 static bool lacks_ats(const struct fixing *f)
 {
 	const struct pci_device *d = node_pci(f->node, fix_subject(f));
@@ -61,7 +61,7 @@ static void pass_through(struct fixing *f)
 	fix_does(f, ACTIVATION_REBOOT, "add iommu=pt to the kernel command line");
 }
 
-/* Argument: what to remove; without one the finding's subject. */
+/* Argument: the argument to remove; without one the finding's subject. */
 static void plan_remove(struct fixing *f)
 {
 	remove_argument(f, fix_arg(f, 0) ? fix_arg(f, 0) : fix_subject(f));

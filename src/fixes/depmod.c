@@ -6,7 +6,7 @@
 
 #define FOLDER "/lib/modules/"
 
-/* The kernel whose folder the subject is in, or the one that runs. */
+/* The kernel of the subject's folder, or the running one. */
 static const char *kernel_of(struct fixing *f)
 {
 	const char *at = strstr(fix_subject(f), FOLDER);
@@ -20,7 +20,7 @@ static const char *kernel_of(struct fixing *f)
 	return is_known(f->node->os.kernel) ? f->node->os.kernel.value : NULL;
 }
 
-static void plan(struct fixing *f)
+static void depmod_plan(struct fixing *f)
 {
 	const char *kernel = kernel_of(f);
 
@@ -33,5 +33,5 @@ static void plan(struct fixing *f)
 const struct fix fix_index_modules = {
 	.name = "index-modules",
 	.title = "The index of a kernel's modules rebuilt by depmod",
-	.plan = plan,
+	.plan = depmod_plan,
 };

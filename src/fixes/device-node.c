@@ -44,13 +44,13 @@ static bool has_number(const struct device_node *n, const struct device_number *
 	       is_known(n->minor) && n->minor.value == number->minor.value;
 }
 
-/* Would the mode that the driver's parameter asks for let everybody open it? */
+/* Returns true if the driver's parameter for the mode would let all users open it. */
 static bool is_for_all(const struct fixing *f)
 {
 	return (param_number(f, "DeviceFileMode", 0666) & 0666) == 0666;
 }
 
-static void plan(struct fixing *f)
+static void device_node_plan(struct fixing *f)
 {
 	const char *path = fix_subject(f);
 	const struct device_node *there = find_there(f, path);
@@ -106,5 +106,5 @@ static void plan(struct fixing *f)
 const struct fix fix_make_device_node = {
 	.name = "make-device-node",
 	.title = "Device nodes with the numbers that the loaded modules registered",
-	.plan = plan,
+	.plan = device_node_plan,
 };

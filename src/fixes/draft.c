@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* draft.c - the files of a plan while it is made. */
+/* draft.c - the files of a plan while the plan is made. */
 #include <errno.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool is_ours(const char *path)
 	return strstr(path, "nvnodecheck") != NULL;
 }
 
-/* Facts alone still tell whether modprobe.d has the file. */
+/* Even facts alone show whether modprobe.d has the file. */
 static bool known_to_be_there(const struct fixing *f, const char *path)
 {
 	for_each(file, &f->node->modprobe.files)
@@ -30,7 +30,7 @@ static bool known_to_be_there(const struct fixing *f, const char *path)
 	return false;
 }
 
-/* A file of another name than ours is only asked for when facts say that it is there. */
+/* A file that is not ours is only opened if the facts have it. */
 static bool read_before(struct fixing *f, struct draft *draft)
 {
 	struct text text = { 0 };
@@ -115,7 +115,7 @@ void draft_splice(struct fixing *f, struct draft *draft, size_t at, size_t n, co
 	draft->after = (struct span){ text, at + more + rest };
 }
 
-static void append(struct fixing *f, struct draft *draft, const char *text)
+static void draft_append(struct fixing *f, struct draft *draft, const char *text)
 {
 	struct span *after = &draft->after;
 	bool open = after->n && after->p[after->n - 1] != '\n';
@@ -128,7 +128,7 @@ static void append(struct fixing *f, struct draft *draft, const char *text)
 void draft_begin(struct fixing *f, struct draft *draft, const char *opening)
 {
 	if (draft->after.n == 0)
-		append(f, draft, arena_printf(f->arena, OWN_HEADER "%s", opening));
+		draft_append(f, draft, arena_printf(f->arena, OWN_HEADER "%s", opening));
 }
 
 /* Returns true if the last comment is COMMENT, so that the next line of the same rule needs none. */
@@ -158,8 +158,8 @@ void draft_line(struct fixing *f, struct draft *draft, const char *prefix, const
 		return;
 	}
 	if (!is_last_comment(draft, comment))
-		append(f, draft, arena_printf(f->arena, "%s\n", comment));
-	append(f, draft, arena_printf(f->arena, "%s\n", line));
+		draft_append(f, draft, arena_printf(f->arena, "%s\n", comment));
+	draft_append(f, draft, arena_printf(f->arena, "%s\n", line));
 }
 
 struct span draft_get_line(const struct draft *draft, uint64_t number)
@@ -181,7 +181,8 @@ static bool begins_line(struct span text, const char *name, uint64_t *number)
 	for (*number = 1; span_cut(&text, '\n', &line); ++*number) {
 		struct span rest = span_trim(line);
 
-		if (span_starts(rest, "-")) /* "-name = value": an error there is not told */
+		if (span_starts(rest,
+				"-")) /* "-name = value": sysctl ignores errors of such a line */
 			rest = (struct span){ rest.p + 1, rest.n - 1 };
 		if (!span_starts(rest, name))
 			continue;
@@ -215,7 +216,7 @@ bool fix_is_last(struct fixing *f, const char *own, const char *folder, const ch
 		if (strcmp(list->items[i].name, strrchr(own, '/') + 1) <= 0)
 			continue;
 		rc = host_read(f->host, &text, HOST_FILE_MAX, "%s", path);
-		/* A link to a file that is gone says nothing. */
+		/* A dangling link has no content. */
 		if (rc == -ENOENT)
 			continue;
 		if (rc)

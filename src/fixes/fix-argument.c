@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fix-argument.c - kernel arguments, where this host's boot loader takes them from:
+ * fix-argument.c - edits kernel arguments in the files that this host's boot loader reads:
  *
- *   Debian and Ubuntu   a grub.d file of our own that adds to GRUB_CMDLINE_LINUX; what is to be
- *                       changed or removed is edited where it stands. Then grub-mkconfig
+ *   Debian and Ubuntu   a grub.d file of our own adds to GRUB_CMDLINE_LINUX; to change or remove an
+ *                       argument, the file that has it is edited. Then grub-mkconfig
  *   other GRUB          /etc/default/grub, then grub2-mkconfig
- *   GRUB with BLS       the entries themselves, as grubby would: mkconfig does not touch them. Also
- *                       what new entries are made from
+ *   GRUB with BLS       the entries themselves, as grubby does: mkconfig does not touch them. Also
+ *                       the files that new entries are made from
  *   systemd-boot        the entries, and /etc/kernel/cmdline
  *
  * Entries are edited as files and not through grubby: it replaces "pci=noaer" by "pci=..." and its
- * --remove-args does not bring back what it replaced.
+ * --remove-args does not restore the old value.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@
 #define KERNEL_CMDLINE "/etc/kernel/cmdline"
 #define X86_CMDLINE_MAX 2048 /* COMMAND_LINE_SIZE, arch/x86/include/asm/setup.h */
 
-/* ---- what stands now ---- */
+/* ---- the present arguments ---- */
 
 bool cmdline_has(struct span text, const char *key, const char *value)
 {
@@ -115,7 +115,7 @@ static bool edit_line(struct fixing *f, struct draft *draft, uint64_t number, st
 
 /* ---- files of shell variables ---- */
 
-/* Edits the variable where OLD is among its sources, or its last assignment when an argument is added. */
+/* Edits the variable that has OLD among its sources; to add an argument, its last assignment. */
 static bool edit_shell(struct fixing *f, struct edit e, const char *variable, bool *done)
 {
 	const struct cmdline_text *last = NULL;
@@ -141,7 +141,7 @@ static bool edit_shell(struct fixing *f, struct edit e, const char *variable, bo
 				    last->file.value, (unsigned long long)last->line.value));
 }
 
-/* A later assignment may drop what ours added. */
+/* A later assignment may drop the addition of ours. */
 static bool check_later(struct fixing *f)
 {
 	for_each(s, &f->node->cmdline.sources) {
@@ -214,7 +214,7 @@ static bool edit_grub(struct fixing *f, struct edit e)
 		done = add_own(f, e.new);
 	}
 	if (!done && !fix_refused(f) && e.old && !e.new)
-		return true; /* gone from the source already: the menu is what is old */
+		return true; /* the source no longer has it: only the menu is outdated */
 	if (!done && !fix_refused(f))
 		return fix_refuse(f, "%s was not found in /etc/default/grub", e.old);
 	return done;
@@ -331,7 +331,7 @@ static bool edit_all(struct fixing *f, struct edit e)
 	return true;
 }
 
-/* iommu=pt beside one of these says two things at once, and who wrote the other had a reason. */
+/* iommu=pt contradicts each of these, and the existing one was set for a reason. */
 static bool check_contradiction(struct fixing *f, const char *key, const char *value)
 {
 	static const struct {

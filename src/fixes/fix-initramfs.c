@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fix-initramfs.c - the initramfs images that a plan makes it necessary to build again: those that
- * hold a module whose options change, of the kernel that runs and of the one that boots next. The
- * images of other kernels stay as they are: one known-good entry. */
+/* fix-initramfs.c - the initramfs images that a plan must rebuild: those that have a module whose options change, of
+ * the running kernel and of the kernel that boots next. The images of other kernels stay unchanged: one known-good
+ * entry. */
 #include <string.h>
 
 #include "fixes/fix.h"
@@ -113,7 +113,7 @@ static const char *files_with_options(struct fixing *f, const struct initramfs_i
 	return list;
 }
 
-/* dracut takes /etc/modprobe.d along only where it builds for this host alone; dracut.conf(5). */
+/* dracut copies /etc/modprobe.d only into an image for this host; dracut.conf(5). */
 static void name_files_to_dracut(struct fixing *f, const struct initramfs_image *image)
 {
 	const char *list = files_with_options(f, image);
@@ -135,7 +135,7 @@ static bool reaches_initramfs(const char *file)
 	return is_etc(file) || strncmp(file, "/usr/lib/", 9) == 0 || strncmp(file, "/lib/", 5) == 0;
 }
 
-/* "nvidia" stands for all names of that driver. */
+/* "nvidia" means all names of that driver. */
 static bool is_in(const struct fixing *f, const struct initramfs_image *image, const char *module)
 {
 	const char *names[NVIDIA_NAMES_MAX + 1];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fix-modprobe.c - the modprobe.d configuration with a plan's files in place: the files of the
- * facts and the drafts over them go through the same parser as those of the host, so that whether
- * an assignment wins is seen and not assumed.
+ * fix-modprobe.c - evaluates the modprobe.d configuration with a plan's files in place. The files of the facts and the
+ * drafts over them go through the same parser as those of the host, so it is known, not assumed, which assignment wins.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fix-module.c - loading modules, now and at boot. At boot by modules-load.d; where dracut makes
- * the images by a unit of ours, since dracut takes modules-load.d and the modules named there into
- * the image, where the options would have to follow. Never by softdep: the driver's own, in
- * modules.softdep, comes first and is the only one that counts.
+ * fix-module.c - loads modules, now and at boot. At boot by modules-load.d. If dracut makes the images, by a unit of
+ * ours, because dracut copies modules-load.d and its modules into the image, which would then need the options too.
+ * Never by softdep: the driver's own, in modules.softdep, comes first, and only the first counts.
  */
 #include <string.h>
 
@@ -87,8 +86,8 @@ static bool check_file(struct fixing *f, const char *module)
 			  f->node->os.kernel.value);
 }
 
-/* The transaction hands nothing to a shell, which is what an install line asks for. Debian's lead to the
- * file's own name, which has none. */
+/* The transaction never uses a shell, which an install line needs. Debian's install lines lead to the file's own name,
+ * which has none. */
 static bool check_install(struct fixing *f, const char *name)
 {
 	for_each(c, &f->node->modprobe.install)
@@ -153,7 +152,7 @@ static void say_at_boot(struct fixing *f, const struct draft *draft, const char 
 
 	if (!draft_differs(draft))
 		return;
-	/* It is loaded now too: one part says both. */
+	/* It is also loaded now, and the last part says both. */
 	if (f->repair->what && span_ends(span_of(f->repair->what), now))
 		f->repair->what = arena_printf(f->arena, "%s now and at every boot",
 					       f->repair->what);
@@ -161,7 +160,7 @@ static void say_at_boot(struct fixing *f, const struct draft *draft, const char 
 		fix_does(f, ACTIVATION_NOW, "%s at every boot", now);
 }
 
-/* Another file does it: a load now looks like half of what is needed else. */
+/* Another file loads it at boot. Loading it now would otherwise look like half of the repair. */
 static void say_loaded_at_boot(struct fixing *f, const char *module, const char *name)
 {
 	const char *now = arena_printf(f->arena, "load %s", name);

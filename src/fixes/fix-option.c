@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fix-option.c - module options: into our drop-in, or out of wherever they stand. The name of the
- * drop-in sorts behind nearly every other, and is not nvidia.conf: that one masks the vendor's file
- * on RHEL and is a link kept by alternatives on Debian.
+ * fix-option.c - module options: added to our drop-in, or removed from every file. The name of the drop-in sorts after
+ * nearly every other, and is not nvidia.conf: that one masks the vendor's file on RHEL and is a link of the
+ * alternatives system on Debian.
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 
 /* ---- names ---- */
 
-/* Is an assignment to A's module one to MODULE, under one of its names? */
+/* Returns true if an assignment to A's module is one to MODULE, under one of its names. */
 static bool same_module(const struct fixing *f, const struct modprobe_assignment *a,
 			const char *module)
 {
@@ -62,7 +62,7 @@ static const struct modprobe_assignment *winner(const struct fixing *f,
 	return last;
 }
 
-/* ---- what may be written ---- */
+/* ---- valid names and values ---- */
 
 static bool has_parameter(const struct fixing *f, const char *module, const char *param, bool *told)
 {
@@ -274,7 +274,7 @@ static size_t count_quotes(struct span s)
 	return n;
 }
 
-/* Does a line still set something: "options nvidia" alone is one that modprobe complains of. */
+/* Returns true if a line still sets something: modprobe complains about "options nvidia" without options. */
 static bool is_empty_command(struct span line)
 {
 	struct span word;
@@ -312,7 +312,7 @@ static bool cut_line(struct fixing *f, struct draft *draft, uint64_t number, con
 	return true;
 }
 
-/* Numbers of lines are those of the draft, once there is one. */
+/* Line numbers are those of the draft, if there is one. */
 static const struct modprobe_assignment *next_in_file(struct fixing *f, const char *module,
 						      const char *param, const char *path)
 {
@@ -460,7 +460,7 @@ static bool is_faulty(const char *text)
 	return false;
 }
 
-/* Other files keep their lines, which ours stands over, unless they are what is wrong. */
+/* Other files keep their lines, which ours overrides, unless they are the fault. */
 static bool cut_faulty(struct fixing *f, const struct modprobe_facts *m, const char *key)
 {
 	struct registry_entry entry;
@@ -500,7 +500,7 @@ bool fix_registry(struct fixing *f, const char *key, const char *value)
 	return fix_initramfs_allows(f, "nvidia");
 }
 
-/* ---- modules that are not to be loaded ---- */
+/* ---- modules that must not be loaded ---- */
 
 static bool does_nothing(const struct modprobe_command *install)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fix-reload.c - the driver loaded again with its new options instead of a reboot; only when asked
- * for (--reload), since every job on the node has to be gone for it. All parameters of the driver
- * are read when it is loaded (kernel-open/nvidia/nv-linux.h: permission 0).
+ * fix-reload.c - loads the driver again with its new options instead of a reboot, only with --reload, because it ends
+ * every job on the node. All parameters of the driver are read when it is loaded (kernel-open/nvidia/nv-linux.h:
+ * permission 0).
  */
 #include <string.h>
 

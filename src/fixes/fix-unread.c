@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fix-unread.c - files that could not be read. The setting that a repair would change may be in
- * one of them, so that nothing need be changed in the others is no proof that all is right. */
+/* fix-unread.c - files that could not be read. One of them may have the setting that a repair would change. So if the
+ * other files need no change, this proves nothing. */
 #include <string.h>
 
 #include "base/array.h"
 #include "fixes/fix.h"
 
-/* Whose facts say what a repair finds on disk. */
+/* The kinds of repair that read files for their decision, and the facts about these files. */
 static const char *const options[] = { "modprobe", "initramfs", "cmdline", "boot", NULL };
 static const char *const arguments[] = { "cmdline", "boot", NULL };
 static const char *const limits[] = { "limits", "limit-settings", NULL };
 static const char *const modules[] = { "modules", "module-files", "modprobe", "services", NULL };
 static const char *const services[] = { "services", NULL };
 
-/* Repairs that are not named here write what they change in any case. */
+/* Repairs without a row write their changes in any case. */
 static const struct {
 	const char *fix;
 	const char *const *probes;

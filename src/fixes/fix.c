@@ -101,7 +101,7 @@ const char *fix_arg(const struct fixing *f, size_t i)
 	return call && i < FIX_ARGS_MAX ? call->args[i] : NULL;
 }
 
-/* The report that was asked for may be about one rule alone; the context has them all. */
+/* The requested report may be about a single rule. The context has all rules. */
 const struct finding *fix_cause(const struct fixing *f)
 {
 	for_each(finding, &f->report->findings)
@@ -119,7 +119,7 @@ const struct finding *fix_failing(const struct fixing *f, const char *rule)
 	return NULL;
 }
 
-/* Returns true for a step that changes the running system alone: a boot undoes it. */
+/* Returns true for a step that only changes the running system: a boot reverts it. */
 static bool is_live(enum plan_step_kind kind)
 {
 	return kind == PLAN_LOAD_MODULE || kind == PLAN_UNLOAD_MODULE || kind == PLAN_UNIT_START ||

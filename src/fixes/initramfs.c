@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* initramfs.c - an image that gives the driver other options, or is another driver, than the disk.
- */
+/* initramfs.c - an image whose driver, or whose options of the driver, differ from those on disk. */
 #include <string.h>
 
 #include "fixes/fix.h"
@@ -23,7 +22,7 @@ static void plan_stale(struct fixing *f)
 			build(f, image);
 }
 
-/* Configured and not live: the image may lack it; else it is configured on disk. */
+/* Configured and not live: the image may lack it. Otherwise it is configured on disk. */
 static void plan_not_live(struct fixing *f)
 {
 	const struct initramfs_image *image = setting_next_initramfs(f->node);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* limits.c - what the daemons that start jobs may lock and open. systemd's services do not read
- * limits.conf, logins do, so both are written. */
+/* limits.c - limits of locked memory and open files for daemons that start jobs. systemd's services do not read
+ * limits.conf, but logins do, so both are written. */
 #include <string.h>
 
 #include "base/array.h"
@@ -29,7 +29,7 @@ static const struct process_limits *launcher_named(const struct fixing *f, const
 	return NULL;
 }
 
-/* A launcher in a scope or of another's making has its limits from the daemon's unit. */
+/* A launcher in a scope, or started by another daemon, has the limits of the daemon's unit. */
 static const char *unit_of(const struct process_limits *p)
 {
 	const struct launcher *l = launcher_of(p->name.value);
@@ -54,7 +54,7 @@ static bool is_system_unit(const char *unit)
 	       strncmp(unit, "user@", strlen("user@")) != 0;
 }
 
-/* A drop-in whose name sorts behind ours would win. */
+/* A drop-in whose name sorts after ours would win. */
 static bool check_later(struct fixing *f, const struct limit *limit, const char *scope,
 			const char *folder)
 {
@@ -165,7 +165,7 @@ static void plan_limit(struct fixing *f, const struct limit *limit)
 }
 
 /* Argument: memlock or nofile. */
-static void plan(struct fixing *f)
+static void limits_plan(struct fixing *f)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
 		if (same_text(fix_arg(f, 0), limits[i].item))
@@ -176,5 +176,5 @@ const struct fix fix_raise_limit = {
 	.name = "raise-limit",
 	.title = "Drop-ins with LimitMEMLOCK= or LimitNOFILE= for the units that start jobs, "
 		 "and " OWN_LIMITS " for logins",
-	.plan = plan,
+	.plan = limits_plan,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modprobe-option.c - options of the NVIDIA driver and of other modules: set, merged, taken out. */
+/* modprobe-option.c - options of the NVIDIA driver and of other modules: set, merged, removed. */
 #include <string.h>
 #include <strings.h>
 
@@ -195,7 +195,7 @@ static bool is_nvlink_key(const char *name)
 	return false;
 }
 
-/* Returns true if another finding removes this key, or waits until it is gone: this repair must not keep it. */
+/* Returns true if another finding removes this key, or waits for its removal: this repair must not keep it. */
 static bool is_unwanted(const struct fixing *f, const char *name)
 {
 	for_each(other, &f->report->findings) {
@@ -285,8 +285,8 @@ static void keep_live(struct fixing *f)
 
 /* ---- files and names ---- */
 
-/* The file that masks a vendor's gets a name of its own, right behind it: both count, and where
- * they differ the administrator's still wins. */
+/* The file that masks a vendor's gets a name of its own, right after the vendor's. Then both count, and the
+ * administrator's wins where they differ. */
 static void unmask(struct fixing *f)
 {
 	const struct modprobe_file *masked = NULL;

@@ -9,8 +9,8 @@ static bool is_module_name(const char *name)
 	return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == strlen(name);
 }
 
-/* Arguments: the module, or "" for the finding's subject; "boot" where nothing else loads it at boot. */
-static void plan(struct fixing *f)
+/* Arguments: the module, or "" for the finding's subject; "boot" if nothing else loads it at boot. */
+static void modules_load_plan(struct fixing *f)
 {
 	const char *module = fix_arg(f, 0);
 
@@ -24,5 +24,5 @@ const struct fix fix_load_module = {
 	.name = "load-module",
 	.title = "A module loaded now, and at boot by /etc/modules-load.d/nvnodecheck.conf; with "
 		 "dracut by a systemd unit, so that the initramfs does not include the module",
-	.plan = plan,
+	.plan = modules_load_plan,
 };

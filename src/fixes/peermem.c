@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peermem.c - the old nv_peer_mem out, the driver's own nvidia-peermem in. */
+/* peermem.c - replaces the old nv_peer_mem by the driver's own nvidia-peermem. */
 #include "fixes/fix.h"
 #include "query/node-find.h"
 
@@ -17,7 +17,7 @@ static void stop_service(struct fixing *f)
 		fix_step(f, PLAN_UNIT_DISABLE, UNIT, NULL);
 }
 
-static void plan(struct fixing *f)
+static void peermem_plan(struct fixing *f)
 {
 	bool loaded = node_module(f->node, "nv_peer_mem");
 	const struct service *service = node_service(f->node, UNIT);
@@ -44,5 +44,5 @@ const struct fix fix_replace_nv_peer_mem = {
 	.name = "replace-nv-peer-mem",
 	.title = "nv_peer_mem unloaded and its service disabled, nvidia-peermem loaded now and at "
 		 "boot",
-	.plan = plan,
+	.plan = peermem_plan,
 };

@@ -9,7 +9,7 @@
 #include "base/sha256.h"
 #include "fixes/fix.h"
 
-/* modules.dep before what is built from it; the old module out before the new one comes in. */
+/* modules.dep before the files that are built from it; the old module is unloaded before the new one is loaded. */
 static const enum plan_step_kind step_order[] = {
 	PLAN_DEPMOD,	  PLAN_INITRAMFS,    PLAN_BOOT_LOADER,	 PLAN_DAEMON_RELOAD,
 	PLAN_UNIT_STOP,	  PLAN_UNIT_DISABLE, PLAN_UNLOAD_MODULE, PLAN_RELOAD_DRIVER,
@@ -148,7 +148,7 @@ static void repair(struct fixing *f, const struct finding *finding)
 	}
 }
 
-/* A note is repaired only where the user names its rule. */
+/* A note is repaired only if the user names its rule. */
 static bool is_wanted(const struct plan_request *r, const struct finding *finding)
 {
 	if (finding->off)

@@ -27,7 +27,7 @@ static bool check_fabric_manager(struct fixing *f)
 		item->version.value, driver->value);
 }
 
-/* NVSwitches behind ConnectX functions are managed through these. */
+/* These manage NVSwitches behind ConnectX functions. */
 static bool load_way_to_switches(struct fixing *f, bool *loads)
 {
 	static const char *const modules[] = { "mlx5_ib", "ib_umad" };
@@ -44,7 +44,7 @@ static bool load_way_to_switches(struct fixing *f, bool *loads)
 	return true;
 }
 
-/* RESTART: it runs, and has to look again for what was loaded since. */
+/* RESTART: it runs, and must search again for modules loaded since its start. */
 static void enable_and_start(struct fixing *f, const struct service *service, bool restart)
 {
 	const char *unit = service->unit.value;
@@ -94,7 +94,7 @@ static void start(struct fixing *f, const char *unit)
 }
 
 /* Argument: the unit. */
-static void plan(struct fixing *f)
+static void service_plan(struct fixing *f)
 {
 	start(f, fix_arg(f, 0));
 }
@@ -102,5 +102,5 @@ static void plan(struct fixing *f)
 const struct fix fix_start_service = {
 	.name = "start-service",
 	.title = "A service of the driver enabled and started, in the driver's version",
-	.plan = plan,
+	.plan = service_plan,
 };

@@ -14,7 +14,7 @@ static void set_sysctl(struct fixing *f, struct draft *draft, const char *name, 
 }
 
 /* Arguments: name and value, once or twice. */
-static void plan(struct fixing *f)
+static void sysctl_plan(struct fixing *f)
 {
 	struct draft *draft = draft_open(f, OWN_SYSCTL, "kernel settings");
 
@@ -25,5 +25,5 @@ static void plan(struct fixing *f)
 const struct fix fix_set_sysctl = {
 	.name = "set-sysctl",
 	.title = "Kernel settings, now and by " OWN_SYSCTL,
-	.plan = plan,
+	.plan = sysctl_plan,
 };

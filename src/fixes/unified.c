@@ -6,8 +6,8 @@
 #include "base/escape.h"
 #include "facts/fact.h"
 
-/* Cells of the table that finds the longest common subsequence: beyond it, what lies between the
- * first and the last difference is shown as replaced. Configuration files are far below. */
+/* Cells of the table that finds the longest common subsequence. Beyond it, all lines between the first and the last
+ * difference are shown as replaced. Configuration files are far below. */
 #define CELLS_MAX (4u << 20)
 
 struct lines {
@@ -43,7 +43,7 @@ static bool same(struct span a, struct span b)
 	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-static void add(struct diff *d, char mark, const struct span *lines, size_t count)
+static void unified_add(struct diff *d, char mark, const struct span *lines, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		*LIST_ADD(d->arena, &d->entries) = (struct entry){ mark, lines[i] };
@@ -56,8 +56,8 @@ static void compare(struct diff *d, const struct span *a, size_t n, const struct
 	uint32_t *length;
 
 	if ((n + 1) * width > CELLS_MAX) {
-		add(d, '-', a, n);
-		add(d, '+', b, m);
+		unified_add(d, '-', a, n);
+		unified_add(d, '+', b, m);
 		return;
 	}
 	length = arena_alloc(d->arena, (n + 1) * width * sizeof(*length));
@@ -73,16 +73,16 @@ static void compare(struct diff *d, const struct span *a, size_t n, const struct
 		}
 	for (i = k = 0; i < n && k < m;) {
 		if (same(a[i], b[k])) {
-			add(d, ' ', &a[i++], 1);
+			unified_add(d, ' ', &a[i++], 1);
 			k++;
 		} else if (length[(i + 1) * width + k] >= length[i * width + k + 1]) {
-			add(d, '-', &a[i++], 1);
+			unified_add(d, '-', &a[i++], 1);
 		} else {
-			add(d, '+', &b[k++], 1);
+			unified_add(d, '+', &b[k++], 1);
 		}
 	}
-	add(d, '-', a + i, n - i);
-	add(d, '+', b + k, m - k);
+	unified_add(d, '-', a + i, n - i);
+	unified_add(d, '+', b + k, m - k);
 }
 
 /* ---- writing ---- */
@@ -189,10 +189,10 @@ const char *unified_diff(struct arena *arena, const char *path, struct span befo
 	while (tail < a.list.count - head && tail < b.list.count - head &&
 	       same(a.list.items[a.list.count - 1 - tail], b.list.items[b.list.count - 1 - tail]))
 		tail++;
-	add(&d, ' ', a.list.items, head);
+	unified_add(&d, ' ', a.list.items, head);
 	compare(&d, a.list.items + head, a.list.count - head - tail, b.list.items + head,
 		b.list.count - head - tail);
-	add(&d, ' ', a.list.items + a.list.count - tail, tail);
+	unified_add(&d, ' ', a.list.items + a.list.count - tail, tail);
 	/* A name that holds a new line would begin one of the diff. */
 	path = escape_string(arena, SINK_TERMINAL, path);
 	put_text(&d, arena_printf(arena, "--- %s%s\n", before.p ? "a" : "/dev/null",

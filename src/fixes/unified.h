@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* unified.h - two texts as a unified diff, as patch(1) takes it. */
+/* unified.h - two texts as a unified diff, in the format of patch(1). */
 #ifndef UNIFIED_H
 #define UNIFIED_H
 
@@ -8,8 +8,8 @@
 
 #define UNIFIED_CONTEXT 3 /* lines round a change */
 
-/* PATH is in both header lines, with a/ and b/ before it; a span without p is a file that is not
- * there (/dev/null). "" when the two are the same. In ARENA. */
+/* PATH is in both header lines, with a/ and b/ before it. A span without p is a file that does not exist (/dev/null).
+ * "" if the two are the same. In ARENA. */
 const char *unified_diff(struct arena *arena, const char *path, struct span before,
 			 struct span after);
 

@@ -8,7 +8,7 @@
 
 #define MISSING "not there"
 
-/* The nodes that say how many items the list has, and have not this one. HERE has room for all nodes. */
+/* The nodes that know the number of items of the list, and lack this item. HERE has room for all nodes. */
 static void add_missing(struct diff *diff, struct diff_key *key, bool *here)
 {
 	char *list = memory_need(strdup(key->path));

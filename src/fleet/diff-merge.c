@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* diff-merge.c - the table of a worker, written to a stream and taken in on the other side. */
+/* diff-merge.c - writes the table of a worker to a stream, and reads it on the other side. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

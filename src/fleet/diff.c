@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* diff.c - the table of facts and values, and what one node adds to it. */
+/* diff.c - the table of facts and values, and the additions of one node to it. */
 #include "fleet/diff.h"
 
 #include <stdlib.h>
@@ -133,8 +133,8 @@ static bool is_item(const struct diff_key *key, const char *item)
 	return strncmp(key->item, item, n) == 0 && strcmp(key->item + n, "]") == 0;
 }
 
-/* The key of field F of what is above, or of an item of the list above. Nodes are much alike: it is mostly
- * the one that came next before. */
+/* The key of field F below the key above, or of an item of the list above. Nodes are much alike: it is mostly the next
+ * key of the node before. */
 static struct diff_key *get_key(struct walk *w, const struct diff_key *above, const struct field *f,
 				const char *item)
 {
@@ -171,7 +171,7 @@ static void note(struct walk *w, struct diff_key *key, const char *text)
 	key->numbered = false;
 }
 
-/* True when it is the same number as in the node before, whose text need not be made again. */
+/* True if it is the same number as in the node before, whose text can be used again. */
 static bool note_again(struct walk *w, struct diff_key *key, uint64_t number)
 {
 	if (!key->numbered || key->number != number || key->own || key->various)

@@ -141,7 +141,7 @@ static _Noreturn void be_worker(struct workers *w, size_t begin, int fd)
 	for (size_t i = 0; i < w->count; i++)
 		if (w->streams[i])
 			fclose(w->streams[i]);
-	setlinebuf(stderr); /* no line of it is mixed up with another worker's */
+	setlinebuf(stderr); /* no line of it is mixed with another worker's */
 	/* Memory that one node has used is kept for the next one. */
 	mallopt(M_TRIM_THRESHOLD, NODE_BYTES);
 	mallopt(M_MMAP_THRESHOLD, NODE_BYTES);
@@ -233,9 +233,9 @@ bool workers_end(struct workers *w)
 	return well;
 }
 
-/* ---- what can be compared ---- */
+/* ---- comparable facts ---- */
 
-/* The first character tells most apart. */
+/* The first character distinguishes most. */
 static bool matches(const char *const *patterns, const char *path)
 {
 	for (size_t i = 0; patterns[i]; i++)
@@ -279,8 +279,8 @@ bool fleet_is_volatile(const char *path)
 bool fleet_is_own(const char *path)
 {
 	static const char *const patterns[] = {
-		/* A module that DKMS built says on which host and when; version, flavour and the
-		 * modules' srcversion are compared. */
+		/* A module built by DKMS has the host and time of its build. Version, flavour and the modules'
+		 * srcversion are compared. */
 		"driver.banner",
 		"driver.builder",
 		"os.hostname",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fleet.h - many nodes' files: which they are, who works on them, and what of the facts can be compared
- * between nodes. Memory does not grow with what has been read: a node is forgotten before the next.
+ * fleet.h - the files of many nodes: their list, the workers, and the facts that can be compared between nodes. Memory
+ * does not grow with the data that was read: a node is freed before the next.
  */
 #ifndef FLEET_H
 #define FLEET_H
@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/exit-status.h"
 
-/* Facts files and captures; a folder stands for those in it. */
+/* Facts files and captures; a folder means its files. */
 struct fleet {
 	struct arena *arena;
 	const char **files;
@@ -32,7 +32,7 @@ void fleet_close(struct fleet *fleet);
 /* Processes that share the files; each writes to a stream that the caller reads. */
 #define WORKERS_MAX 64
 
-/* WORKER is its number, or where workers_again() has it begin. */
+/* WORKER is its number, or the start given to workers_again(). */
 typedef void worker_run(const struct fleet *fleet, size_t worker, size_t workers, FILE *out,
 			void *user);
 
@@ -50,13 +50,13 @@ struct workers {
 int workers_start(struct workers *workers, const struct fleet *fleet, worker_run *run, void *user);
 /* A worker calls this before it reads FILE. Returns false if an earlier worker crashed on this file: skip it. */
 bool workers_begin_file(const struct fleet *fleet, size_t worker, size_t file);
-/* A stream has ended too early: names the file that ended the worker, and starts a new worker at
- * BEGIN. -EIO when it was no file's fault, or negative errno. */
+/* A stream has ended too early: names the file that ended the worker, and starts a new worker at BEGIN. -EIO if no file
+ * was the cause, or negative errno. */
 int workers_again(struct workers *workers, size_t worker, size_t begin);
-/* Takes them in; false when one of them did not end well. */
+/* Collects them; false if one of them failed. */
 bool workers_end(struct workers *workers);
 
-/* Returns true for a fact that changes by itself (a counter, a date), or with what is above it in a file (the number
+/* Returns true for a fact that changes by itself (a counter, a date), or with the lines above it in a file (the number
  * of a line). */
 bool fleet_is_volatile(const char *path);
 /* Returns true for such a fact, and for each node's own (a name, a serial number, an address): they are not compared

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-#define DIGITS_MAX 18 /* longer numbers stand as they are */
+#define DIGITS_MAX 18 /* longer numbers are not folded */
 
 static struct node_name split(const char *whole, size_t node)
 {
@@ -87,7 +87,7 @@ static bool is_of_group(const struct node_name *a, const struct node_name *b)
 	       compare_spans(a->after, b->after) == 0;
 }
 
-/* Does LAST + 1 go on with NEXT in a range that begins with FIRST, read back with its zeros? */
+/* Returns true if NEXT continues, after LAST, a range that begins with FIRST, when it is expanded with its zeros. */
 static bool goes_on(const struct node_name *first, const struct node_name *last,
 		    const struct node_name *next)
 {

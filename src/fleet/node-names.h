@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * node-names.h - sets of nodes as Slurm and ClusterShell write them: gpu[001-064,070]. The last number of a name is
- * folded; zeros before it are kept. Names without a number stand as they are. Slurm does not read a suffix (n[1-2]-ib).
+ * folded; zeros before it are kept. Names without a number are unchanged. Slurm does not read a suffix (n[1-2]-ib).
  */
 #ifndef NODE_NAMES_H
 #define NODE_NAMES_H
@@ -25,7 +25,7 @@ struct node_names {
 void node_names_init(struct node_names *names, const struct fleet *fleet);
 void node_names_free(struct node_names *names);
 #define _cleanup_node_names_ _cleanup_(node_names_free)
-/* New; "" of an empty set. */
+/* Returns a new text; "" for an empty set. */
 char *node_names_fold(const struct node_names *names, const struct node_set *nodes);
 
 #endif

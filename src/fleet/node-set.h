@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node-set.h - a set of nodes of a fleet, by their numbers: as runs of neighbours. Nodes are much alike, so a set is
- * mostly a single run, or the few places where an odd one out interrupts it; memory grows with how often one node is
- * unlike the one before it, and not with the number of nodes.
+ * node-set.h - a set of nodes of a fleet, by their numbers, as runs of neighbours. Nodes are much alike, so a set
+ * mostly is a single run with few gaps. Memory grows with the number of differences between a node and the one before
+ * it, not with the number of nodes.
  */
 #ifndef NODE_SET_H
 #define NODE_SET_H
@@ -13,7 +13,7 @@
 
 struct node_run {
 	uint32_t first;
-	uint32_t after; /* the number behind the last one */
+	uint32_t after; /* the number after the last one */
 };
 
 struct node_set {

@@ -9,7 +9,7 @@ struct node;
 
 struct change {
 	const char *fact;
-	const char *before; /* JSON; NULL: was not there, or not known */
+	const char *before; /* JSON; NULL: absent or not known */
 	const char *after;
 };
 
@@ -17,7 +17,7 @@ struct changes {
 	LIST(struct change) items;
 };
 
-/* Facts that each node may have its own value of (fleet_is_own()) are left out. ARENA holds the texts. */
+/* Facts whose value is each node's own (fleet_is_own()) are left out. ARENA holds the texts. */
 void since_compare(struct changes *changes, const struct node *before, const struct node *after,
 		   struct arena *arena);
 

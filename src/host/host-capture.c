@@ -12,14 +12,14 @@
 #include "host/host-private.h"
 #include "parse/base64.h"
 
-/* A record is kept as it is written, and taken apart each time that it is asked for: a stranger's file then takes the
- * memory of its text, and of one struct record for each line. */
+/* A record is kept as text and parsed again for each question. The file of a stranger then needs only the memory of its
+ * text, and one struct record for each line. */
 struct record {
 	struct span path;
 	struct span line;
 	uint32_t number;  /* of the line */
 	uint8_t question; /* of questions[] */
-	bool own_path;	  /* it is not in the line */
+	bool own_path;	  /* the line does not have it */
 };
 
 struct capture {
@@ -141,7 +141,7 @@ static const struct record *find(struct host *host, enum question question, cons
 	size_t low = 0, high = c->count;
 	struct record key = { .question = (uint8_t)question, .path = span_of(path) };
 
-	/* The first of equal ones: line 0 sorts before every line that there is. */
+	/* The first of equal keys: line 0 sorts before every line of the file. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -177,7 +177,7 @@ static int answer(struct host *host, enum question question, const char *path,
 	return rc;
 }
 
-/* Bytes in the capture that one byte of a file can be: six as \u001f, eight where the letters of base64 are so. */
+/* Most bytes in a capture for one byte of a file: six as \u001f, eight if the letters of base64 are written so. */
 #define CODED_BYTES_MAX 8
 
 static char *unpack_base64(struct span value, size_t *n)
@@ -191,7 +191,7 @@ static char *unpack_base64(struct span value, size_t *n)
 	return meant ? base64_decode((struct span){ meant, text.n }, n) : NULL;
 }
 
-/* What is longer than LIMIT for certain is not unpacked. */
+/* Text that is certainly longer than LIMIT is not decoded. */
 static int text_record(struct host *host, enum question question, const char *path, size_t limit,
 		       struct text *text)
 {
@@ -221,7 +221,7 @@ static int read_record(struct host *host, const char *path, size_t limit, struct
 	return -EFBIG;
 }
 
-/* The whole file, where it was read whole, begins the same way. */
+/* If the whole file was recorded, it has the same beginning. */
 static int head_record(struct host *host, const char *path, size_t n, struct text *text)
 {
 	int rc = text_record(host, QUESTION_HEAD, path, SIZE_MAX, text);
@@ -235,7 +235,7 @@ static int head_record(struct host *host, const char *path, size_t n, struct tex
 	return rc;
 }
 
-/* What a folder can have: another name would lead out of it. */
+/* Valid names in a folder: any other name would lead out of it. */
 static bool is_name(const char *name)
 {
 	return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* host-confine.c - a child that looks at a host, with no more than that takes. */
+/* host-confine.c - confines a child that reads a host to the rights that this needs. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static bool is_on(int fd, const char *type)
 	return false;
 }
 
-/* Since Linux 5.8 the kernel says where mounts begin, without asking their file systems. */
+/* Since Linux 5.8 the kernel reports mount points without asking their file systems. */
 static bool is_no_mount(int fd)
 {
 	struct statx stx;
@@ -51,7 +51,7 @@ static bool is_no_mount(int fd)
 	       !(stx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
-/* A folder of a tree where the kernel's own is mounted; -1: it is another. */
+/* A folder of a tree on which the kernel's own file system is mounted; -1: none is. */
 static int open_kernel_folder(const struct host *host, const char *name, const char *type)
 {
 	int fd = openat(host->root, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

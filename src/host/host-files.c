@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* host-files.c - the live host and a tree of files: what differs is only how a path is opened. */
+/* host-files.c - the live host and a tree of files. They differ only in how a path is opened. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -112,8 +112,8 @@ static bool is_folder(struct host *host, const char *path)
 	return fd >= 0;
 }
 
-/* A tree is a copy: an area that is not in it, or an empty folder where /proc or /dev would be
- * mounted, says nothing about the node. */
+/* A tree is a copy. A top-level folder that it lacks, or an empty folder where /proc or /dev would be mounted, is no
+ * evidence about the node. */
 
 static bool tree_has_area(struct host *host, const char *path)
 {
@@ -135,15 +135,15 @@ static bool tree_has_area(struct host *host, const char *path)
 	return has;
 }
 
-/* Asked until it is there. */
+/* Checked again until it exists. */
 static bool is_there(bool *there, const char *path)
 {
 	*there = *there || access(path, F_OK) == 0;
 	return *there;
 }
 
-/* Returns whether the live host has the area of PATH: if /proc or /sys is not mounted, as in a chroot, a missing
- * file there is unknown. */
+/* Returns true if the live host has the area of PATH. If /proc or /sys is not mounted, as in a chroot, a missing file
+ * there is unknown. */
 static bool live_has_area(struct host *host, const char *path)
 {
 	if (strncmp(path, "/proc/", 6) == 0)
@@ -171,7 +171,7 @@ static int open_or_missing(struct host *host, const char *path, int flags)
 	return or_missing(host, path, open_path(host, path, flags));
 }
 
-/* A device, FIFO or socket is refused before it is opened: opening one can wait or act. */
+/* A device, FIFO or socket is refused before it is opened: opening one can block or have an effect. */
 static int check_regular(int fd)
 {
 	struct stat st;
@@ -183,8 +183,8 @@ static int check_regular(int fd)
 	return S_ISDIR(st.st_mode) ? -EISDIR : -ENXIO;
 }
 
-/* Most files that are read are the kernel's own: in sysfs and procfs nothing waits or acts when it is opened,
- * and a folder says itself that it cannot be read. What leads out of a process's folder is a link. */
+/* Most files are the kernel's own. In sysfs and procfs opening one neither blocks nor has an effect, and a folder
+ * reports itself that it cannot be read. Only links lead out of a process's folder. */
 static bool is_in(const struct host *host, const char *path, const char *folder)
 {
 	return host->kind == HOST_LIVE && !host->distrust &&
@@ -218,7 +218,7 @@ void files_leave_descriptors(struct host *host)
 	host->knows_own = false;
 }
 
-/* Opened once, since the way there is longer than most that follow: procfs asks who is on it. */
+/* Opened once, because resolving this path takes longer than most others: procfs checks the caller's identity. */
 static int own_descriptors(struct host *host)
 {
 	if (!host->knows_own)
@@ -263,7 +263,7 @@ int files_open(struct host *host, const char *path, int flags)
 	return rc;
 }
 
-/* -ENODATA has a meaning of its own here (host.h), so a driver that says it is an input error. */
+/* -ENODATA has a meaning of its own here (host.h), so from a driver it is an input error. */
 static int read_error(void)
 {
 	return errno == ENODATA ? -EIO : -errno;
@@ -466,7 +466,7 @@ static int read_link(struct host *host, const char *path, char target[PATH_MAX])
 		return fd;
 	n = readlinkat(fd, "", target, PATH_MAX - 1);
 	if (n < 0) {
-		/* ENOENT is what readlinkat says of an fd that is not a link. */
+		/* readlinkat fails with ENOENT on an fd that is not a link. */
 		n = errno == ENOENT ? -EINVAL : -errno;
 		close(fd);
 		return (int)n;
@@ -540,7 +540,7 @@ struct host *host_open_tree(const struct root *root, char error[256])
 }
 
 /* Writes the path by which a library opens PATH: below the root's descriptor, because the tree's name may lead
- * elsewhere now. Without /proc only the name is left, and check_confined() verifies that it is the same file. */
+ * elsewhere now. Without /proc it is the name, and check_confined() verifies that it is the same file. */
 static void native_path(struct host *host, const char *path, char native[PATH_MAX])
 {
 	if (own_descriptors(host) >= 0)
@@ -549,8 +549,8 @@ static void native_path(struct host *host, const char *path, char native[PATH_MA
 		snprintf(native, PATH_MAX, "%s%s", host->root_name, path);
 }
 
-/* The file inside the root and the file that a library opens by its native path must be the same
- * one, and nothing that could make the library wait. */
+/* The file inside the root and the file that a library opens by its native path must be the same, and of a type that
+ * cannot block the library. */
 static int check_confined(struct host *host, const char *path)
 {
 	char native[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* host-private.h - between host.c and its back ends; for these files only. */
+/* host-private.h - shared by host.c and its back ends only. */
 #ifndef HOST_PRIVATE_H
 #define HOST_PRIVATE_H
 
@@ -20,13 +20,13 @@ struct host_ops {
 struct recorder;
 struct capture;
 
-/* The part of the system that PATH is in: its top-level folder, or one of those below /proc and /sys that
- * every kernel has. */
+/* The area of the system that has PATH: its top-level folder, or one of the folders below /proc and /sys that every
+ * kernel has. */
 struct span host_section(const char *path);
 
-/* A top-level folder of a tree: is there anything in it? */
+/* A top-level folder of a tree, and whether it has entries. */
 struct area {
-	char name[48]; /* longer ones are looked at each time */
+	char name[48]; /* longer ones are checked each time */
 	bool has;
 };
 #define AREAS_MAX 64
@@ -37,8 +37,8 @@ struct host {
 	int root;		/* tree: the folder; live: -1 */
 	const char *root_name;	/* tree: the name of that folder, borrowed */
 	uint64_t device, inode; /* tree: of that folder */
-	int own; /* /proc/self/fd of this process, once KNOWS_OWN; -1: there is none */
-	struct area areas[AREAS_MAX]; /* tree: those asked about so far */
+	int own; /* /proc/self/fd of this process, once KNOWS_OWN; -1: not available */
+	struct area areas[AREAS_MAX]; /* tree: the areas checked so far */
 	size_t areas_count;
 	bool knows_own;
 	bool has_proc, has_sys; /* live: those that were found mounted */
@@ -54,20 +54,19 @@ struct host {
 	bool asking; /* inside a query's ask function */
 };
 
-/* host-confine.c: PATH, or in OTHER what is meant by it after host_set_process(). */
+/* host-confine.c: PATH, or in OTHER the path that replaces it after host_set_process(). */
 const char *host_own_path(const struct host *host, const char *path, char other[64]);
 
-/* host-files.c: files through a file descriptor, wherever it comes from. */
+/* host-files.c: files through a file descriptor, of any back end. */
 extern const struct host_ops host_files_ops;
 int files_open(struct host *host, const char *path, int flags);
 int files_open_kmsg(struct host *host);
 void files_leave_descriptors(struct host *host);
 int files_read_kernel_log(struct text *text, size_t *whole_bytes);
 
-/* host-resolve.c: PATH inside the folder ROOT, which nothing in it can leave. A file descriptor or
- * negative errno. */
+/* host-resolve.c: PATH inside the folder ROOT, which no link or ".." leaves. A file descriptor or negative errno. */
 int resolve_in_root(struct host *host, const char *path, int flags);
-/* PATH from ROOT, the process's own, as the user meant it: links of procfs too. EXPOSED as of
+/* PATH from ROOT, the process's own, as the user wrote it: links of procfs are followed too. EXPOSED as of
  * root_walk(). */
 int resolve_name(int root, const char *path, char exposed[ROOT_WHY]);
 
@@ -78,8 +77,8 @@ int resolve_distrusted(struct host *host, const char *path);
 
 /* host-record.c */
 struct recorder *recorder_new(int fd, bool redact, int told);
-/* The names that are to be replaced in what is recorded; before any child is made. Of a hosts(5) file those of this
- * host, of a resolv.conf(5) the domains. */
+/* The names to replace in a recording; called before any child is made. Of a hosts(5) file the names of this host, of a
+ * resolv.conf(5) the domains. */
 void recorder_learn_host(struct recorder *r, struct span name);
 void recorder_learn_hosts(struct recorder *r, struct span text);
 void recorder_learn_domains(struct recorder *r, struct span text);
@@ -94,6 +93,6 @@ void record_query(struct recorder *r, const char *key, int rc, const struct desc
 		  struct json_object *answer);
 
 int names_add(struct names *names, const char *name);
-int host_error_from_word(const char *word); /* negative errno; -EIO for a word not known */
+int host_error_from_word(const char *word); /* negative errno; -EIO for an unknown word */
 
 #endif

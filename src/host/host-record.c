@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * host-record.c - writes down what was asked and answered, one JSON line each, errors included:
+ * host-record.c - records questions and their answers, one JSON line each, errors included:
  *
  *   {"format":"nvnodecheck-capture","format_version":[1,0],"tool_version":"...","redacted":true}
  *   {"read":"/proc/cmdline","text":"..."}        or "base64", or "errno":"EACCES"
@@ -10,8 +10,8 @@
  *   {"stat":"/dev/nvidia0","mode":8630,"rdev":[195,0],"size":0,"mtime_s":0}
  *   {"query":"pci","answer":{...}}
  *
- * The first answer to a question counts; a question that was not asked has no line. What a redacted capture has of
- * an answer, of a path and of names is keep.h's.
+ * The first answer to a question counts. A question that was not asked has no line. keep.h redacts answers, paths and
+ * names.
  */
 #include <errno.h>
 #include <search.h>
@@ -34,10 +34,10 @@ struct recorder {
 	const char *path;      /* of the record that is being made */
 	int *error;	       /* shared with the children that write */
 	void *asked;	       /* tsearch tree of "read /path" */
-	void *listed;	       /* of "path: what was replaced" */
+	void *listed;	       /* of "path: the replaced name" */
 };
 
-/* A capture that lacks a line without a word would say that it was not asked. */
+/* A capture that silently lacks a line would mean that the question was not asked. */
 static void lose_line(struct recorder *r)
 {
 	*r->error = -ENOMEM;
@@ -84,7 +84,7 @@ static int compare_keys(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Puts a copy of KEY into the TREE; false when it is there, or there is no memory for it. */
+/* Adds a copy of KEY to TREE. False: it has KEY, or memory ran out. */
 static bool add_key(struct recorder *r, void **tree, const char *key)
 {
 	char *copy = strdup(key);
@@ -98,7 +98,7 @@ static bool add_key(struct recorder *r, void **tree, const char *key)
 	return added;
 }
 
-/* ---- what is replaced ---- */
+/* ---- replacements ---- */
 
 /* Once for each file. */
 static void list(struct recorder *r, struct span before, const char *after)
@@ -170,7 +170,7 @@ void recorder_free(struct recorder *r)
 	free(r);
 }
 
-/* A path, an entry of the folder PATH, or where the link PATH leads, as it is to be known. */
+/* A path, an entry of the folder PATH, or the target of the link PATH, as the capture shows it. */
 typedef void put_name(struct keeping *k, const char *path, const char *name);
 
 /* Words of a query are ours, whatever this host is called: "names in units", "limits in /etc/a". */
@@ -287,7 +287,7 @@ void recorder_learn_domains(struct recorder *r, struct span text)
 
 /* ---- records ---- */
 
-/* The bytes as a member: text where they are UTF-8 without NUL, else base64. */
+/* The bytes as a member: text if they are UTF-8 without NUL, else base64. */
 static void put_bytes(struct json_object *record, const char *bytes, size_t n)
 {
 	if (memchr(bytes, '\0', n) || utf8_clean_size(bytes, n) != n + 1 ||

@@ -26,7 +26,7 @@ struct walk {
 	int fds[DEPTH_MAX]; /* fds[0] is the root, borrowed */
 	size_t depth;
 	unsigned int links;
-	bool distrust; /* links of others in the last place */
+	bool distrust; /* links of other users in the last place */
 	char rest[PATH_MAX];
 	char *exposed; /* of root_walk(); NULL: not needed */
 	bool magic;    /* links of procfs may lead out of the root: /proc/1/root */
@@ -44,7 +44,7 @@ static void walk_to_root(struct walk *w)
 		walk_up(w);
 }
 
-/* Puts the link's target before what is left of the path. */
+/* Puts the link's target before the rest of the path. */
 static int follow(struct walk *w, int link)
 {
 	char target[PATH_MAX], joined[2 * PATH_MAX];
@@ -80,7 +80,7 @@ static int next_component(struct walk *w, char name[NAME_MAX + 1])
 	return 1;
 }
 
-/* /proc/PID/root says "/" of another process's root: only the kernel can follow it. */
+/* /proc/PID/root reads as "/" for a different root of another process: only the kernel can follow it. */
 static bool is_magic(const struct walk *w)
 {
 	struct statfs fs;
@@ -88,7 +88,7 @@ static bool is_magic(const struct walk *w)
 	return w->magic && fstatfs(w->fds[w->depth], &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-/* O_PATH alone leaves an automount point alone: open(2). */
+/* Only O_PATH does not trigger an automount: open(2). */
 static void mount_it(const struct walk *w, const char *name, int *fd)
 {
 	int again = openat(w->fds[w->depth], name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -143,7 +143,7 @@ static int step(struct walk *w, const char *name, bool last, int flags)
 	return 0;
 }
 
-/* Opens the file that the walk has reached, this time for what the caller wants to do with it. */
+/* Opens the file at the end of the walk with the caller's flags. */
 static int reopen(struct walk *w, const char *name, int flags)
 {
 	int fd;
@@ -171,7 +171,7 @@ static int walk(struct walk *w, const char *path, int flags)
 
 		rc = step(w, name, last, flags);
 	}
-	/* After "..", the name no longer says where the walk stands. */
+	/* After "..", the name no longer is the position of the walk. */
 	if (rc == 0 && (strcmp(name, "..") == 0 || strcmp(name, ".") == 0) && w->depth > 0 &&
 	    !(flags & O_PATH))
 		rc = openat(w->fds[w->depth], ".", flags);

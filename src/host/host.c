@@ -114,7 +114,7 @@ void host_distrust_names(struct host *host, bool distrust)
 	host->distrust = distrust;
 }
 
-/* A query's answer stands for all that was read to find it. */
+/* A query's answer replaces all reads that were needed for it. */
 static bool is_recorded(const struct host *host)
 {
 	return host->recorder && !host->asking;
@@ -131,7 +131,7 @@ static void trace(struct host *host, const char *path)
 	where[n] = '\0';
 }
 
-/* ---- what errors mean ---- */
+/* ---- the meaning of errors ---- */
 
 static const struct error_text {
 	int error;
@@ -358,8 +358,7 @@ static int try_read(struct host *host, const char *path)
 	return host->ops->read(host, path, HOST_FILE_MAX, &text);
 }
 
-/* A capture has -ENODATA where the tree that it was made from had no such folder. The files are those that the probe
- * os reads too, and a capture has them. */
+/* A capture has -ENODATA if its tree had no such folder. The probe os reads the same files, so a capture has them. */
 bool host_is_mounted_image(struct host *host)
 {
 	return host->kind != HOST_LIVE &&
@@ -438,7 +437,7 @@ int host_link_name(struct host *host, char name[NAME_MAX + 1], const char *forma
 	return 0;
 }
 
-/* PATH becomes the path that TARGET leads to from there, with its ".." as it is written. */
+/* PATH becomes the path of TARGET from there, with its ".." as written. */
 static int step_along(char path[PATH_MAX], const char *target)
 {
 	char joined[PATH_MAX + NAME_MAX];
@@ -465,7 +464,7 @@ int host_link_end(struct host *host, char name[NAME_MAX + 1], const char *format
 		if (rc)
 			return answered(host, path, rc);
 	}
-	/* A link that leads nowhere still names what it was made for. */
+	/* A dangling link still names the file it was made for. */
 	if (links == 0 || (rc != -EINVAL && rc != -ENOENT))
 		return rc;
 	snprintf(name, NAME_MAX + 1, "%.*s", NAME_MAX, strrchr(path, '/') + 1);
@@ -511,7 +510,7 @@ int host_query(struct host *host, const char *key, const struct desc *desc, void
 
 	trace(host, key);
 	rc = host->ops->query(host, key, desc, facts, arena, ask, user);
-	/* Half an answer is none: a capture has only the error. */
+	/* Half an answer is not kept: a capture has only the error. */
 	if (rc)
 		memset(facts, 0, desc->size);
 	if (host->recorder) {

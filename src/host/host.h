@@ -30,10 +30,10 @@
 #include "base/confine.h"
 #include "base/span.h"
 
-/* Most bytes of one file, unless the caller knows better. */
+/* Limit of one file, unless the caller gives another. */
 #define HOST_FILE_MAX (1u << 20)
 #define HOST_NAMES_MAX 65536
-/* Most lines of a capture; that of a large node has two thousand. */
+/* Limit of lines of a capture. That of a large node has two thousand. */
 #define CAPTURE_RECORDS_MAX (1u << 18)
 
 struct host;
@@ -41,12 +41,12 @@ struct root;
 struct desc;
 struct json_object;
 
-/* ---- opening; NULL with ERROR filled (256 bytes) when it cannot be done ---- */
+/* ---- opening; NULL with ERROR filled (256 bytes) on failure ---- */
 
 struct host *host_open_live(void);
-/* ROOT may be closed before it. */
+/* ROOT may be closed before the host. */
 struct host *host_open_tree(const struct root *root, char error[256]);
-/* TEXT is a capture file's content and must stay until host_close(); NAME is for messages. */
+/* TEXT is the content of a capture file and must stay until host_close(). NAME is for messages. */
 struct host *host_open_capture(const char *name, const char *text, size_t n, char error[256]);
 void host_close(struct host *host);
 
@@ -55,19 +55,19 @@ enum host_kind host_kind(const struct host *host);
 /* Gets the identity of a tree's folder; both are 0 for a live host and a capture. */
 void host_identity(const struct host *host, uint64_t *device, uint64_t *inode);
 
-/* Writes every answer from now on to FD, which the caller closes. With REDACT only what probes need is written, and
- * names and numbers that identify the machine or its people are replaced (keep.h). Each of them is listed on TOLD, a
- * descriptor or -1. */
+/* Writes every answer from now on to FD, which the caller closes. With REDACT only data that probes need is written,
+ * and names and numbers that identify the machine or its people are replaced (keep.h). Each of them is listed on TOLD,
+ * a descriptor or -1. */
 int host_record(struct host *host, int fd, bool redact, int told);
 bool host_is_recorded(const struct host *host);
-/* 0, or the error of the first line that could not be written, also by a child. */
+/* Returns 0, or the error of the first line that could not be written, also by a child. */
 int host_record_error(const struct host *host);
 
 typedef void host_gap(void *user, const char *path, int error, const char *why);
 void host_on_gap(struct host *host, host_gap *gap, void *user);
 
 /* A child that uses its parent's host calls this first. WHERE (PATH_MAX bytes, may be shared memory) always has the
- * last path that was asked for, so that the parent can name it when the child hangs. */
+ * last path that was read, so that the parent can name it if the child hangs. */
 void host_begin_child(struct host *host, char *where);
 
 /* Returns a copy of HOST for a thread of the same process, or NULL. The copy reads the same files and has no recorder.
@@ -83,14 +83,14 @@ void host_trace_in(struct host *host, char *where);
 void host_distrust_names(struct host *host, bool distrust);
 
 /*
- * A child has only the rights that reading takes (base/confine.h).
+ * A child has only the rights that reading needs (base/confine.h).
  *
  * host_set_process() is called before the child is made: from then on /proc/self/status and limits are those of the
  * caller. host_confine() is called in the child.
  */
 void host_set_process(struct host *host);
-/* ASKS counts on a live host only; with THREADS the child may have threads; NEEDS (enum confine_needs) are those of all
- * its probes. */
+/* ASKS only matters on a live host. With THREADS the child may have threads. NEEDS (enum confine_needs) are those of
+ * all its probes. */
 void host_confine(struct host *host, enum confine_asks asks, bool threads, unsigned int needs);
 /* Drops all capabilities but NEEDS (enum confine_needs) for the rest of the process. */
 void host_keep(const struct host *host, unsigned int needs);
@@ -109,9 +109,9 @@ static inline void text_free(struct text *text)
 }
 #define _cleanup_text_ _cleanup_(text_free)
 
-/* Reads FD to its end into TEXT, which is empty, from FIRST bytes on with more room each time. What is longer than
- * LIMIT is -EFBIG. AT_ONCE: a read that does not fill the room is the last one. What has not come by END_US
- * (clock_us(); 0: never) is -ETIMEDOUT. 0, or negative errno: TEXT is to be freed then too. */
+/* Reads FD to its end into TEXT, which is empty, from FIRST bytes on with more room each time. Returns 0 or a negative
+ * errno; TEXT must be freed in both cases. -EFBIG: longer than LIMIT. -ETIMEDOUT: not complete by END_US (clock_us();
+ * 0: no deadline). AT_ONCE: a read that does not fill the room is the last one. */
 int text_read(int fd, size_t first, size_t limit, bool at_once, uint64_t end_us, struct text *text);
 
 static inline struct span text_span(const struct text *text)
@@ -119,7 +119,7 @@ static inline struct span text_span(const struct text *text)
 	return (struct span){ text->data, text->size };
 }
 
-/* A folder's entries without "." and "..", sorted by strcmp. */
+/* The entries of a folder without "." and "..", sorted by strcmp. */
 struct names {
 	char **items;
 	size_t count;
@@ -151,15 +151,14 @@ bool host_format_path(char path[PATH_MAX], const char *format, va_list ap)
 		whole;                                      \
 	})
 
-/* A regular file, at most LIMIT bytes. By a path that is not in /proc or /sys nothing there is opened, whatever
- * links lead to it (-ENXIO). */
+/* A regular file, at most LIMIT bytes. For a path outside /proc and /sys, nothing in these is opened, whatever links
+ * lead there (-ENXIO). */
 HOST_PATH(4)
 int host_read(struct host *host, struct text *text, size_t limit, const char *format, ...);
-/* An entry of a table in sysfs: -EINVAL is how the kernel says that it is empty, so that one is
- * -ENOENT here and no gap. */
+/* An entry of a table in sysfs. The kernel returns -EINVAL for an empty entry, which is -ENOENT here and no gap. */
 HOST_PATH(4)
 int host_read_entry(struct host *host, struct text *text, size_t limit, const char *format, ...);
-/* Reads the first N bytes, or all of a shorter file, where the rest costs time and has no news. */
+/* Reads the first N bytes, or all of a shorter file, if the rest costs time and adds nothing. */
 HOST_PATH(4)
 int host_read_head(struct host *host, struct text *text, size_t n, const char *format, ...);
 HOST_PATH(3) int host_list(struct host *host, struct names *names, const char *format, ...);
@@ -174,37 +173,36 @@ HOST_PATH(3)
 int host_link_end(struct host *host, char name[NAME_MAX + 1], const char *format, ...);
 bool host_exists(struct host *host, const char *path);
 
-/* A regular file of any size, open for reading: live and tree only, -ENODATA from a capture. */
+/* Opens a regular file of any size for reading. Live and tree only; -ENODATA from a capture. */
 int host_open(struct host *host, const char *path);
-/* Returns true for files of a system that does not run: neither /proc nor /sys, and an os-release. Asks without
- * telling the gap function or a recorder: probes ask the same again. */
+/* Returns true for files of a system that does not run: neither /proc nor /sys, and an os-release. It informs neither
+ * the gap function nor a recorder, because probes ask the same again. */
 bool host_is_mounted_image(struct host *host);
-/* Are these the files of the running kernel: a live host, or one that is mounted into this container? Known once
- * host_stand_for() was called. */
+/* Returns true for the files of the running kernel: a live host, or one that is mounted into this container. Valid
+ * after host_stand_for(). */
 bool host_is_running(const struct host *host);
-/* The kernel's log device for reading, without waiting: of the running kernel only, -ENODATA elsewhere. Reading it
- * takes nothing out of the log. -ENXIO when the path is not that device, as in some containers. */
+/* Opens the kernel's log device for reading, without blocking. Running kernel only, -ENODATA elsewhere. Reading removes
+ * nothing from the log. -ENXIO: the path is not that device, as in some containers. */
 int host_open_kmsg(struct host *host);
-/* Reads that log as one text, by one call, from the last dmesg --clear on. Each line is "<6>[   12.345678] MESSAGE".
- * WHOLE_BYTES is the size of the kernel's buffer. As host_open_kmsg(). */
+/* Reads that log as one text, by one call, from the last dmesg --clear on. Each line is "<6>[ 12.345678] MESSAGE".
+ * WHOLE_BYTES is the size of the kernel's buffer. Errors as of host_open_kmsg(). */
 int host_read_kernel_log(struct host *host, struct text *text, size_t *whole_bytes);
-/* A folder for a library that insists on a path of its own. Refused (-EXDEV) when anything that the
- * library would open below it leaves the root: NAMES are the files that it opens in each
- * sub-folder. Live and tree only. */
+/* A folder for a library that needs a path. Refused (-EXDEV) if a file that the library would open below it is outside
+ * the root: NAMES are the files that it opens in each sub-folder. Live and tree only. */
 int host_folder(struct host *host, const char *path, const char *const *names,
 		char native[PATH_MAX]);
 
-/* A question that a library must answer. ASK fills FACTS (which DESC describes) and is called for a live host and a
- * tree; a recorder keeps its answer under KEY, and a capture returns that answer. The reads of ASK itself are
- * neither recorded nor reported as gaps, so that a capture reads the same as the machine: the error is ASK's return
- * value, reported under KEY. KEY may be a path. */
+/* A question that a library answers. ASK fills FACTS (described by DESC) and is called for a live host and a tree. A
+ * recorder keeps its answer under KEY, and a capture returns that answer. The reads of ASK itself are neither recorded
+ * nor reported as gaps, so that a capture reads the same as the machine. The error is the return value of ASK, reported
+ * under KEY. KEY may be a path. */
 typedef int host_ask(struct host *host, void *facts, struct arena *arena, void *user);
 int host_query(struct host *host, const char *key, const struct desc *desc, void *facts,
 	       struct arena *arena, host_ask *ask, void *user);
-/* Returns true if a capture has an answer, or an error, under KEY. False for the other kinds. */
+/* Returns true if a capture has an answer, or an error, under KEY. False for the other back ends. */
 bool host_has_recorded(struct host *host, const char *key);
 
-/* Notes a gap that a probe has found itself: "only 64 of 4096 bytes". */
+/* Records a gap that a probe found itself: "only 64 of 4096 bytes". */
 void host_gap_note(struct host *host, const char *path, int error, const char *why);
 
 const char *host_error_word(int error); /* EACCES */

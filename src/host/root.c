@@ -16,7 +16,7 @@ static bool is_ours(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* Through /proc, since FD may be one of O_PATH; where that is not mounted, there may be one. */
+/* Through /proc, because FD may have O_PATH. If /proc is not mounted, there may be one. */
 static bool has_acl(int fd)
 {
 	char link[32];

@@ -9,8 +9,8 @@
 #include "base/span.h"
 
 bool bdf_is(struct span name);
-/* The last part of a device's path that is a PCI address: the function that the device is, or sits
- * on (a virtio device, a sub-function). False when there is none. */
+/* Finds the last part of a device's path that is a PCI address: the function that the device is, or belongs to (a
+ * virtio device, a sub-function). False: none. */
 bool bdf_in_path(struct span path, struct span *bdf);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bls.h - entries in the form of the Boot Loader Specification (UAPI.1), as systemd-boot and as the
- * GRUB of Fedora and RHEL read them; the two differ in what they accept and in how they sort.
- * Sources: rhboot/grub2 grub-core/commands/blscfg.c; systemd src/boot/boot.c; UAPI.10 for versions.
+ * bls.h - entries in the form of the Boot Loader Specification (UAPI.1), as systemd-boot and the GRUB of Fedora and
+ * RHEL read them. The two differ in the syntax that they accept and in their order. Sources: rhboot/grub2
+ * grub-core/commands/blscfg.c; systemd src/boot/boot.c; UAPI.10 for versions.
  */
 #ifndef PARSE_BLS_H
 #define PARSE_BLS_H
@@ -15,7 +15,7 @@ enum bls_reader { BLS_GRUB, BLS_SYSTEMD };
 struct bls_entry {
 	const char *id;	    /* GRUB: the file's name without .conf; systemd-boot: without "+3-1" */
 	const char *file;   /* for the caller */
-	const char *folder; /* likewise: what paths in the entry are relative to */
+	const char *folder; /* likewise: the folder that paths in the entry are relative to */
 	/* NULL where the entry has no such line. */
 	const char *title;
 	const char *version;
@@ -25,9 +25,9 @@ struct bls_entry {
 	const char *uki;    /* efi, uki: a program that the loader starts instead */
 	const char *initrd; /* the last one */
 	const char *options;
-	const char *release; /* for the caller: where the entry's own contents say it */
+	const char *release; /* set by the caller: the file that has the entry's contents */
 	bool grub;	     /* has keys that only the GRUB of Fedora and RHEL knows */
-	/* systemd-boot's boot counting, in the name; without any tries left it has given the entry up. */
+	/* systemd-boot's boot counting, in the name. An entry without tries left is bad. */
 	bool counted;
 	uint64_t tries_left;
 	uint64_t tries_done;
@@ -36,12 +36,12 @@ struct bls_entry {
 /* Returns true if NAME ends with SUFFIX. Case is ignored, as on the partition. */
 bool bls_has_suffix(struct span name, const char *suffix);
 
-/* NAME is the file's name. False when that is no entry's name. */
+/* NAME is the file's name. False: not a valid name of an entry. */
 bool bls_read(struct bls_entry *entry, struct arena *arena, struct span name, struct span text,
 	      enum bls_reader reader);
 
-/* Sorts ENTRIES in the order of the menu and returns their new number: of two that GRUB considers equal the first
- * stays. */
+/* Sorts ENTRIES in the order of the menu and returns their new number. Of two entries that GRUB considers equal, the
+ * first one is kept. */
 size_t bls_sort(struct bls_entry *entries, size_t count, enum bls_reader reader);
 
 /* <0, 0, >0: rpm's comparison, and that of UAPI.10. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* build-log.h - make.log, which DKMS leaves of a build that failed: for which kernel, and why
+/* build-log.h - make.log, which DKMS leaves after a failed build: the kernel, and the reason of the failure
  * (data/build-errors.tsv). */
 #ifndef PARSE_BUILD_LOG_H
 #define PARSE_BUILD_LOG_H
@@ -10,17 +10,17 @@
 #include "base/span.h"
 #include "facts/facts-dkms.h"
 
-/* Spans lie in the text. */
+/* Spans point into the text. */
 struct build_log {
 	struct span kernel; /* release, as DKMS' first line has it */
 	bool explained;	    /* CAUSE, ERROR and LINE are set */
 	enum build_cause cause;
 	struct span error;
 	uint64_t line;
-	struct span compiler; /* that built the kernel; empty: not said */
+	struct span compiler; /* the compiler that built the kernel; empty: not said */
 };
 
-/* False: TEXT is no log of DKMS. */
+/* False: TEXT is not a log of DKMS. */
 bool build_log_parse(struct span text, struct build_log *log);
 
 #endif

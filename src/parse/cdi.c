@@ -11,7 +11,7 @@
 
 /* A specification is 8 deep: the document, devices, one of them, its edits, a list, an item, its options. */
 #define DEPTH_MAX 16
-#define KEY_BYTES 24 /* longer ones are none that is asked for */
+#define KEY_BYTES 24 /* longer keys are never asked for */
 #define NAME_BYTES 4096
 
 #define FUNCTIONS(F)                    \
@@ -64,7 +64,7 @@ static void copy(char *to, size_t room, struct span from)
 	snprintf(to, room, "%.*s", from.n < room ? (int)from.n : 0, from.p);
 }
 
-/* Is what opens now an item of one of the lists of containerEdits? */
+/* Returns true if the mapping that opens now is an item of one of the lists of containerEdits. */
 static void open_item(struct walk *w)
 {
 	const struct level *list = w->depth > 3 ? &w->levels[w->depth - 2] : NULL;
@@ -96,7 +96,7 @@ static int open_level(struct walk *w, bool mapping)
 	if (w->depth == DEPTH_MAX)
 		return -EBADMSG;
 	w->levels[w->depth] = (struct level){ .mapping = mapping };
-	/* A sequence, and what is in it, has the name of the key whose value it is. */
+	/* A sequence, and its items, have the name of the key whose value it is. */
 	if (above && !mapping)
 		copy(w->levels[w->depth].key, KEY_BYTES, span_of(above->key));
 	w->depth++;

@@ -115,7 +115,7 @@ static void report_key(struct reading *r, struct span section, struct span key,
 	}
 	if (!row || row->since || row->gone)
 		r->report(r->user, &wrong);
-	/* An option of the command line whose key has another name. */
+	/* A command-line option whose key has another name. */
 	if (row && row->type[0] == '=') {
 		wrong.kind = CONF_PLACE;
 		wrong.wanted = row->type + 1;
@@ -211,7 +211,7 @@ bool conf_check_docker(struct span text, const struct conf_options *options, con
 	struct reading r = { .report = report, .user = user, .options = options };
 	bool good;
 
-	/* A byte order mark says nothing. */
+	/* A byte order mark has no meaning. */
 	if (span_starts(text, "\xef\xbb\xbf"))
 		text = (struct span){ text.p + 3, text.n - 3 };
 	text = span_trim(text);

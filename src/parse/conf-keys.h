@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* conf-keys.h - the table data/conf-keys.tsv: the keys that a program knows in its configuration file. */
+/* conf-keys.h - the table data/conf-keys.tsv: the keys that a program accepts in its configuration file. */
 #ifndef PARSE_CONF_KEYS_H
 #define PARSE_CONF_KEYS_H
 
@@ -11,23 +11,23 @@
 
 /* A key of the table. */
 struct conf_key {
-	const char *section; /* "-": none. A part that is "*" stands for any name */
+	const char *section; /* "-": none. A part "*" matches any name */
 	const char *name;    /* "*": the section takes any key */
 	const char *type;
-	const char *since; /* the first release that knows it; NULL: all known ones do */
-	const char *gone;  /* the first that no longer does; NULL: all do */
+	const char *since; /* the first release that accepts it; NULL: all known ones do */
+	const char *gone;  /* the first release that no longer accepts it; NULL: all do */
 };
 
-/* What is wrong with a line: as struct conf_fault, with spans of the text. */
+/* A fault of a line: as struct conf_fault, with spans of the text. */
 struct conf_wrong {
 	enum conf_fault_kind kind;
 	struct span section, key, value;
-	const char *wanted; /* good for the call; NULL: the kind says all */
+	const char *wanted; /* valid during the call; NULL: the kind is enough */
 	const char *since, *gone;
 	size_t line;
 };
 
-/* Gets what is wrong, in the order of the lines. */
+/* Gets the faults, in the order of the lines. */
 typedef void conf_report(void *user, const struct conf_wrong *wrong);
 
 /* Finds the key in SECTION. NULL: it does not belong there. */
@@ -38,7 +38,7 @@ const struct conf_key *conf_key_elsewhere(enum conf_format format, struct span k
 					  struct conf_key *buffer);
 /* Returns the section as the table has it. NULL: the table has no keys of it. */
 const char *conf_section(enum conf_format format, struct span section);
-/* What a value of TYPE is, for people: "a number from 0 to 65535". */
+/* Returns the values of TYPE, for people: "a number from 0 to 65535". */
 const char *conf_type_text(const char *type);
 
 #define CONF_OPTIONS_MAX 32

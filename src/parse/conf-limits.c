@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * conf-limits.c - limits.conf(5) as pam_limits reads it: a line with another item, type or value is passed over, with a
+ * conf-limits.c - limits.conf(5) as pam_limits reads it: a line with another item, type or value is skipped, with a
  * debug message (Linux-PAM 1.5.2: modules/pam_limits/pam_limits.c, process_limit()).
  */
 #include <ctype.h>
@@ -22,7 +22,7 @@ static bool is_value(struct span word)
 	static const char *const words[] = { "-", "unlimited", "infinity" };
 	size_t n = word.n && (*word.p == '-' || *word.p == '+');
 
-	/* What follows the digits is passed over: 64k is 64. */
+	/* Text after the digits is ignored: 64k is 64. */
 	return is_one_of(word, words, ARRAY_SIZE(words)) ||
 	       (word.n > n && isdigit((unsigned char)word.p[n]));
 }
@@ -35,7 +35,7 @@ static void check_line(struct span line, size_t number, conf_report *report, voi
 	struct conf_key buffer;
 
 	line.n = span_find(line, '#');
-	/* "DOMAIN -" alone excepts a user or group from all limits. */
+	/* "DOMAIN -" without more excepts a user or group from all limits. */
 	if (!span_word(&line, &domain) || !span_word(&line, &type) || !span_word(&line, &item))
 		return;
 	if (!span_word(&line, &value))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * conf-slurm.c - slurm.conf, gres.conf and cgroup.conf as Slurm reads them (Slurm 26.05: src/common/parse_config.c,
- * parse_value.c): lines of KEY=VALUE, where some keys own the rest of their line.
+ * parse_value.c): lines of KEY=VALUE. Some keys take the rest of their line.
  */
 #include <ctype.h>
 #include <errno.h>

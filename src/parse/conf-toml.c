@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * conf-toml.c - is a file TOML (toml.io, 1.0), and are its keys those that its reader knows? A key or table that is
- * defined twice is an error there.
+ * conf-toml.c - checks that a file is TOML (toml.io, 1.0), and that its reader accepts its keys. In TOML a key or table
+ * that is defined twice is an error.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -174,7 +174,7 @@ static bool add_part(char *name, size_t *n, struct span part)
 	return true;
 }
 
-/* Reads a.b."c.d" behind what NAME has already; LAST is its last part. */
+/* Reads a.b."c.d" after the parts that NAME has already; LAST is its last part. */
 static bool read_name(struct reading *r, char *name, size_t *n, struct span *last)
 {
 	for (;;) {
@@ -336,7 +336,7 @@ static bool has_key(enum conf_format format, struct span section, struct span ke
 	return conf_key_find(format, section, key, &buffer);
 }
 
-/* Is SECTION of the plugin for Kubernetes? Each of the others has keys of its own. */
+/* Returns true if SECTION is of the plugin for Kubernetes. Each of the others has its own keys. */
 static bool is_of_cri(struct span section)
 {
 	static const char *const names[] = { "plugins.cri", "plugins.\"io.containerd.grpc.v1.cri\"",

@@ -12,7 +12,7 @@ struct cpulist {
 	uint64_t first; /* where count is not 0 */
 };
 
-/* An empty list has no processors. 0, or -EINVAL. */
+/* Parses a list; an empty one has no processors. Returns 0 or -EINVAL. */
 int cpulist_parse(struct span text, struct cpulist *list);
 
 /* Returns true if a processor belongs to both lists. False if one of them is not understood. */

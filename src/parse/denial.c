@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 
-/* The value of KEY, which ends with "=": a word, or what is between quotation marks. */
+/* Returns the value of KEY, which ends with "=": a word, or the text between quotation marks. */
 static struct span value_of(struct span record, const char *key)
 {
 	size_t n = strlen(key);

@@ -20,7 +20,7 @@ struct denial {
 	uint64_t time_s; /* Unix time; 0: none */
 };
 
-/* Returns true if RECORD tells of an access that was refused, and not of one that was only reported. */
+/* Returns true if RECORD is about a refused access, not one that was only reported. */
 bool denial_parse(struct span record, struct denial *out);
 /* Returns true if it is about GPUs, RDMA devices, their modules or services. */
 bool denial_concerns_gpus(const struct denial *denial);

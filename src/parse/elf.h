@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * elf.h - what a program or shared library asks of the dynamic loader, and the symbol versions that it needs and
- * defines: the section .dynamic of a 64-bit little-endian ELF file (System V ABI, chapter 5; Linux Standard Base
- * Core 5.0, "Symbol Versioning"), found by its program headers, as the loader finds it.
+ * elf.h - the libraries that a program or shared library needs, and the symbol versions that it needs and defines: the
+ * section .dynamic of a 64-bit little-endian ELF file (System V ABI, chapter 5; Linux Standard Base Core 5.0, "Symbol
+ * Versioning"), found by the program headers, as the loader does it.
  */
 #ifndef PARSE_ELF_H
 #define PARSE_ELF_H
@@ -16,10 +16,10 @@
 #define ELF_NEEDED_MAX 128
 #define ELF_VERSIONS_MAX 512 /* libstdc++ and libc define about fifty */
 
-/* Reads N bytes at OFFSET of the file: how many there were, or negative errno. */
+/* Reads N bytes at OFFSET of the file. Returns the bytes read, or a negative errno. */
 typedef ssize_t elf_read(void *user, uint64_t offset, void *to, size_t n);
 
-/* A version that the library with the SONAME FILE has to define. A weak one may be missing. */
+/* A version that the library with the SONAME FILE must define. A weak one may be missing. */
 struct elf_version {
 	const char *file, *name;
 	bool weak;
@@ -34,13 +34,12 @@ struct elf_dynamic {
 	const char *runpath;	      /* NULL: none; then RPATH counts */
 	struct elf_version *versions; /* that it needs */
 	size_t version_count;
-	const char *
-		*defined; /* versions that it defines; NULL: it has none, and none is asked of it */
+	const char **defined; /* versions that it defines; NULL: none */
 	size_t defined_count;
 };
 
 /*
- * 0; -ENOEXEC when it is no such file, -EBADMSG when it contradicts itself. A static program needs
+ * Returns 0; -ENOEXEC for another kind of file; -EBADMSG for a file that contradicts itself. A static program needs
  * nothing.
  */
 int elf_dynamic(elf_read *read, void *user, struct arena *arena, struct elf_dynamic *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gid.h - the address that a GID is made of. Addresses are 16 bytes in network order; an IPv4 address is the IPv6
- * one that it is mapped to, ::ffff:192.0.2.1, as in a GID.
+ * gid.h - the address in a GID. Addresses are 16 bytes in network order. An IPv4 address is its mapped IPv6 address,
+ * ::ffff:192.0.2.1, as in a GID.
  */
 #ifndef PARSE_GID_H
 #define PARSE_GID_H
@@ -22,7 +22,7 @@ bool gid_is_zero(const struct gid *gid);
 bool gid_is_link_local(const struct gid *gid); /* fe80::/64: not routed */
 bool gid_is_ipv4(const struct gid *gid);
 bool gid_is_equal(const struct gid *a, const struct gid *b);
-/* The first PREFIX bits are the same. */
+/* Returns true if the first PREFIX bits are equal. */
 bool gid_is_within(const struct gid *gid, const struct gid *base, unsigned int prefix);
 
 #define GID_TEXT 46

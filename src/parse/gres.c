@@ -52,7 +52,7 @@ static void take_word(struct gres_line *out, struct span word)
 		out->memory = value;
 }
 
-/* The words of one physical line. True when the next one continues it. */
+/* Reads the words of one physical line. True if the next line continues it. */
 static bool take_words(struct gres_line *out, struct span line)
 {
 	struct span word;
@@ -97,7 +97,7 @@ bool gres_next(struct gres_reader *reader, struct gres_line *out)
 	return out->line && !is_empty(out);
 }
 
-/* The count is last, and 1 where there is none. */
+/* The count is last; without one it is 1. */
 static void take_parts(struct span rest, struct span *type, uint64_t *count)
 {
 	struct span part, last = { NULL, 0 };

@@ -13,13 +13,13 @@ struct gres_reader {
 	size_t line;
 };
 
-/* A line: KEY=VALUE words, keys in any case. An empty value: the key is not there. */
+/* A line: KEY=VALUE words, keys in any case. An empty value: the line does not have the key. */
 struct gres_line {
 	struct span nodes; /* NodeName= */
 	struct span name;
 	struct span type;
 	struct span file; /* File=, Files= or MultipleFiles= */
-	bool multiple;	  /* it is MultipleFiles=: all of them are one device */
+	bool multiple;	  /* it is MultipleFiles=: all files are one device */
 	struct span count;
 	struct span cores; /* Cores= or CPUs= */
 	struct span autodetect;
@@ -33,14 +33,14 @@ struct gres_line {
  * understood. */
 bool gres_count_gpus(struct span gres, uint64_t *count);
 
-/* The next GPUs of such a value: "gpu", "gpu:8", "gpu:h100:8". An empty TYPE: none. COUNT is UINT64_MAX if it is not
- * understood. */
+/* Cuts the next GPUs off such a value: "gpu", "gpu:8", "gpu:h100:8". An empty TYPE: none. COUNT is UINT64_MAX if it is
+ * not understood. */
 bool gres_next_gpu(struct span *gres, struct span *type, uint64_t *count);
 
 bool gres_next(struct gres_reader *reader, struct gres_line *out);
 
-/* "/dev/nvidia[0-3,7],/dev/x": FOUND gets each name until it returns false. 0; -EINVAL where a list is not
- * understood, which two pairs of brackets in one name are; -E2BIG after MAX names. */
+/* "/dev/nvidia[0-3,7],/dev/x": calls FOUND with each name until it returns false. Returns 0; -EINVAL if a list is not
+ * understood, such as one name with two pairs of brackets; -E2BIG after MAX names. */
 #define HOSTLIST_NAME_MAX 256
 typedef bool hostlist_found(void *user, const char *name);
 int hostlist_expand(struct span list, size_t max, hostlist_found *found, void *user);

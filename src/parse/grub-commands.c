@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* grub-commands.c - the commands of grub.cfg that a menu or a kernel's arguments can depend on. What
- * the others do is none of these; whether they succeed is not known. */
+/* grub-commands.c - the commands of grub.cfg that can change a menu or a kernel's arguments. All other commands change
+ * neither; whether they succeed is not known. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static enum grub_truth do_count(struct grub_run *run, const struct grub_args *ar
 	return GRUB_YES;
 }
 
-/* Commands that put what they find into a variable: --set=NAME, --set NAME, --set 1:NAME. */
+/* Commands that store their result in a variable: --set=NAME, --set NAME, --set 1:NAME. */
 static void forget(struct grub_run *run, const char *name)
 {
 	const char *colon = strchr(name, ':');
@@ -167,7 +167,7 @@ static bool is_wanted(const struct grub_args *args, size_t first, struct span na
 	return false;
 }
 
-/* Up to the newline that ends a line: a backslash takes the next byte as it is. False without one. */
+/* Cuts up to the newline that ends a line. A backslash quotes the next byte. False: no newline. */
 static bool cut_escaped(struct span *rest, struct span *line)
 {
 	size_t n = 0;
@@ -193,7 +193,7 @@ static void load_variable(struct grub_run *run, struct span name, struct span te
 	grub_set(run, name, value);
 }
 
-/* An environment block: lines NAME=VALUE after its first; what has no newline at its end is broken. */
+/* An environment block: lines NAME=VALUE after its first. A line without a newline at its end is broken. */
 static bool load_variables(struct grub_run *run, struct span text, const struct grub_args *args,
 			   size_t first)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* grub-private.h - between the files of the GRUB parser. */
+/* grub-private.h - shared by the files of the GRUB parser. */
 #ifndef PARSE_GRUB_PRIVATE_H
 #define PARSE_GRUB_PRIVATE_H
 
@@ -11,7 +11,7 @@
 #define GRUB_VARIABLES_MAX 256
 #define GRUB_WORDS_MAX 512
 #define GRUB_STEPS_MAX 100000
-#define GRUB_DEPTH_MAX 48	    /* of calls, loops and conditions in each other */
+#define GRUB_DEPTH_MAX 48	    /* nested calls, loops and conditions */
 #define GRUB_WORK_BYTES (64u << 20) /* address space; only pages that are used cost memory */
 #define GRUB_WORK_MAX (24u << 20)   /* bytes that a script may use */
 
@@ -21,12 +21,11 @@
 
 struct grub_variable {
 	const char *name;
-	const char *value; /* NULL: not set */
-	bool exported,
-		is_perhaps_exported; /* a submenu has it; behind a condition that is unknown */
+	const char *value;		    /* NULL: not set */
+	bool exported, is_perhaps_exported; /* in a submenu, or after a condition that is unknown */
 };
 
-/* Copied as a whole where both branches of a condition are carried out. */
+/* Copied as a whole if both branches of a condition are run. */
 struct grub_variables {
 	size_t count;
 	struct grub_variable items[GRUB_VARIABLES_MAX];
@@ -52,11 +51,11 @@ struct grub_args {
 
 enum grub_truth { GRUB_NO, GRUB_YES, GRUB_MAYBE };
 
-/* An entry before it is carried out. */
+/* An entry before it is run. */
 struct grub_draft {
 	struct grub_entry entry;
 	struct grub_node *body;
-	struct span text; /* in place of it, of a BLS entry */
+	struct span text; /* of a BLS entry, instead of it */
 	struct grub_scope scope;
 };
 
@@ -74,12 +73,12 @@ struct grub_run {
 	struct grub_scope scope;
 	bool in_scope;
 	struct grub_level *level; /* that menuentry adds to */
-	struct grub_entry *entry; /* that linux and initrd are of; NULL: of no entry */
+	struct grub_entry *entry; /* the entry of linux and initrd; NULL: none */
 	const char *file;
 	size_t steps, words;
 	unsigned int depth, unsure, loops, breaks;
 	bool go_on, returning; /* "continue" and not "break"; "return" */
-	bool stopped;	       /* nothing more of this level is carried out */
+	bool stopped;	       /* no further command of this level is run */
 };
 
 /* grub-words.c */
@@ -98,12 +97,12 @@ bool grub_expand(struct grub_run *run, const struct grub_word *words, struct gru
 enum grub_truth grub_run_list(struct grub_run *run, const struct grub_node *node);
 enum grub_truth grub_run_text(struct grub_run *run, struct span text);
 enum grub_truth grub_run_file(struct grub_run *run, const char *path);
-/* TEXT as the content of PATH. */
+/* Runs TEXT as the content of PATH. */
 enum grub_truth grub_run_in_place(struct grub_run *run, const char *path, struct span text);
-/* The level's menu is not known. */
+/* Marks the menu of the level as unknown. */
 void grub_lose(struct grub_run *run, const char *why);
 
-/* grub-commands.c: false when there is no command of that name. */
+/* grub-commands.c: false if there is no command of that name. */
 bool grub_command(struct grub_run *run, const struct grub_args *args, enum grub_truth *truth);
 
 /* grub-test.c */

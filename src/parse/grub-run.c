@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* grub-run.c - grub.cfg carried out: conditions, loops, functions: script/execute.c. */
+/* grub-run.c - runs grub.cfg: conditions, loops, functions: script/execute.c. */
 #include <errno.h>
 #include <string.h>
 
@@ -134,7 +134,7 @@ static enum grub_truth run_if(struct grub_run *run, const struct grub_node *node
 	return node->other ? grub_run_list(run, node->other) : GRUB_YES;
 }
 
-/* After one iteration of a loop: does it continue? */
+/* Returns true if a loop continues after this iteration. */
 static bool next_turn(struct grub_run *run)
 {
 	if (run->breaks == 1 && run->go_on)
@@ -262,7 +262,7 @@ enum grub_truth grub_run_text(struct grub_run *run, struct span text)
 		truth = grub_run_list(run, node);
 	}
 	run->words = reader.budget;
-	/* GRUB says so on the screen and goes on after the line. */
+	/* GRUB prints a message and continues after the line. */
 	if (rc < 0)
 		grub_lose(run, rc == -E2BIG ? "it is too long to be followed"
 					    : "a command in it is not right");

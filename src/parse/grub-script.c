@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* grub-script.c - the words and commands of grub.cfg, taken apart: script/yylex.l, script/parser.y. */
+/* grub-script.c - parses grub.cfg into words and commands: script/yylex.l, script/parser.y. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -242,7 +242,7 @@ static bool take_plain_name(struct grub_reader *r, struct span *name)
 
 static struct grub_node *read_command(struct grub_reader *r);
 
-/* Commands up to what cannot begin one; DELIMITED: the last one ends with a delimiter. */
+/* Commands up to a token that cannot begin one. DELIMITED: the last one ends with a delimiter. */
 static struct grub_node *read_commands(struct grub_reader *r, bool *delimited)
 {
 	struct grub_node *first = NULL, **tail = &first;

@@ -16,7 +16,7 @@ enum grub_token {
 	GRUB_OPEN,
 	GRUB_CLOSE,
 	GRUB_WORD,
-	GRUB_BAD, /* what the language has no use for, or quotes without an end */
+	GRUB_BAD, /* a character outside the language, or quotes without an end */
 };
 
 struct grub_node;
@@ -50,7 +50,7 @@ struct grub_node {
 	struct grub_node *next;
 };
 
-/* A function is there from where it is written, whether or not that place is come by. */
+/* A function exists from its definition on, even if that place is never run. */
 typedef void grub_define(void *user, struct span name, struct grub_node *body);
 
 struct grub_reader {
@@ -61,8 +61,8 @@ struct grub_reader {
 	void *user;
 	size_t at;
 	unsigned int depth;
-	size_t budget; /* words that may still be read */
-	/* The token at which the reader stands. */
+	size_t budget; /* words before the limit is reached */
+	/* The current token of the reader. */
 	enum grub_token token;
 	struct span raw; /* of a word */
 	uint64_t token_line;
@@ -73,7 +73,7 @@ struct grub_reader {
 enum grub_token grub_next_token(struct grub_reader *r);
 
 void grub_reader_begin(struct grub_reader *r);
-/* The next command of the file: 1, 0 at the end, -EINVAL when it is not right, -E2BIG. */
+/* Reads the next command of the file. Returns 1, 0 at the end, -EINVAL for an error, -E2BIG. */
 int grub_reader_next(struct grub_reader *r, struct grub_node **node);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * grub-test.c - the commands "test" and "[": commands/test.c. Unlike a shell's, it goes from left
- * to right: "-a" says nothing, since one test after another means both, and "-o" starts a new
- * group.
+ * grub-test.c - the commands "test" and "[": commands/test.c. Unlike a shell's, it goes from left to right: "-a" has no
+ * effect, because two tests in a row are both required, and "-o" starts a new group.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -106,7 +105,7 @@ static int64_t value_of(const char *s)
 	return grub_number(s, &none, &end);
 }
 
-/* Numbers after what both begin with: vmlinuz-2 -plt vmlinuz-11. */
+/* Compares numbers after the common beginning: vmlinuz-2 -plt vmlinuz-11. */
 static int compare_versions(const char *a, const char *b)
 {
 	size_t i = 0;
@@ -114,7 +113,7 @@ static int compare_versions(const char *a, const char *b)
 
 	while (a[i] && a[i] == b[i])
 		i++;
-	/* Back to where the number begins; one at the very beginning loses its first digit. */
+	/* Back to the start of the number; one at the very beginning loses its first digit. */
 	if (i) {
 		for (i--; i > 0 && isdigit((unsigned char)a[i]); i--)
 			;
@@ -158,7 +157,7 @@ static bool compare(const char *a, const char *op, const char *b, bool *result)
 	return false;
 }
 
-/* "a = b" and its like; false when it is none. */
+/* "a = b" and similar tests. False: another form. */
 static bool test_two(struct testing *t, enum grub_truth *truth)
 {
 	const char *const *w = t->words + t->at;
@@ -200,7 +199,7 @@ static enum grub_truth test_file(struct testing *t, char kind, const char *path)
 	}
 }
 
-/* "-n a" and its like; false when it is none. */
+/* "-n a" and similar tests. False: another form. */
 static bool test_one(struct testing *t, enum grub_truth *truth)
 {
 	const char *const *w = t->words + t->at;

@@ -136,7 +136,7 @@ struct builder {
 	char word[GRUB_VALUE_MAX];
 	size_t n;
 	bool any;  /* the word is one, be it empty */
-	bool wild; /* it has a * or ? that stands for itself only if no file fits */
+	bool wild; /* it has a * or ? that is literal only if no file matches */
 };
 
 static void put(struct builder *b, char c)

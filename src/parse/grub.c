@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* grub.c - the menu that grub.cfg makes, what its entries start, and which one is started. */
+/* grub.c - the menu of grub.cfg, the kernels of its entries, and the entry that is started. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,9 +70,9 @@ static const char *join_words(struct grub_run *run, const char *const *words, si
 	return line;
 }
 
-/* ---- what an entry starts ---- */
+/* ---- the kernel of an entry ---- */
 
-/* Behind its device, is a path known? */
+/* Returns true if the path after its device is known. */
 static const char *known_path(const char *path)
 {
 	const char *close = *path == '(' ? strchr(path, ')') : NULL;
@@ -239,7 +239,7 @@ void grub_add_bls(struct grub_run *run, const struct bls_entry *bls)
 
 /* ---- choosing: normal/menu.c get_entry_number(), menuentry_eq() ---- */
 
-/* Does SPEC, up to a single '>', name TEXT? ">>" in it stands for '>'. */
+/* Returns true if SPEC, up to a single '>', names TEXT. ">>" in it means '>'. */
 static bool names(const char *spec, const char *text)
 {
 	for (; text && *text; text++, spec++) {

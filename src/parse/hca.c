@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* NCCL: src/transport/net_ib/init.cc and src/os/linux.cc take the two signs off in this order. */
+/* NCCL: src/transport/net_ib/init.cc and src/os/linux.cc remove the two signs in this order. */
 struct hca_list hca_list_nccl(const char *value)
 {
 	struct hca_list list = { .entries = span_of(value) };

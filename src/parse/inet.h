@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* inet.h - the kernel's text about addresses and routes, and the files that names are looked up in.
- * IPv4 addresses are numbers in the host's byte order: 192.0.2.1 is 0xc0000201. */
+/* inet.h - the kernel's text about addresses and routes, and the files for name lookups. IPv4 addresses are numbers in
+ * the host's byte order: 192.0.2.1 is 0xc0000201. */
 #ifndef PARSE_INET_H
 #define PARSE_INET_H
 
@@ -28,8 +28,7 @@ struct inet_route {
 	uint32_t metric;
 };
 
-/* The next route. False at the end; lines of another form, the heading among them, are passed over
- * and counted in BAD. */
+/* Reads the next route. False at the end. Lines of another form, also the heading, are skipped and counted in BAD. */
 bool inet_route_next(struct span *rest, struct inet_route *route, size_t *bad);
 
 /*
@@ -45,8 +44,9 @@ struct fib_reader {
 bool fib_local_next(struct fib_reader *reader, uint32_t *address);
 
 /*
- * The next subnet of a routing table beside main and local in the same file (fib_table_print): below "Id 101:" a leaf
- * "|-- 10.1.0.0" with "/16 link UNICAST". ID is the table's number, which may come without any subnet (PREFIX 33).
+ * Reads the next subnet of a routing table other than main and local in the same file (fib_table_print): below "Id
+ * 101:" a leaf "|-- 10.1.0.0" with "/16 link UNICAST". ID is the table's number. A table without a subnet has PREFIX
+ * 33.
  */
 struct fib_tables {
 	struct span rest;
@@ -71,10 +71,10 @@ bool hosts_next(struct span *rest, struct span *address, struct span *names);
 /* Returns true if NAME is among NAMES. Host names are compared without regard to case (RFC 4343). */
 bool hosts_has(struct span names, struct span name);
 
-/* The words after "DATABASE:" in nsswitch.conf, without a comment; the last such line counts, as in
- * glibc (nss/nss_database.c). */
+/* Gets the words after "DATABASE:" in nsswitch.conf, without a comment. The last such line counts, as in glibc
+ * (nss/nss_database.c). */
 bool nsswitch_find(struct span text, const char *database, struct span *words);
-/* The next word: a service, or its reactions in brackets as one word. */
+/* Cuts the next word: a service, or its reactions in brackets as one word. */
 bool nsswitch_next(struct span *words, struct span *word);
 
 #endif

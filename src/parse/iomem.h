@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* iomem.h - /proc/iomem: the physical addresses, and what has reserved them (kernel/resource.c, r_show()). Each level
+/* iomem.h - /proc/iomem: the physical addresses, and the names that reserved them (kernel/resource.c, r_show()). Each level
  * is two blanks deeper, as in
  *     d0000000-dfffffff : 0000:01:00.0
  *       d0000000-d0ffffff : BOOTFB */
@@ -11,9 +11,9 @@
 #define IOMEM_BDF_MAX 24
 
 struct iomem_claim {
-	char bdf[IOMEM_BDF_MAX]; /* of the function whose BAR it lies in */
+	char bdf[IOMEM_BDF_MAX]; /* of the function whose BAR has it */
 	uint64_t start, end;	 /* both 0: the kernel hides addresses from this user */
-	struct span holder;	 /* what has reserved it */
+	struct span holder;	 /* the name under which it is reserved */
 };
 
 struct iomem_walk {
@@ -21,7 +21,7 @@ struct iomem_walk {
 	char bdf[IOMEM_BDF_MAX];
 };
 
-/* The next range that lies in a BAR and is held by a name: not by a function or bus. WALK is zeroed first. */
+/* Finds the next range inside a BAR that is reserved under a name, not by a function or bus. WALK is zeroed first. */
 bool iomem_next(struct span *rest, struct iomem_walk *walk, struct iomem_claim *claim);
 
 #endif

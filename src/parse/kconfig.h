@@ -5,8 +5,8 @@
 
 #include "base/span.h"
 
-/* Finds N options in one pass: VALUES[i] is that of NAMES[i], with .p NULL where it is not set.
- * False when TEXT has no option at all, and so is not such a file. */
+/* Finds N options in one pass: VALUES[i] is that of NAMES[i], with .p NULL if it is not set. False: TEXT has no option,
+ * and so is not such a file. */
 bool kconfig_find(struct span text, const char *const *names, struct span *values, size_t n);
 
 #endif

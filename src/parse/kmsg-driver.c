@@ -85,7 +85,7 @@ bool kmsg_is_error(const char *driver, int level)
 	return level <= KMSG_LEVEL_ERR + (strcmp(driver, "NVRM") == 0);
 }
 
-/* Without a level the words have to tell. pci writes at boot, of bridges without devices, that I/O ports could not be
+/* Without a level, the words decide. At boot pci reports, for bridges without devices, that I/O ports could not be
  * assigned. */
 bool kmsg_sounds_like_error(const char *driver, struct span message)
 {

@@ -9,18 +9,18 @@
 #define KMSG_LEVEL_NONE (-1) /* the log does not have the levels */
 #define KMSG_LEVEL_ERR 3
 
-/* NVRM, nvidia_drm, mlx5_core, pci, DMAR, ...: false for all others. */
+/* Finds the driver: NVRM, nvidia_drm, mlx5_core, pci, DMAR, ... False: any other. */
 bool kmsg_driver(struct span message, char driver[KMSG_DRIVER_MAX]);
 
 /* Returns true for an error. The NVIDIA driver's resource manager writes at the default level, which is warning
- * (os-interface.c of open-gpu-kernel-modules, nv_printf()), and errors only, unless debugging is on. */
+ * (os-interface.c of open-gpu-kernel-modules, nv_printf()), and only errors, unless debugging is on. */
 bool kmsg_is_error(const char *driver, int level);
 
 /* For a log without levels: returns true if the message reads like a failure. */
 bool kmsg_sounds_like_error(const char *driver, struct span message);
 
 #define KMSG_SHAPE_MAX 160
-/* The message with numbers and addresses made alike: what it has in common with the next one of its kind. */
+/* The message with its numbers and addresses replaced, so that messages of the same kind are equal. */
 void kmsg_shape(struct span message, char shape[KMSG_SHAPE_MAX]);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 
-/* A trace of registers and calls stands between the first line of a crash and the end. */
+/* A trace of registers and calls is between the first line of a crash and its end. */
 #define CRASH_LINES 40
 
 static struct span from(struct span s, size_t n)
@@ -83,8 +83,8 @@ static bool set_device(struct kmsg_failure *out, struct span name)
 
 /* ---- "MODULE: ..." ---- */
 
-/* The detail stands between BEFORE and AFTER. Right after the module's name comes START, or else BEFORE: a text further
- * on may be a user's, which the kernel quotes. */
+/* The detail is between BEFORE and AFTER. Right after the module's name comes START, or else BEFORE. A later text may
+ * be a user's that the kernel quotes. */
 static const struct form {
 	enum failure_kind kind;
 	const char *before, *after;
@@ -156,10 +156,10 @@ static bool parse_of_device(struct span message, struct kmsg_failure *out)
 
 /* ---- arguments of the kernel with a value that it refuses ---- */
 
-/* The detail begins behind BEFORE, and ends at AFTER or with the line. */
+/* The detail begins after BEFORE, and ends at AFTER or with the line. */
 static const struct refused {
 	const char *before, *after;
-	const char *module; /* whose argument it is, where the detail is the value alone */
+	const char *module; /* the name of the argument, if the detail is only the value */
 } refused[] = {
 	{ "HugeTLB: unsupported ", NULL, "" }, /* hugepagesz=1G, default_hugepagesz=1G */
 	{ "PCI: Unknown option `", "'", "pci" },
@@ -209,7 +209,7 @@ static bool parse_of_kernel(struct span message, struct kmsg_failure *out)
 
 /* ---- crashes ---- */
 
-/* Cuts hexadecimal digits off, after START; false: there are none. */
+/* Cuts hexadecimal digits off, after START. False: none. */
 static bool cut_hex(struct span *s, const char *start)
 {
 	size_t n = 0;

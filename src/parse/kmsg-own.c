@@ -158,7 +158,7 @@ bool kmsg_find_users(struct span message, struct kmsg_users *users)
 
 /* ---- the copy ---- */
 
-/* A colon is kept where it makes no number of a device: "VLLM::Worker". */
+/* A colon is kept if it cannot be part of a device number: "VLLM::Worker". */
 static bool is_kept(struct span s, size_t i)
 {
 	char c = s.p[i];

@@ -41,7 +41,7 @@ static struct span from(struct span s, size_t n)
 	return (struct span){ s.p + n, s.n - n };
 }
 
-/* What stands behind the last TEXT in S; empty: it is not there. */
+/* Returns the text after the last TEXT in S; empty: S does not have it. */
 static struct span behind_last(struct span s, const char *text)
 {
 	struct span rest = { s.p + s.n, 0 };
@@ -52,8 +52,9 @@ static struct span behind_last(struct span s, const char *text)
 	return rest;
 }
 
-/* Is the rest of a message only the name of the interface, and what is written of a packet without addresses? The name may be
- * empty, and the packet's header cut off. A user's prefix may have " OUT=" too, so REST begins behind the last. */
+/* Returns true if the rest of a message is only the name of the interface and the fields of a packet without addresses.
+ * The name may be empty, and the packet's header cut off. A user's prefix may have " OUT=" too, so REST begins after
+ * the last one. */
 static bool is_without_addresses(struct span rest)
 {
 	static const char *const words[] = { "PHYSIN=", "PHYSOUT=", "MAC=", "TUNNEL=",
@@ -74,8 +75,8 @@ static bool is_without_addresses(struct span rest)
 
 /* net/netfilter/nf_log_syslog.c, nf_log_dump_packet_common(), dump_mac_header(), dump_ipv4_packet(),
  * net/bridge/netfilter/ebt_log.c: the prefix of a LOG rule, of up to 127 bytes, comes first. With
- * net.netfilter.nf_log_all_netns=1 any user has such rules. The driver's messages have the name of a process in them: what is
- * asked for here is longer than such a name, or ends the message. */
+ * net.netfilter.nf_log_all_netns=1 any user has such rules. The driver's messages have the name of a process in them: the texts
+ * here are longer than such a name, or end the message. */
 static bool is_of_packet(struct span message)
 {
 	static const char *const next[] = { " ARP HTYPE=", " MACSRC=", " MAC source = " };

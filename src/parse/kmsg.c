@@ -223,7 +223,8 @@ static bool is_of_kind(enum kmsg_kind kind, struct kmsg_message *message)
 	return kind == KMSG_OF_MODULE ? message->module.n > 0 : message->of_device;
 }
 
-/* A text that begins with a colon stands right after the module's name: later ones may be a user's, in quotation marks. */
+/* A text that begins with a colon comes right after the module's name. Later ones may be a user's, in quotation
+ * marks. */
 static bool is_after_module(const struct kmsg_pattern *pattern, const struct kmsg_message *message)
 {
 	return pattern->kind != KMSG_OF_MODULE || pattern->has[0][0] != ':' ||
@@ -260,7 +261,7 @@ bool kmsg_matches(const struct kmsg_pattern *pattern, struct kmsg_message *messa
 
 /* ---- many patterns at once ---- */
 
-/* The chain of those that do not say how a message begins. */
+/* The chain of patterns without a fixed beginning. */
 #define ANYWHERE 256
 #define BLOCK 3
 
@@ -308,7 +309,7 @@ static void measure_skips(struct kmsg_index *index)
 	}
 }
 
-/* May TEXT have what a pattern of the chain ANYWHERE looks for? Most bytes are not read. */
+/* Returns true if TEXT may match a pattern of the chain ANYWHERE. Most bytes are not read. */
 static bool may_have(const struct kmsg_index *index, struct span text)
 {
 	size_t skip;
@@ -381,7 +382,7 @@ static bool cut_hex(struct span *s, size_t width, char c, unsigned int *value)
 	return true;
 }
 
-/* NVML's form of a domain has eight digits, the kernel's four or, behind VMD, five. */
+/* NVML writes a domain with eight digits, the kernel with four, or five for VMD. */
 static bool cut_domain(struct span *s, unsigned int *domain)
 {
 	size_t n = hex_digits(*s);

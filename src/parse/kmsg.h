@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kmsg.h - lines of the kernel log, in the forms in which it reaches us. */
+/* kmsg.h - lines of the kernel log, in all their forms. */
 #ifndef PARSE_KMSG_H
 #define PARSE_KMSG_H
 
@@ -11,7 +11,7 @@
  *    SUBSYSTEM=pci
  */
 struct kmsg_record {
-	bool kernel; /* facility 0: not written by a program */
+	bool kernel; /* facility 0: written by the kernel, not by a program */
 	int level;   /* 0 emerg to 7 debug */
 	uint64_t sequence;
 	uint64_t time_us; /* since boot, as printk counts */
@@ -30,31 +30,31 @@ int kmsg_record_parse(struct span record, struct kmsg_record *out);
  *   2026-11-21T05:00:01.123456+00:00 node kernel: NVRM: ...
  */
 struct kmsg_line {
-	struct span text; /* with its time in brackets, where it has one */
+	struct span text; /* with its time in brackets, if it has one */
 	struct span message;
-	bool saved; /* [    0.000000] kernel: ... is what a journal said when it was written out */
+	bool saved;	   /* [ 0.000000] kernel: ... is from an exported journal */
 	struct span time;  /* as the line has it, in brackets */
 	int level;	   /* of dmesg --raw; KMSG_LEVEL_NONE: not said */
 	uint64_t clock_us; /* Unix time that a syslog daemon wrote in ISO 8601, or 0 */
 };
 
-/* False for a line that is not the kernel's. */
+/* False: not a line of the kernel. */
 bool kmsg_line_parse(struct span line, bool syslog, struct kmsg_line *out);
 /* The time since the boot; false: the line does not say it. */
 bool kmsg_line_time(const struct kmsg_line *line, uint64_t *time_us);
-/* The first thing that every kernel says. */
+/* Returns true for the first message of every kernel. */
 bool kmsg_is_banner(struct span message);
 
-/* Does MESSAGE begin with a name that any user can choose: of a process, as "NAME[PID]: segfault at 0 ... in FILE[...]"
- * does, of a program, or of a network interface? Such a message says nothing of a device. */
+/* Returns true if MESSAGE begins with a name that any user can choose: of a process, as "NAME[PID]: segfault at 0 ...
+ * in FILE[...]" does, of a program, or of a network interface. Such a message is no evidence about a device. */
 bool kmsg_is_of_user(struct span message);
 
-/* A message, and what its beginning is: found out when the first pattern asks, because most messages have the text of
- * no pattern. */
+/* A message and the kind of its beginning, which is determined only when a pattern needs it: most messages have the
+ * text of no pattern. */
 struct kmsg_message {
 	struct span text;
 	bool asked;
-	struct span module; /* "gdrdrv: ...": a module that this program is about; empty: none */
+	struct span module; /* "gdrdrv: ...": a module of interest; empty: none */
 	bool of_device;	    /* "nvidia 0000:1b:00.0: ...": a driver's line about a PCI function */
 };
 
@@ -65,19 +65,19 @@ struct kmsg_pattern {
 	const char *has[2];
 	enum kmsg_kind {
 		KMSG_ANY,
-		KMSG_NUMBERED, /* a number after "): " says which: xid-79 */
+		KMSG_NUMBERED, /* a number after "): " selects it: xid-79 */
 		KMSG_OF_MODULE,
 		KMSG_OF_DEVICE,
 	} kind;
 };
 
-/* NUMBER is that of a numbered pattern. */
+/* NUMBER is set for a numbered pattern. */
 bool kmsg_matches(const struct kmsg_pattern *pattern, struct kmsg_message *message,
 		  uint64_t *number);
 
-/* Many patterns at once: by the byte that a message begins with, few are left to be tried. Those that do not say how a
- * message begins are tried if three of its bytes allow one of their texts (Wu and Manber, "A fast algorithm for
- * multi-pattern searching", 1994). */
+/* Many patterns at once: the first byte of a message leaves few of them. Patterns without a fixed beginning are tried
+ * if three bytes of the message allow one of their texts (Wu and Manber, "A fast algorithm for multi-pattern
+ * searching", 1994). */
 #define KMSG_PATTERNS_MAX 255
 #define KMSG_BLOCKS 4096
 struct kmsg_index {
@@ -85,18 +85,19 @@ struct kmsg_index {
 	size_t count;
 	uint8_t heads[256 + 1]; /* of chains; 0: none, else one more than the pattern's number */
 	uint8_t next[KMSG_PATTERNS_MAX];
-	size_t window;		   /* bytes of the texts that count: the length of the shortest */
-	uint8_t skip[KMSG_BLOCKS]; /* how many bytes further a text can end, by three bytes of it */
+	size_t window; /* bytes of each text that are compared: the length of the shortest */
+	/* by three bytes: the distance to the next possible end of a text */
+	uint8_t skip[KMSG_BLOCKS];
 };
 
 void kmsg_index_begin(struct kmsg_index *index, const struct kmsg_pattern *patterns, size_t count);
-/* The first pattern that fits, or NULL. */
+/* Returns the first pattern that matches, or NULL. */
 const struct kmsg_pattern *kmsg_index_find(const struct kmsg_index *index,
 					   struct kmsg_message *message, uint64_t *number);
 
 #define KMSG_BDF_MAX 24
-/* Cuts REST after the next PCI function that it names; PCI:0000:1b:00 without a function is .0, and
- * 1b:00.0 without a domain is domain 0, which is all that DMAR faults say. */
+/* Cuts REST after the next PCI function in it. PCI:0000:1b:00 without a function is .0. 1b:00.0 without a domain is
+ * domain 0, as in DMAR faults. */
 bool kmsg_bdf_next(struct span *rest, char bdf[KMSG_BDF_MAX]);
 
 #endif

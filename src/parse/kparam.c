@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* lib/ctype.c: what has _S, which is ASCII white space and the no-break space of Latin-1. */
+/* lib/ctype.c: the characters with _S: ASCII white space and the no-break space of Latin-1. */
 static bool is_space(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r') || c == '\xa0';

@@ -12,7 +12,7 @@ struct kparam {
 	struct span name; /* as written: dash and underscore are the same to the kernel */
 	struct span value;
 	bool has_value; /* "name" and "name=" differ */
-	size_t offset;	/* where in the text the word begins, its quote included */
+	size_t offset;	/* offset of the word in the text, its quote included */
 };
 
 struct kparam_iter {
@@ -20,9 +20,9 @@ struct kparam_iter {
 	size_t at;
 };
 
-/* The next word, or false at the end of the text or at a NUL byte. Blanks are the kernel's: also
- * byte 0xa0, in whatever character it may stand. A word "--" ends the parameters of a module, and
- * what follows on the command line is for init: the caller stops there. */
+/* Reads the next word. False at the end of the text or at a NUL byte. Blanks are the kernel's: also byte 0xa0, even
+ * inside a UTF-8 character. A word "--" ends the parameters of a module, and the rest of the command line is for init:
+ * the caller stops there. */
 bool kparam_next(struct kparam_iter *iter, struct kparam *param);
 bool kparam_is_end(const struct kparam *param);
 

@@ -64,7 +64,7 @@ bool ldso_conf_line(struct span line, struct span *value, bool *include)
 		*value = span_trim(rest);
 		return value->n > 0;
 	}
-	/* Folders of another machine's libraries: "hwcap" lines have meant nothing since glibc 2.33. */
+	/* Folders of libraries for another machine: "hwcap" lines have no effect since glibc 2.33. */
 	if (span_is(word, "hwcap"))
 		return false;
 	/* A folder may say what kind of libraries it has: /usr/lib=libc6. */

@@ -8,8 +8,8 @@
 #include "base/span.h"
 
 /*
- * ld.so.cache as ldconfig has written it since glibc 2.32 (elf/dl-cache.h, cache_file_new): a header of 48 bytes,
- * entries of 24, then the strings. A name can have several entries, of which the first that fits counts.
+ * ld.so.cache as ldconfig writes it since glibc 2.32 (elf/dl-cache.h, cache_file_new): a header of 48 bytes, entries of
+ * 24, then the strings. A name can have several entries. The first that fits counts.
  */
 struct ldso_cache {
 	struct span text;
@@ -22,7 +22,7 @@ struct ldso_entry {
 	struct span path; /* /lib/x86_64-linux-gnu/libz.so.1 */
 };
 
-/* False when TEXT is no such file. */
+/* False: TEXT is not such a file. */
 bool ldso_cache_begin(struct ldso_cache *cache, struct span text);
 /* False at the end, and where an entry points out of the file. */
 bool ldso_cache_next(struct ldso_cache *cache, struct ldso_entry *entry);

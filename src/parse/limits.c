@@ -43,7 +43,7 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* Is it WORD in small or large letters? */
+/* Returns true if it is WORD in small or large letters. */
 static bool is_word(struct span s, const char *word)
 {
 	if (s.n != strlen(word))
@@ -66,7 +66,7 @@ static bool find_word(struct span s, const char *const *words, struct span *foun
 	return false;
 }
 
-/* The number at the beginning of WORD, as strtoull() reads it: what follows is passed over. */
+/* The number at the beginning of WORD, as strtoull() reads it. The rest is ignored. */
 static bool leading_number(struct span word, uint64_t *value)
 {
 	bool negative = word.n && word.p[0] == '-';

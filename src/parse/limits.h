@@ -7,13 +7,12 @@
 
 #define LIMIT_UNLIMITED UINT64_MAX
 
-/* A row of /proc/PID/limits (fs/proc/base.c, proc_pid_limits), by its name: "Max locked memory".
- * False when there is none. */
+/* A row of /proc/PID/limits (fs/proc/base.c, proc_pid_limits), by its name: "Max locked memory". False: no such row. */
 bool limits_find(struct span text, const char *name, uint64_t *soft, uint64_t *hard);
 
 /*
  * A line of limits.conf(5) for memlock or nofile: DOMAIN TYPE ITEM VALUE, and any words after them. "#" begins a
- * comment anywhere. Type and item are in small letters. False for a line that pam_limits passes over (Linux-PAM 1.5.2:
+ * comment anywhere. Type and item are in small letters. False for a line that pam_limits skips (Linux-PAM 1.5.2:
  * pam_limits.c, parse_config_file() and process_limit()).
  */
 struct limits_line {
@@ -38,7 +37,7 @@ enum tmpfs_size {
 	TMPFS_DEFAULT, /* no size is given: half of the memory */
 	TMPFS_BYTES,
 	TMPFS_PERCENT,
-	TMPFS_BAD, /* a size that is none */
+	TMPFS_BAD, /* an invalid size */
 };
 
 enum tmpfs_size tmpfs_find(struct span text, const char *mount_point, uint64_t *value);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct walk {
-	char rest[PATH_MAX]; /* what is still to be walked */
+	char rest[PATH_MAX]; /* the rest of the path */
 	char *out;
 	size_t n; /* of out; no "/" at its end */
 	unsigned int links;

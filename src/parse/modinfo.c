@@ -13,8 +13,8 @@ void modinfo_begin(struct modinfo_scan *scan)
 	scan->version[0] = '\0';
 }
 
-/* KEY=VALUE as it stands between two NULs: a key of identifier characters and dots, a value without
- * control characters but those of a text (descriptions of parameters have line breaks). */
+/* KEY=VALUE between two NULs: a key of identifier characters and dots, a value without control characters except those
+ * of a text (descriptions of parameters have line breaks). */
 static bool is_entry(struct span s)
 {
 	size_t equals = span_find(s, '=');
@@ -30,8 +30,8 @@ static bool is_entry(struct span s)
 	return true;
 }
 
-/* Keys that end like the one that is looked for. Another such key looks the same as a version whose
- * first byte follows text of another section without a NUL between them. */
+/* Keys with the same end as the key that is searched. Such a key looks the same as a version whose first byte follows
+ * text of another section without a NUL between them. */
 static bool is_other_version(struct span key)
 {
 	return span_ends(key, "version") && !span_is(key, "srcversion") &&
@@ -59,7 +59,7 @@ static bool note_version(struct modinfo_scan *scan, struct span s)
 	return true;
 }
 
-/* The first entry of the section has no NUL before it but the last bytes of another section. */
+/* Before the first entry of the section is no NUL, only the last bytes of another section. */
 static struct span without_foreign(struct span s)
 {
 	for (size_t i = s.n; i > 0; i--)

@@ -6,9 +6,9 @@
 #include "base/span.h"
 
 /*
- * GPU drivers, their peer-memory modules, RDMA, and what can take a GPU away from its driver:
- * nvidia* (also nvidia_current, nvidia_fs), nouveau, nova*, gdrdrv, nv_peer_mem, mlx*, ib_*, rdma*,
- * vfio*, efa*. NAME may have dashes or underscores.
+ * Returns true for GPU drivers, their peer-memory modules, RDMA, and drivers that can take a GPU from its driver:
+ * nvidia* (also nvidia_current, nvidia_fs), nouveau, nova*, gdrdrv, nv_peer_mem, mlx*, ib_*, rdma*, vfio*, efa*. NAME
+ * may have dashes or underscores.
  */
 bool modname_is_ours(struct span name);
 

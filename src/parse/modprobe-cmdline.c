@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * modprobe-cmdline.c - the words of the kernel command line for modprobe, to the kernel's own module loader and to
- * dracut about modules.
+ * modprobe-cmdline.c - the words about modules in the kernel command line: for modprobe, for the kernel's own module
+ * loader, and for dracut.
  */
 #include "parse/kparam.h"
 #include "parse/modprobe-private.h"

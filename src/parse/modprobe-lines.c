@@ -286,10 +286,10 @@ static const char *read_line(struct modprobe_parser *p, const struct modprobe_li
 		read_command(&c, &f->remove);
 	else if (span_is(word, "softdep"))
 		read_command(&c, &f->softdep);
-	return NULL; /* weakdep, since kmod 33, only matters to what builds an initramfs */
+	return NULL; /* weakdep, since kmod 33, only concerns programs that build an initramfs */
 }
 
-/* Is a word of it the name of one of our modules, or a parameter of the NVIDIA driver? */
+/* Returns true if a word of it is the name of one of our modules, or a parameter of the NVIDIA driver. */
 static bool names_ours(struct span line)
 {
 	struct span word;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modprobe-masked.c - the settings of a file that is masked by a file of the same name. A site's
- * nvidia.conf often takes NVIDIA's own blacklist of nouveau out of effect without anybody wanting
- * it. */
+/* modprobe-masked.c - the settings of a file that is masked by a file of the same name. The nvidia.conf of a site often
+ * masks NVIDIA's own blacklist of nouveau unintentionally. */
 #include <string.h>
 
 #include "parse/modname.h"

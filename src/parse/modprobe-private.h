@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modprobe-private.h - between the files of the modprobe.d parser. */
+/* modprobe-private.h - shared by the files of the modprobe.d parser. */
 #ifndef PARSE_MODPROBE_PRIVATE_H
 #define PARSE_MODPROBE_PRIVATE_H
 
 #include "parse/modprobe.h"
 
-/* Options with their bytes as they stand in the file: the facts hold valid UTF-8, the kernel does
- * not care. */
+/* Options with their bytes as in the file: the facts hold valid UTF-8, the kernel does not check. */
 struct raw_option {
 	struct fact_str module;
 	struct fact_str file;
 	struct span text;
-	uint64_t line; /* of the command; 0: it stands on no line */
-	/* The place in the file of a text that was joined from several lines, with its backslashes, and the line of
-	 * its first byte. The span is empty when it is one line. */
+	uint64_t line; /* of the command; 0: on no line */
+	/* The place in the file of a text that was joined from several lines, with its backslashes, and the line of its
+	 * first byte. The span is empty if it is one line. */
 	struct span folded;
 	uint64_t folded_line;
 };
@@ -35,22 +34,22 @@ struct modprobe_reader {
 	uint64_t number; /* of the last physical line that was read */
 };
 
-/* A backslash before a newline joins two lines, comments too; before anything else it vanishes. */
+/* A backslash before a newline joins two lines, also of comments. Before any other character it is removed. */
 struct modprobe_line {
 	struct span text;
-	struct span folded;   /* as it stands in the file, when the two differ */
+	struct span folded;   /* as in the file, if the two differ */
 	uint64_t first, last; /* physical lines, from 1 */
 };
 
 bool modprobe_next_line(struct modprobe_reader *reader, struct modprobe_line *line);
-/* Returns the next token, as strtok_r(NULL, "\t ") does; without p at the end of the line. */
+/* Returns the next token, as strtok_r(NULL, "\t ") does; .p is NULL at the end of the line. */
 struct span modprobe_cut_token(struct span *rest);
 
 /* modprobe-masked.c: finds the lines of a masked file that the file in effect lacks. */
 void modprobe_find_masked(struct modprobe_file *file, struct arena *arena, struct span masked,
 			  struct span counts);
 
-/* modprobe-lines.c: one file. False when there is more in it than room for it. */
+/* modprobe-lines.c: reads one file. False: it has more than fits. */
 bool modprobe_read_file(struct modprobe_parser *parser, struct span text);
 /* modprobe-cmdline.c: module.parameter=value and the three words that block modules. */
 void modprobe_read_cmdline(struct modprobe_parser *parser, struct span cmdline);

@@ -120,7 +120,7 @@ struct group {
 	const struct raw_option **options;
 	size_t count;
 	size_t current;	  /* the option that a byte of the joined string is in ... */
-	size_t begins;	  /* ... and where that option begins there */
+	size_t begins;	  /* ... and the offset of that option there */
 	size_t folded_at; /* how far into a folded text the search for lines has come ... */
 	size_t logical;	  /* ... in bytes of the text ... */
 	uint64_t line;	  /* ... and on which line that is */
@@ -134,7 +134,7 @@ static void begin_option(struct group *g)
 	g->line = o->folded.n ? o->folded_line : o->line;
 }
 
-/* The line on which byte AT of the current option's text stands. AT only ever grows. */
+/* The line of byte AT of the current option's text. AT never decreases. */
 static uint64_t line_in_option(struct group *g, size_t at)
 {
 	struct span s = g->options[g->current]->folded;

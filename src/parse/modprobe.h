@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * modprobe.h - the options that modprobe.d and the kernel command line give the next load of a module, as kmod reads
- * them. libkmod itself is not asked: it gives neither file nor line, does not report masked files, and always reads
- * the command line of the host that it runs on.
+ * them. libkmod itself is not used: it gives neither file nor line, does not report masked files, and always reads the
+ * command line of its own host.
  *
- * No I/O here: the caller hands over named buffers, be they from a host or from inside an
- * initramfs. Sources: kmod libkmod-config.c (files, commands, command line), shared/util.c (lines,
- * names), libkmod-module.c kmod_module_get_options() (the joined string).
+ * No I/O here: the caller passes named buffers, from a host or from an initramfs. Sources: kmod libkmod-config.c
+ * (files, commands, command line), shared/util.c (lines, names), libkmod-module.c kmod_module_get_options() (the joined
+ * string).
  */
 #ifndef PARSE_MODPROBE_H
 #define PARSE_MODPROBE_H
@@ -20,19 +20,19 @@
 /* Most bytes that are read, of all files together. */
 #define MODPROBE_READ_MAX (4u << 20)
 
-/* Highest first; NULL ends the list. kmod before 32 has no entry for /usr/lib, which on the systems
- * that use it is the same folder as /lib. */
+/* Highest first; NULL ends the list. kmod before 32 does not list /usr/lib, which is the same folder as /lib on the
+ * systems that use it. */
 extern const char *const modprobe_folders[];
 
 /* *.conf, six characters or more, not hidden. (kmod before 33 also read *.alias.) */
 bool modprobe_is_config(struct span name);
-/* Kept beside the others on purpose, as nvidia.conf.bak is. */
+/* Returns true for a copy that is kept beside the others, such as nvidia.conf.bak. */
 bool modprobe_is_set_aside(struct span name);
 
 enum modprobe_kind {
 	MODPROBE_TEXT,
 	MODPROBE_UNREAD,   /* it counts, but its text is not known */
-	MODPROBE_DANGLING, /* a link to nothing: neither read nor masking */
+	MODPROBE_DANGLING, /* a dangling link: neither read nor masking */
 	MODPROBE_FOLDER,
 	MODPROBE_MISNAMED, /* another name than modprobe_is_config() wants */
 };
@@ -46,14 +46,12 @@ struct modprobe_input {
 	size_t rank;
 };
 
-/* Sorts INPUTS, which come folder by folder in the order above, as modprobe reads them. Sets
- * masked_by where a file of the same name in a higher folder counts instead.
- */
+/* Sorts INPUTS, which are in the above order of folders, as modprobe reads them. Sets masked_by if a file of the same
+ * name in a higher folder counts instead. */
 void modprobe_select(struct modprobe_input *inputs, size_t count);
 
-/* Fills FACTS from the selected INPUTS and from CMDLINE (empty: none), whose file is /proc/cmdline.
- * When a file that counts is MODPROBE_UNREAD, or has more about our modules than is kept, the facts are not
- * complete. */
+/* Fills FACTS from the selected INPUTS and from CMDLINE (empty: none), whose file is /proc/cmdline. If a file that
+ * counts is MODPROBE_UNREAD, or has more about our modules than is kept, the facts are not complete. */
 void modprobe_parse(struct modprobe_facts *facts, struct arena *arena,
 		    const struct modprobe_input *inputs, size_t count, struct span cmdline);
 

@@ -29,8 +29,8 @@ bool module_holder_next(struct span *rest, struct span *holder);
 /* The path before the colon of a line of modules.dep. */
 bool module_dep_line(struct span line, struct span *path);
 
-/* The name of the module that a file is for, by the file's name: nvidia-uvm.ko.zst -> nvidia_uvm.
- * False when it is not a module's. */
+/* Gets the module of a file by the file's name: nvidia-uvm.ko.zst -> nvidia_uvm. False: not the name of a module
+ * file. */
 bool module_file_name(struct span path, char name[MODULE_NAME_MAX]);
 bool module_file_is_compressed(struct span path);
 void module_name_copy(struct span name, char out[MODULE_NAME_MAX]);
@@ -38,12 +38,11 @@ void module_name_copy(struct span name, char out[MODULE_NAME_MAX]);
 /* A line of modules-load.d(5): the name, or false for a comment or an empty line. */
 bool module_load_line(struct span line, struct span *name);
 
-/* The modules that this program is about: those it looks at closely once they are loaded, and those
- * whose files it looks for. NULL-terminated, sorted. */
+/* The modules of interest: read in detail if they are loaded, and their files are searched. NULL-terminated, sorted. */
 extern const char *const modules_of_interest[];
 bool module_is_of_interest(const char *name);
-/* Whose files: the driver under whatever name a distribution gives it, peer memory, GDRCopy, the
- * RDMA core and mlx5. */
+/* Modules whose files are read: the driver under the names of all distributions, peer memory, GDRCopy, the RDMA core
+ * and mlx5. */
 bool module_file_is_of_interest(const char *name);
 
 #endif

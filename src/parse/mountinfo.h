@@ -10,11 +10,11 @@ struct mountinfo {
 	struct span mount_options, super_options;
 };
 
-/* The next line; false at the end. What is not such a line is passed over and counted in BAD. */
+/* Reads the next line. False at the end. Other lines are skipped and counted in BAD. */
 bool mountinfo_next(struct span *rest, struct mountinfo *out, size_t *bad);
 
-/* Blanks, tabs, newlines, backslashes and "#" are written \040 and so on (fs/proc_namespace.c,
- * mangle). Writes at most SIZE bytes and a NUL; false when it is longer. */
+/* Blanks, tabs, newlines, backslashes and "#" are written \040 and so on (fs/proc_namespace.c, mangle). Writes at most
+ * SIZE bytes and a NUL. False: it is longer. */
 bool mountinfo_unescape(struct span text, char *out, size_t size);
 
 /* Options of the mount and of its file system in one list. It is read-only if either is. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * nccl-xml.c - NCCL's topology file as NCCL's own parser reads it (NCCL 2.30.7: src/graph/xml.cc, xmlGetNode(),
- * xmlLoadSub()), and what it needs of a cpu element (src/graph/topo.cc, ncclTopoAddCpu()).
+ * xmlLoadSub()), and the attributes of a cpu element that it needs (src/graph/topo.cc, ncclTopoAddCpu()).
  */
 #include "parse/nccl-xml.h"
 
@@ -24,7 +24,7 @@ struct element {
 	struct span values[ARRAY_SIZE(attribute_names)]; /* without P: not set */
 	size_t line;
 	enum { NONE, OPEN, CLOSE, SINGLE } type;
-	bool used; /* NCCL has a handler for it; else it is ignored with all that it contains */
+	bool used; /* NCCL has a handler for it; otherwise it and all its children are ignored */
 };
 
 struct reader {
@@ -56,7 +56,7 @@ static int next(struct reader *r)
 	return c;
 }
 
-/* Reads "VALUE" and the character behind it. */
+/* Reads "VALUE" and the character after it. */
 static bool read_value(struct reader *r, struct span *value, int *last)
 {
 	int quote = next(r), c;
@@ -74,7 +74,7 @@ static bool read_value(struct reader *r, struct span *value, int *last)
 	return *last != END || reject(r, "the file ends within a tag");
 }
 
-/* VALUE is NULL where a name alone is allowed. */
+/* VALUE is NULL if a name without a value is allowed. */
 static bool read_token(struct reader *r, struct span *name, struct span *value, int *last)
 {
 	int c;
@@ -96,7 +96,7 @@ static bool read_token(struct reader *r, struct span *name, struct span *value, 
 	}
 }
 
-/* START is the text from behind "<!--" on. */
+/* START is the text after "<!--". */
 static bool skip_comment(struct reader *r, struct span start)
 {
 	size_t end = 0;
@@ -203,7 +203,7 @@ static bool check_system(struct reader *r, const struct element *e)
 	       reject(r, "the version of the system element is not 1");
 }
 
-/* NCCL adds what is missing only for a processor with a GPU or NIC that the job uses. */
+/* NCCL adds missing attributes only for a processor with a GPU or NIC that the job uses. */
 static const char *cpu_lacks(const struct element *e)
 {
 	static const char arch_value[] = "x86_64";
@@ -221,7 +221,7 @@ static const char *cpu_lacks(const struct element *e)
 	return lacks < 0 ? NULL : attribute_names[lacks];
 }
 
-/* A net element keeps its processor even if the job uses nothing of it (ncclTopoFillNet(), ncclTopoTrimXml()). */
+/* A net element keeps its processor even if the job uses none of its devices (ncclTopoFillNet(), ncclTopoTrimXml()). */
 static void note_lack(struct reader *r, const struct element *e, bool net)
 {
 	struct nccl_xml *answer = r->answer;

@@ -11,14 +11,14 @@
 struct nccl_xml {
 	const char *fault; /* why NCCL rejects the file; NULL: it accepts it */
 	size_t fault_line;
-	const char
-		*lacks; /* an attribute of a cpu element that NCCL needs; NULL: none is missing */
+	/* an attribute of a cpu element that NCCL needs; NULL: none is missing */
+	const char *lacks;
 	size_t lacks_line; /* of that element */
-	bool lists_net;	   /* there is a net element below it */
+	bool lists_net;	   /* it has a net element */
 	bool too_deep;	   /* the file was not read to its end */
 };
 
-/* Roles of what a reader of the file says about it; the name begins with NCCL_XML_WORD and has "-" for blanks. */
+/* Roles of a reader's statements about the file. The name begins with NCCL_XML_WORD and has "-" for blanks. */
 #define NCCL_XML_FAULT "fault"
 #define NCCL_XML_LACKS "cpu lacks"
 #define NCCL_XML_LACKS_OF_NET "cpu of a net lacks"

@@ -176,7 +176,7 @@ int newc_next(struct newc *newc, struct newc_entry *entry)
 			rc = read_header(newc, entry, &name_size);
 		if (rc)
 			return rc;
-		/* The kernel passes over an entry whose name it cannot hold. */
+		/* The kernel skips an entry whose name is too long for it. */
 		if (name_size == 0 || name_size > sizeof(entry->name)) {
 			rc = pass(newc, name_size);
 			if (rc == 0)

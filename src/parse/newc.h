@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * newc.h - walks cpio archives of the "new" formats 070701 and 070702, as the kernel unpacks them:
- * Documentation/driver-api/early-userspace/buffer-format.rst, init/initramfs.c.
- *
- * The bytes are pulled from a source, so that an archive of any size takes a few pages of memory,
- * be it plain in a file or the output of a decompressor.
+ * Documentation/driver-api/early-userspace/buffer-format.rst, init/initramfs.c. The bytes are pulled from a source, a
+ * plain file or a decompressor. So an archive of any size needs a few pages of memory.
  */
 #ifndef PARSE_NEWC_H
 #define PARSE_NEWC_H
@@ -16,8 +14,7 @@
 struct newc_source {
 	/* The next bytes, valid until the next call: 1, 0 at the end, or negative errno. */
 	int (*read)(void *user, struct span *block);
-	/* Passes over up to N bytes without reading them and returns how many that were, also 0;
-	 * NULL where nothing can be passed over. */
+	/* Skips up to N bytes without reading them and returns their number, also 0. NULL if the source cannot skip. */
 	uint64_t (*skip)(void *user, uint64_t n);
 	void *user;
 };
@@ -38,18 +35,17 @@ struct newc {
 void newc_begin(struct newc *newc, const struct newc_source *source);
 
 /*
- * Goes to the first header: past zero bytes, which may stand between archives. 1 when there is one,
- * 0 at the end of the source, -EBADMSG when something else follows.
+ * Goes to the first header, past the zero bytes that can be between archives. Returns 1, 0 at the end of the source,
+ * -EBADMSG before other bytes.
  */
 int newc_find(struct newc *newc);
 
-/* The next entry. 1; 0 at the end of the archive, after which newc_find() looks for the next
- * archive; -ENODATA when the bytes end before the archive does, -EBADMSG when they are no
- * header. */
+/* Reads the next entry. Returns 1; 0 at the end of the archive, after which newc_find() searches the next archive;
+ * -ENODATA if the bytes end before the archive does; -EBADMSG if they are not a header. */
 int newc_next(struct newc *newc, struct newc_entry *entry);
 
-/* The next bytes of the entry's body, valid until the next call: 1, 0 at its end, negative errno.
- * What is not asked for is passed over by newc_next(). */
+/* Reads the next bytes of the entry's body, valid until the next call. Returns 1, 0 at its end, or a negative errno.
+ * newc_next() skips the rest. */
 int newc_body(struct newc *newc, struct span *block);
 
 #endif

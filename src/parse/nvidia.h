@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nvidia.h - the text that the NVIDIA driver shows and takes: its version line, its parameters, the
- * RegistryDwords string. Sources: open-gpu-kernel-modules nv-procfs.c, nv-reg.h, osapi.c. */
+/* nvidia.h - the text of the NVIDIA driver: its version line, its parameters, the RegistryDwords string. Sources:
+ * open-gpu-kernel-modules nv-procfs.c, nv-reg.h, osapi.c. */
 #ifndef PARSE_NVIDIA_H
 #define PARSE_NVIDIA_H
 
@@ -19,18 +19,18 @@ struct nvidia_banner {
 	bool open;
 };
 
-/* 0, or -EINVAL when there is no such line or no version in it. */
+/* Returns 0, or -EINVAL if there is no such line or it has no version. */
 int nvidia_banner_parse(struct span text, struct nvidia_banner *banner);
 
-/* "Name: value" lines; quotes round a value are taken off. Returns the number of the first line that
- * has another form (it is passed over), or 0. */
+/* Reads "Name: value" lines. Quotes around a value are removed. Returns the number of the first line that has another
+ * form (it is skipped), or 0. */
 typedef void nvidia_param(void *user, struct span name, struct span value, size_t line);
 size_t nvidia_params_parse(struct span text, nvidia_param *param, void *user);
 
 /*
- * RegistryDwords as rm_parse_option_string() reads it: blanks removed, split at ';', then at '='.
- * An entry without a value or with a second '=' is skipped by the driver without a word, a number
- * that is none becomes 0. PROBLEM says which, NULL when the entry is right.
+ * RegistryDwords as rm_parse_option_string() reads it: blanks are removed, then it is split at ';' and at '='. The
+ * driver silently skips an entry without a value or with a second '=', and reads an invalid number as 0. PROBLEM names
+ * the fault, NULL: the entry is valid.
  */
 struct registry_entry {
 	struct span text;
@@ -42,8 +42,8 @@ struct registry_entry {
 };
 
 bool registry_next(struct span *rest, struct registry_entry *entry);
-/* The last entry of KEY that the driver uses, or false. Registry keys are compared without regard to
- * case (registry.c). */
+/* Finds the last entry of KEY that the driver uses. False: none. Registry keys are compared without regard to case
+ * (registry.c). */
 bool registry_find(struct span text, const char *key, struct registry_entry *entry);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/span.h"
 
-/* Bits of the type, on the 64-bit kernels that there are drivers for. */
+/* Bits of the type, on 64-bit kernels, the only ones with drivers. */
 static const struct number {
 	const char *type;
 	unsigned int bits;

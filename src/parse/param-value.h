@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * param-value.h - checks whether the kernel accepts a value for a module's parameter. It passes over a name that the
- * module does not have; for a value that it does not take it refuses the module. Source: kernel/params.c
- * parse_one(), STANDARD_PARAM_DEF() and param_set_*(); lib/kstrtox.c.
+ * param-value.h - checks whether the kernel accepts a value for a module's parameter. It ignores a name that the module
+ * does not have, but refuses the module for a value that it does not accept. Source: kernel/params.c parse_one(),
+ * STANDARD_PARAM_DEF() and param_set_*(); lib/kstrtox.c.
  */
 #ifndef PARSE_PARAM_VALUE_H
 #define PARSE_PARAM_VALUE_H

@@ -5,9 +5,9 @@
 
 #include "base/span.h"
 
-/* The home of the first line for UID, as getpwuid() has it. False when there is none, or it has no home. */
+/* Gets the home of the first line for UID, as getpwuid() does. False: no such line, or it has no home. */
 bool passwd_home(struct span text, uint64_t uid, struct span *home);
-/* Returns true if there is a line for NAME. */
+/* Returns true if a line has NAME. */
 bool passwd_has(struct span text, const char *name);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "parse/field.h"
 
-/* Takes N lower-case hexadecimal digits off REST. */
+/* Cuts N lower-case hexadecimal digits off REST. */
 static bool take_hex(struct span *rest, size_t n, uint64_t *value)
 {
 	if (rest->n < n)
@@ -105,8 +105,8 @@ bool pci_prefetch_window(uint32_t base_limit, uint32_t base_upper, uint32_t limi
 		base |= (uint64_t)base_upper << 32;
 		limit |= (uint64_t)limit_upper << 32;
 	}
-	/* Registers that read zero, because the bridge has no such window or it was never set,
-	 * would spell a window at address 0, where no device can be. */
+	/* Registers that read zero, because the bridge has no such window or it was never set, would mean a window at
+	 * address 0, where no device can be. */
 	if (base == 0 || limit < base)
 		base = 0;
 	*start = base;
@@ -175,7 +175,7 @@ uint64_t pcie_payload_bytes(unsigned int code)
 	return code <= 5 ? UINT64_C(128) << code : 0;
 }
 
-/* Bit N of a size mask stands for 2^N MiB. */
+/* Bit N of a size mask means 2^N MiB. */
 static uint64_t rebar_bytes(unsigned int exponent)
 {
 	return UINT64_C(1) << (exponent + 20);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pcie.h - single registers of PCI configuration space, and the words that sysfs makes of them.
- * Registers: PCI Express Base Specification 6.0, chapter 7; linux/pci_regs.h has the same bits.
+ * pcie.h - single registers of PCI configuration space, and their text in sysfs. Registers: PCI Express Base
+ * Specification 6.0, chapter 7; linux/pci_regs.h has the same bits.
  */
 #ifndef PARSE_PCIE_H
 #define PARSE_PCIE_H
@@ -22,10 +22,10 @@ struct pci_address {
 bool pci_address_parse(struct span name, struct pci_address *address);
 
 /*
- * A function's place from its folder below /sys/devices:
+ * The position of a function, from its folder below /sys/devices:
  *   ../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0
- * SELF is the last part, PARENT the bridge above (empty on a root bus), ROOT the host bridge; of
- * several (behind a VMD controller) the nearest. False when the path is not of that form.
+ * SELF is the last part, PARENT the bridge above (empty on a root bus), ROOT the host bridge; of several (below a VMD
+ * controller) the nearest. False if the path has another form.
  */
 struct pci_place {
 	struct span self;
@@ -45,8 +45,8 @@ struct pci_uevent {
 };
 bool pci_uevent_parse(struct span text, struct pci_uevent *uevent);
 
-/* A base address register as it stands (7.5.1.2.1). A register of zero is either not there or a
- * 32-bit one without an address: only writing to it would tell, so it does not count. */
+/* A base address register (7.5.1.2.1). A register of zero either does not exist or is a 32-bit one without an address.
+ * Only a write could distinguish them, so it does not count. */
 struct pci_bar_register {
 	bool exists;
 	bool io;
@@ -55,8 +55,8 @@ struct pci_bar_register {
 };
 struct pci_bar_register pci_bar_register(uint32_t value);
 
-/* The prefetchable window of a bridge, registers 0x24, 0x28, 0x2c (7.5.1.3.10). SIZE 0: closed. False when
- * the two halves of the first do not agree on the width, or have a reserved one. */
+/* The prefetchable window of a bridge, registers 0x24, 0x28, 0x2c (7.5.1.3.10). SIZE 0: closed. False if the two halves
+ * of the first register disagree on the width, or have a reserved one. */
 bool pci_prefetch_window(uint32_t base_limit, uint32_t base_upper, uint32_t limit_upper,
 			 uint64_t *start, uint64_t *size);
 
@@ -71,12 +71,12 @@ uint64_t pcie_payload_bytes(unsigned int code);
 /* One entry of the Resizable BAR capability (PCIe 6.0, 7.8.6): its capability and control registers. */
 struct pcie_rebar {
 	unsigned int index; /* of the BAR */
-	unsigned int
-		count; /* of entries, 1 to 6, which the first one alone says; 0: another number */
+	/* number of entries, 1 to 6, which only the first one has; 0: another number */
+	unsigned int count;
 	uint64_t size;
 	uint64_t size_max;
 };
-/* False for an index or size that cannot be. */
+/* False: impossible index or size. */
 bool pcie_rebar_parse(uint32_t capability, uint32_t control, struct pcie_rebar *rebar);
 
 #endif

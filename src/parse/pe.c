@@ -18,7 +18,7 @@ static uint32_t le(struct span s, uint64_t at, size_t n)
 	return value;
 }
 
-/* The COFF header, or 0: its place is at 0x3c of the DOS header. */
+/* The COFF header, or 0: its offset is at 0x3c of the DOS header. */
 static uint64_t find_coff(struct span head)
 {
 	uint64_t at = le(head, 0x3c, 4);

@@ -14,7 +14,7 @@ struct pe_section {
 	uint64_t size;	 /* without the padding */
 };
 
-/* NAME is ".cmdline", at most eight bytes. False when HEAD is no PE file or has no such section. */
+/* NAME is ".cmdline", at most eight bytes. False: HEAD is not a PE file or lacks the section. */
 bool pe_find(struct span head, const char *name, struct pe_section *section);
 
 #endif

@@ -21,19 +21,20 @@ bool process_is_initial_namespace(struct span uid_map);
  * hundredths of a second on every machine (include/asm-generic/param.h, USER_HZ). */
 bool process_started(struct span stat, uint64_t *ms);
 
-/* Returns whether /proc/PID/stat (proc(5)) says that the process was started without variables: fields 50 and 51, where
- * they begin and end, are the same address. Both are 0 if the reader may not know, or there is no memory. */
+/* Returns true if /proc/PID/stat (proc(5)) shows that the process was started without variables: fields 50 and 51, the
+ * start and end of the environment, are the same address. Both are 0 if the reader lacks permission, or the process has
+ * no memory. */
 bool process_has_no_variables(struct span stat);
 
-/* Returns false for an environment block that the program has written over: it has a title, or zeros. */
+/* Returns false for an environment block that the program has overwritten: it has a title, or zeros. */
 bool process_environ_is_whole(struct span block);
-/* The next NAME=VALUE of an environment block. */
+/* Cuts the next NAME=VALUE off an environment block. */
 bool process_environ_next(struct span *rest, struct span *name, struct span *value);
-/* The first variable of that name in one. */
+/* Finds the first variable of that name in one. */
 bool process_environ_find(struct span block, const char *name, struct span *value);
 
-/* Returns true for a variable that decides how GPU communication works. Names that hold a secret by their
- * words (NVIDIA_API_KEY) are none, whatever their beginning. */
+/* Returns true for a variable that affects GPU communication. Names with a word for a secret (NVIDIA_API_KEY) are
+ * excluded, whatever their beginning. */
 bool process_variable_matters(struct span name);
 
 #endif

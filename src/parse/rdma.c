@@ -17,8 +17,8 @@ int rdma_word_parse(struct span text, uint64_t *number, struct span *word)
 	return word->n ? 0 : -EINVAL;
 }
 
-/* A decimal number as thousandths. More than three decimals, or so many digits that the result
- * would not fit, are not what the kernel writes. */
+/* A decimal number as thousandths. The kernel writes neither more than three decimals nor a number that overflows:
+ * these are refused. */
 static int parse_thousandths(struct span s, uint64_t *value)
 {
 	size_t dot = span_find(s, '.');

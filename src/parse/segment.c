@@ -9,7 +9,7 @@
 #define READ_SIZE 4096
 #define ZEROS_MAX (64u << 20) /* before a segment; padding is a page, or the sector of a disk */
 
-/* ---- what stands at a place ---- */
+/* ---- the format at an offset ---- */
 
 struct magic {
 	const char *compressor;
@@ -17,8 +17,8 @@ struct magic {
 	size_t n;
 };
 
-/* lib/decompress.c compressed_formats[]. Tools also read the lz4 frame (04 22 4d 18), which the kernel
- * takes for nothing that it knows. */
+/* lib/decompress.c compressed_formats[]. Tools also read the lz4 frame (04 22 4d 18), which the kernel does not
+ * recognise. */
 static const struct magic magics[] = {
 	{ "gzip", { 0x1f, 0x8b }, 2 },
 	{ "gzip", { 0x1f, 0x9e }, 2 },
@@ -65,7 +65,7 @@ static void identify(struct segment *segment, struct span head)
 #define LZ4_LEGACY_BLOCK (8u << 20) /* decompressed; lib/decompress_unlz4.c */
 #define LZ4_LEGACY_MAX (LZ4_LEGACY_BLOCK + LZ4_LEGACY_BLOCK / 255 + 16) /* LZ4_COMPRESSBOUND */
 
-/* An LZ4 stream has no end mark: it ends where no block size is possible. */
+/* An LZ4 stream has no end mark: it ends at the first impossible block size. */
 static int find_lz4_end(const struct segment_image *image, struct segment *segment)
 {
 	uint64_t at = segment->offset;
@@ -212,7 +212,7 @@ static void take_header(struct segment_end *end)
 		take_zstd_block(end);
 }
 
-/* IEEE 802.3, bit by bit: it is only ever asked for six bytes. */
+/* IEEE 802.3, bit by bit: it is only used for six bytes. */
 static uint32_t crc32(const unsigned char *p, size_t n)
 {
 	uint32_t crc = ~0u;

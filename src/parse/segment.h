@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * segment.h - the segments of an initramfs image: a row of plain cpio archives and compressed ones, with zero bytes
- * between them (init/initramfs.c). The kernel knows a compressor by its first two bytes (lib/decompress.c).
+ * segment.h - the segments of an initramfs image: a row of plain and compressed cpio archives, with zero bytes between
+ * them (init/initramfs.c). The kernel recognises a compressor by its first two bytes (lib/decompress.c).
  */
 #ifndef PARSE_SEGMENT_H
 #define PARSE_SEGMENT_H
@@ -25,15 +25,14 @@ struct segment {
 	enum segment_kind kind;
 	const char *compressor; /* none, gzip, bzip2, xz, lzma, zstd, lz4, lzo; NULL: not known */
 	uint64_t offset;
-	uint64_t limit; /* nothing of it stands at or after this */
+	uint64_t limit; /* offset of its end: no byte of it is at or after this */
 };
 
-/* The segment that begins at OFFSET or after the zero bytes there: 1, 0 when nothing else is left,
- * negative errno. */
+/* Finds the segment at OFFSET or after the zero bytes there. Returns 1, 0 at the end, or a negative errno. */
 int segment_find(const struct segment_image *image, uint64_t offset, struct segment *segment);
 
-/* The size of an image without the boot configuration that may stand at its end
- * (Documentation/admin-guide/bootconfig.rst); negative errno. */
+/* Returns the size of an image without the boot configuration that may be at its end
+ * (Documentation/admin-guide/bootconfig.rst), or a negative errno. */
 int64_t segment_image_size(const struct segment_image *image);
 
 /* Finds the end of a compressed stream. A decompressor that receives bytes beyond its stream may fail and lose what
@@ -43,7 +42,7 @@ struct segment_end {
 	const char *compressor;
 	unsigned char bytes[16];
 	size_t have, want; /* of a header that is being collected in bytes */
-	uint64_t pass;	   /* bytes to pass over before it */
+	uint64_t pass;	   /* bytes to skip before it */
 	unsigned int state;
 	unsigned int tail; /* bytes of checksum after the last block */
 	bool ended;

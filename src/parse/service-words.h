@@ -14,10 +14,10 @@ struct service_word {
 	const char *remedy;
 };
 
-/* NULL: LINE, of UNIT, is none of them. */
+/* Returns the row of LINE, which UNIT wrote; NULL: no row. */
 const struct service_word *service_word_find(const char *unit, const char *line);
-/* Finds the text of one of them, of any program, in LINE. The whole line if it is one of systemd's about how a service
- * ended; nothing if it is none. */
+/* Finds the text of a row, of any program, in LINE. Returns the whole line if systemd reports there how a service
+ * ended, and an empty span if no row matches. */
 struct span service_word_in(struct span line);
 
 #endif

@@ -4,16 +4,16 @@
 #include <ctype.h>
 #include <string.h>
 
-#define VARIABLE_MAX 128 /* a name that is as long is not taken apart */
+#define VARIABLE_MAX 128 /* a name of this length is not expanded */
 #define PENDING_MAX 16	 /* assignments in one export */
 
 struct word {
 	struct span name; /* of NAME=VALUE and NAME+=VALUE; empty: another word */
 	bool append;
-	struct span raw;	    /* the word, or its VALUE, as it is written ... */
+	struct span raw;	    /* the word, or its VALUE, as written ... */
 	char text[SHELL_VALUE_MAX]; /* ... and without quotes, with variables filled in */
 	size_t n;
-	bool whole; /* taken apart: text is what a shell would make of it */
+	bool whole; /* expanded: text is the shell's result */
 };
 
 struct pending {
@@ -141,8 +141,8 @@ static void pass_command(struct shell *s)
 	} while (depth);
 }
 
-/* ${NAME}, ${NAME:-WORD}, ${NAME:+WORD} and the same without the colon, which an empty variable has
- * no part in, where WORD has neither quotes nor more than names of variables in it. */
+/* ${NAME}, ${NAME:-WORD}, ${NAME:+WORD} and the same without the colon, for which an empty variable counts as set. WORD
+ * has no quotes, and no expansions except plain variables. */
 static void expand_braces(struct shell *s)
 {
 	struct span rest = { s->text.p + s->at, s->text.n - s->at };
@@ -186,8 +186,8 @@ static void expand_braces(struct shell *s)
 	}
 }
 
-/* The name of a variable without braces. A backslash before a line's end is gone before the shell looks for names, so
- * the name goes on in the next line. */
+/* The name of a variable without braces. The shell removes a backslash before a newline first, so the name continues on
+ * the next line. */
 static size_t take_variable(struct shell *s, char name[VARIABLE_MAX])
 {
 	size_t n = 0;
@@ -341,7 +341,7 @@ static bool next_word(struct shell *s)
 
 /* ---- commands ---- */
 
-/* The value with what the variable had before, where the word appends to it. */
+/* The value, after the previous value if the word appends to it. */
 static char *full_value(struct shell *s)
 {
 	const char *before = s->word.append ? get_variable(s->vars, s->word.name) : "";
@@ -361,7 +361,7 @@ static bool is_one_of(const struct word *w, const char *const *words)
 }
 
 enum command_kind {
-	COMMAND_NONE,	 /* assignments alone: each sees the ones before it */
+	COMMAND_NONE,	 /* only assignments: each sees the ones before it */
 	COMMAND_EXPORT,	 /* all words are expanded first */
 	COMMAND_SPECIAL, /* assignments before it stay, as POSIX 2.14 has it */
 	COMMAND_OTHER,	 /* assignments before it are its environment only */
@@ -433,6 +433,6 @@ void shellvars_read(struct shellvars *vars, struct span text, shellvars_assigned
 
 	while (peek(&s, 0) != -1) {
 		read_command(&s, assigned, user);
-		take(&s); /* what ended the command */
+		take(&s); /* the delimiter that ended the command */
 	}
 }

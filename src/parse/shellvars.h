@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shellvars.h - assignments in a file that a shell would source, such as /etc/default/grub. Quotes,
- * backslashes and the plain forms of ${NAME} are taken apart; nothing is ever run, so a value with
- * a command in it stays as it is written. Conditions are not weighed: what both branches assign is
- * read one after the other.
+ * shellvars.h - assignments in a file that a shell would source, such as /etc/default/grub. Quotes, backslashes and the
+ * plain forms of ${NAME} are expanded. No command is ever run, so a value with a command in it stays as written.
+ * Conditions are not evaluated: the assignments of both branches are read one after the other.
  */
 #ifndef PARSE_SHELLVARS_H
 #define PARSE_SHELLVARS_H
@@ -28,13 +27,13 @@ struct shellvars {
 	LIST(struct shellvar) known;
 };
 
-/* VALUE is the variable's whole value from here on, what it had before included. */
+/* VALUE is the variable's whole value from here on, with its previous value. */
 typedef void shellvars_assigned(void *user, struct span name, const char *value, uint64_t line);
 
-/* What the shell that sources the files assigns itself. NAME must stay. */
+/* Adds a variable that the sourcing shell assigns itself. NAME must stay. */
 void shellvars_set(struct shellvars *vars, struct span name, const char *value);
 
-/* Reads one file; VARS holds what earlier ones assigned. TEXT must stay. */
+/* Reads one file. VARS has the assignments of earlier ones. TEXT must stay. */
 void shellvars_read(struct shellvars *vars, struct span text, shellvars_assigned *assigned,
 		    void *user);
 

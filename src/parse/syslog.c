@@ -25,7 +25,7 @@ bool syslog_line_parse(struct span line, struct syslog_line *out)
 	return out->ident.n && span_find(out->ident, ' ') == out->ident.n;
 }
 
-/* The number behind WORD in S. */
+/* The number after WORD in S. */
 static bool number_behind(struct span s, const char *word, uint64_t *value)
 {
 	const char *at = span_search(s, word);

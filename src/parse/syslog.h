@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* syslog.h - lines of /var/log/syslog and messages, and what systemd says there of a unit. */
+/* syslog.h - lines of /var/log/syslog and messages, and the messages of systemd about a unit. */
 #ifndef PARSE_SYSLOG_H
 #define PARSE_SYSLOG_H
 
@@ -8,7 +8,7 @@
 #include "base/span.h"
 
 struct syslog_line {
-	struct span ident; /* who wrote it: systemd, slurmd */
+	struct span ident; /* the program that wrote it: systemd, slurmd */
 	struct span text;
 };
 
@@ -17,15 +17,15 @@ bool syslog_line_parse(struct span line, struct syslog_line *out);
 
 /* The end of a unit's last run, as far as systemd's messages report it. */
 struct unit_outcome {
-	char result[24]; /* exit-code, signal, success, ...; "": nothing was said */
+	char result[24]; /* exit-code, signal, success, ...; "": not reported */
 	bool has_status;
-	uint64_t status; /* of the main process, or its signal */
+	uint64_t status; /* exit status of the main process, or its signal */
 	bool has_restarts;
 	uint64_t restarts;
 };
 
-/* Takes what MESSAGE, one of systemd's, says of UNIT (src/core/unit.c and service.c of systemd 255): a start
- * forgets what was before. True when it is about UNIT. */
+/* Updates the end from MESSAGE, one of systemd's, about UNIT (src/core/unit.c and service.c of systemd 255). A start
+ * resets it. True if MESSAGE is about UNIT. */
 bool unit_outcome_update(struct unit_outcome *outcome, const char *unit, struct span message);
 
 #endif

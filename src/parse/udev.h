@@ -7,8 +7,8 @@
 
 #include "base/span.h"
 
-/* The next rule, without comments and empty lines; a backslash before its end continues the line. LINE, which
- * begins at 0, is the number of the rule's first line, and NEXT what goes on counting. */
+/* Reads the next rule, without comments and empty lines. A backslash before a newline continues the line. LINE, which
+ * begins at 0, is the number of the rule's first line, and NEXT that of the line after it. */
 struct udev_reader {
 	struct span rest;
 	size_t line; /* of the rule that was given last, from 1 */
@@ -24,7 +24,7 @@ struct udev_token {
 	struct span value;     /* between the quotes, as written */
 };
 
-/* The next part of RULE. False at its end, and where it is not of that form. */
+/* Cuts the next part off RULE. False at its end, and if the part has another form. */
 bool udev_token_next(struct span *rule, struct udev_token *token);
 /* Returns true if it is compared with a value, for equality. */
 bool udev_is_match(const struct udev_token *token);

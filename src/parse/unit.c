@@ -18,7 +18,7 @@ static bool is_continued(struct span line)
 	return line.n && line.p[line.n - 1] == '\\';
 }
 
-/* Passes over what continues a line. */
+/* Skips the continuation of a line. */
 static void skip_continued(struct unit_reader *r)
 {
 	struct span line;

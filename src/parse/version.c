@@ -315,7 +315,8 @@ int version_compare(const char *a, const char *b)
 			y = y * 10 + (unsigned long)(*b - '0');
 		if (x != y)
 			return x < y ? -1 : 1;
-		/* Anything but digits separates; what follows "-" or "+" in one alone is ignored. */
+		/* All characters except digits separate. A suffix after "-" or "+" that only one version has is
+		 * ignored. */
 		while (*a && !isdigit((unsigned char)*a))
 			a++;
 		while (*b && !isdigit((unsigned char)*b))

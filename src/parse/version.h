@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* version.h - compares versions, and finds the version of software by names and texts of its files. */
+/* version.h - compares versions, and finds the version of software in names and texts of its files. */
 #ifndef PARSE_VERSION_H
 #define PARSE_VERSION_H
 
@@ -11,7 +11,7 @@ int version_compare(const char *a, const char *b);
 /* libnccl.so.2.28.9 with STEM libnccl.so: "2.28.9". False for another library. A bare libnccl.so
  * has an empty version. */
 bool version_of_library(struct span name, const char *stem, struct span *version);
-/* Returns true if a suffix says more than the ABI. "2" is a SONAME, "2.28" a version. */
+/* Returns true if a suffix is more than the ABI. "2" is a SONAME, "2.28" a version. */
 bool version_is_whole(struct span version);
 
 /* What an installed Python project leaves beside its files: name and version.
@@ -37,12 +37,12 @@ struct span version_upstream(struct span version);
 bool version_is_driver(struct span s);
 
 /*
- * Looks for such versions in a program, which has them as strings of their own. Bytes are fed in
- * any portions. Several that differ are no answer.
+ * Finds such versions in a program, which has them as separate strings. Bytes are fed in any portions. Several
+ * different versions are no answer.
  */
 struct version_scan {
 	char run[16];
-	size_t n;   /* of the string that is being read; over its size: none */
+	size_t n;   /* of the string that is being read; larger than its size: too long */
 	bool fresh; /* the byte before it was NUL */
 	char found[16];
 	bool several;
@@ -51,8 +51,7 @@ struct version_scan {
 void version_scan_feed(struct version_scan *scan, struct span bytes);
 
 /*
- * Looks for the first version that stands behind a mark ("Initializing aws-ofi-nccl "), in bytes that are fed
- * in any portions.
+ * Finds the first version after a mark ("Initializing aws-ofi-nccl "), in bytes that are fed in any portions.
  */
 struct version_mark {
 	const char *mark;
@@ -67,17 +66,17 @@ bool version_mark_feed(struct version_mark *mark, struct span bytes);
 
 /* dpkg's status file, a line at a time. */
 struct version_dpkg {
-	char package[64]; /* of this stanza; empty: not one of the packages that are read */
+	char package[64]; /* of this stanza; empty: not a package of interest */
 	char state[24];	  /* its last word of Status: installed, unpacked, half-configured, ... */
 	bool held;
 	char version[64];
 };
 
-/* True when LINE gave VERSION of a PACKAGE, whatever its state. WANTED says of a name whether it matters. */
+/* True if LINE gave VERSION of a PACKAGE, in any state. WANTED returns true for a name of interest. */
 bool version_dpkg_line(struct version_dpkg *dpkg, struct span line,
 		       bool (*wanted)(struct span name));
 
-/* The version behind MARK in a text: after ENROOT_VERSION=" it is 3.5.0. */
+/* The version after MARK in a text: after ENROOT_VERSION=" it is 3.5.0. */
 bool version_after(struct span text, const char *mark, struct span *version);
 
 /* A folder of sources that DKMS builds from: "nvidia-srv-570.133.20" is NAME nvidia-srv and its VERSION. */

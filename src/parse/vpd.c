@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A tag with bit 7 is followed by a length of two bytes; others hold theirs in three bits. */
+/* A tag with bit 7 is followed by a length of two bytes. Others have it in three bits. */
 #define TAG_LARGE 0x80
 #define TAG_READ_ONLY 0x90
 #define TAG_WRITABLE 0x91

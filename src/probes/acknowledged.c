@@ -72,7 +72,7 @@ static int read_list(struct acknowledged_facts *facts, struct arena *arena, cons
 	return 0;
 }
 
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int acknowledged_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct acknowledged_facts *answer = facts, read = { 0 };
 	_cleanup_text_ struct text text = { 0 };
@@ -99,11 +99,11 @@ static void read_now(struct probe_context *ctx)
 		os->observed_time_s = fact_u64((uint64_t)time(NULL));
 }
 
-static void run(struct probe_context *ctx)
+static void acknowledged_run(struct probe_context *ctx)
 {
 	struct acknowledged_facts *facts = &ctx->node->acknowledged;
 	int rc = host_query(ctx->host, OWN_ACKNOWLEDGED, &acknowledged_facts_desc, facts,
-			    ctx->arena, ask, NULL);
+			    ctx->arena, acknowledged_ask, NULL);
 
 	if (rc == -EBADMSG)
 		host_gap_note(ctx->host, OWN_ACKNOWLEDGED, rc, "not what 'ack' writes");
@@ -115,6 +115,6 @@ const struct probe probe_acknowledged = {
 	.name = "acknowledged",
 	.phase = 1,
 	PROBE_SECTION(acknowledged),
-	.run = run,
-	.brief = run,
+	.run = acknowledged_run,
+	.brief = { .run = acknowledged_run },
 };

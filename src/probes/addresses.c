@@ -309,7 +309,7 @@ static int compare_strings(const void *a, const void *b)
 }
 
 /* The kernel's text first: it is the same in a tree. */
-static void run(struct probe_context *ctx)
+static void addresses_run(struct probe_context *ctx)
 {
 	struct net_facts *net = &ctx->node->net;
 
@@ -338,5 +338,5 @@ const struct probe probe_addresses = {
 	.name = "addresses",
 	.phase = 2,
 	.is_hardware = true,
-	.run = run,
+	.run = addresses_run,
 };

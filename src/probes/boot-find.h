@@ -18,8 +18,8 @@ struct boot_line {
 	const char *file;
 	uint64_t line; /* 0: the whole file */
 	bool doubt;    /* NULL of kernel, initrd and cmdline: not known */
-	const char *
-		base; /* the folder of the host that paths are relative to; NULL: they are paths of GRUB */
+	/* the folder of the host that paths are relative to; NULL: they are paths of GRUB */
+	const char *base;
 };
 
 /* Adds the entry to boot.entries and returns its index there. */

@@ -170,7 +170,7 @@ static void add_entries(struct reading *r, const struct grub_entry *items, uint3
 	}
 }
 
-static void fill(struct reading *r, struct span text)
+static void boot_grub_fill(struct reading *r, struct span text)
 {
 	struct probe_context *ctx = r->ctx;
 	const struct grub_files files = { read_file, stat_path, add_bls, ctx };
@@ -209,7 +209,7 @@ static int read_in(struct reading *r, const char *folder)
 	if (rc)
 		return rc;
 	r->file = path;
-	fill(r, text_span(&text));
+	boot_grub_fill(r, text_span(&text));
 	return 0;
 }
 

@@ -244,7 +244,7 @@ static void read_loader_conf(struct reading *r, const char *base)
 
 /* ---- choosing: boot.c config_select_default_entry() ---- */
 
-static bool matches(struct reading *r, const char *pattern, uint32_t *index)
+static bool boot_systemd_matches(struct reading *r, const char *pattern, uint32_t *index)
 {
 	if (pattern && strcmp(pattern, "@saved") == 0) {
 		/* systemd-boot always sets the other: without it, none of them can be seen. */
@@ -257,18 +257,18 @@ static bool matches(struct reading *r, const char *pattern, uint32_t *index)
 	return false;
 }
 
-static uint32_t choose(struct reading *r)
+static uint32_t boot_systemd_choose(struct reading *r)
 {
 	uint32_t index;
 
-	if (matches(r, boot_loader_variable(r->ctx, "LoaderEntryOneShot"), &index) ||
-	    matches(r, boot_loader_variable(r->ctx, "LoaderEntryDefault"), &index) ||
-	    matches(r, r->pattern, &index))
+	if (boot_systemd_matches(r, boot_loader_variable(r->ctx, "LoaderEntryOneShot"), &index) ||
+	    boot_systemd_matches(r, boot_loader_variable(r->ctx, "LoaderEntryDefault"), &index) ||
+	    boot_systemd_matches(r, r->pattern, &index))
 		return index;
 	return 0;
 }
 
-static uint32_t add(struct probe_context *ctx, const struct bls_entry *e)
+static uint32_t boot_systemd_add(struct probe_context *ctx, const struct bls_entry *e)
 {
 	bool uki = !e->kernel;
 
@@ -286,7 +286,7 @@ static uint32_t add(struct probe_context *ctx, const struct bls_entry *e)
 			     });
 }
 
-static void fill(struct reading *r)
+static void boot_systemd_fill(struct reading *r)
 {
 	struct probe_context *ctx = r->ctx;
 	struct boot_facts *boot = &ctx->node->boot;
@@ -295,12 +295,12 @@ static void fill(struct reading *r)
 
 	bls_sort(r->entries.items, r->entries.count, BLS_SYSTEMD);
 	if (r->entries.count)
-		next = &r->entries.items[choose(r)];
+		next = &r->entries.items[boot_systemd_choose(r)];
 	boot->entries.state = FACT_KNOWN;
 	for_each(e, &r->entries) {
 		if (!e->kernel && !e->uki)
 			continue;
-		index = add(ctx, e);
+		index = boot_systemd_add(ctx, e);
 		if (e != next || r->lost)
 			continue;
 		boot_set_next(ctx, index);
@@ -341,6 +341,6 @@ bool boot_read_systemd(struct probe_context *ctx)
 	}
 	ctx->node->boot.loader = fact_enum(BOOT_SYSTEMD_BOOT);
 	if (!r.unknown)
-		fill(&r);
+		boot_systemd_fill(&r);
 	return true;
 }

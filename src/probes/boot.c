@@ -64,7 +64,7 @@ static void read_reboot_required(struct probe_context *ctx)
 	fact->state = FACT_ABSENT;
 }
 
-static void run(struct probe_context *ctx)
+static void boot_run(struct probe_context *ctx)
 {
 	if (probe_hides_host(ctx, "/boot"))
 		return;
@@ -77,5 +77,5 @@ const struct probe probe_boot = {
 	.phase = 2,
 	.mounted_image_order = 4,
 	PROBE_SECTION(boot),
-	.run = run,
+	.run = boot_run,
 };

@@ -167,7 +167,7 @@ static bool read_kernel_install(struct sources *s, const char *path)
 	return true;
 }
 
-static void run(struct probe_context *ctx)
+static void cmdline_run(struct probe_context *ctx)
 {
 	struct cmdline_facts *facts = &ctx->node->cmdline;
 	struct sources s = { .ctx = ctx, .vars = { .arena = ctx->arena } };
@@ -198,6 +198,6 @@ const struct probe probe_cmdline = {
 	.phase = 1,
 	.mounted_image_order = 3,
 	PROBE_SECTION(cmdline),
-	.run = run,
-	.brief = read_running,
+	.run = cmdline_run,
+	.brief = { .run = read_running },
 };

@@ -43,7 +43,7 @@ static void take_arguments(struct search *s, struct span text)
 	}
 }
 
-static void found(void *user, uint64_t pid, const char *comm)
+static void containerd_found(void *user, uint64_t pid, const char *comm)
 {
 	struct search *s = user;
 	_cleanup_text_ struct text text = { 0 };
@@ -56,11 +56,11 @@ static void found(void *user, uint64_t pid, const char *comm)
 		take_arguments(s, text_span(&text));
 }
 
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int containerd_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct containers_facts *answer = facts;
 	struct search s = { .host = host, .arena = arena };
-	int rc = processes_list(host, found, &s);
+	int rc = processes_list(host, containerd_found, &s);
 
 	(void)user;
 	if (rc)
@@ -78,13 +78,13 @@ static bool is_read(const struct containers_facts *containers, const char *path)
 	return false;
 }
 
-static void run(struct probe_context *ctx)
+static void containerd_run(struct probe_context *ctx)
 {
 	struct containers_facts answer = { 0 };
 
 	if (is_known(ctx->node->os.container) ||
-	    host_query(ctx->host, "containerd", &containers_facts_desc, &answer, ctx->arena, ask,
-		       NULL))
+	    host_query(ctx->host, "containerd", &containers_facts_desc, &answer, ctx->arena,
+		       containerd_ask, NULL))
 		return;
 	for_each(config, &answer.configs)
 		if (!is_read(&ctx->node->containers, config->path.value))
@@ -95,5 +95,5 @@ const struct probe probe_containerd = {
 	.name = "containerd",
 	.phase = 2,
 	.needs = NEEDS_PROCESSES,
-	.run = run,
+	.run = containerd_run,
 };

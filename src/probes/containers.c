@@ -398,7 +398,7 @@ void containers_add_config(struct probe_context *ctx, char *path)
 	fact_list_sort(&containers->configs, sizeof(containers->configs.items[0]), compare_configs);
 }
 
-static void run(struct probe_context *ctx)
+static void containers_run(struct probe_context *ctx)
 {
 	/* k3s and RKE2 bring a containerd of their own. */
 	static const char *const files[] = {
@@ -441,5 +441,5 @@ const struct probe probe_containers = {
 	.name = "containers",
 	.phase = 1,
 	PROBE_SECTION(containers),
-	.run = run,
+	.run = containers_run,
 };

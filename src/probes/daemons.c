@@ -312,7 +312,7 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int daemons_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	const struct question *q = user;
 	struct service *answer = facts;
@@ -514,7 +514,7 @@ static void take_over(struct service *s, const struct service *answer)
 	}
 }
 
-static void run(struct probe_context *ctx)
+static void daemons_run(struct probe_context *ctx)
 {
 	for_each_mut(s, &ctx->node->services.units) {
 		const struct unit_of_interest *row = unit_of_interest(s->unit.value);
@@ -524,7 +524,7 @@ static void run(struct probe_context *ctx)
 		if (!does_not_run(ctx, s, row))
 			continue;
 		if (host_query(ctx->host, arena_printf(ctx->arena, "why not %s", q.unit),
-			       &service_desc, &answer, ctx->arena, ask, &q) == 0)
+			       &service_desc, &answer, ctx->arena, daemons_ask, &q) == 0)
 			take_over(s, &answer);
 	}
 	read_holders(ctx);
@@ -535,5 +535,5 @@ const struct probe probe_daemons = {
 	.name = "daemons",
 	.phase = 2,
 	.needs = NEEDS_PROCESSES,
-	.run = run,
+	.run = daemons_run,
 };

@@ -39,7 +39,7 @@ static const struct place places[] = {
 	{ "/dev/infiniband", verbs_names },
 };
 
-static bool matches(const char *name, const char *pattern)
+static bool dev_matches(const char *name, const char *pattern)
 {
 	size_t n = strcspn(pattern, "#");
 
@@ -102,7 +102,7 @@ static int read_place(struct probe_context *ctx, const struct place *place)
 		return rc ? rc : -ENODATA;
 	for (size_t i = 0; i < names.count; i++)
 		for (size_t k = 0; place->names[k]; k++) {
-			if (!matches(names.items[i], place->names[k]))
+			if (!dev_matches(names.items[i], place->names[k]))
 				continue;
 			if (ctx->node->dev.nodes.count < NODES_MAX)
 				add_node(ctx, place->folder, names.items[i]);
@@ -240,14 +240,14 @@ static void read_char_links(struct probe_context *ctx)
 		dev->char_links.state = probe_state(rc);
 }
 
-static void run(struct probe_context *ctx)
+static void dev_run(struct probe_context *ctx)
 {
 	read_nodes(ctx);
 	read_majors(ctx);
 	read_char_links(ctx);
 }
 
-static void run_brief(struct probe_context *ctx)
+static void dev_run_brief(struct probe_context *ctx)
 {
 	read_nodes(ctx);
 	read_majors(ctx);
@@ -258,6 +258,6 @@ const struct probe probe_dev = {
 	.phase = 1,
 	.is_running = true,
 	PROBE_SECTION(dev),
-	.run = run,
-	.brief = run_brief,
+	.run = dev_run,
+	.brief = { .run = dev_run_brief },
 };

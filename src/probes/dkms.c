@@ -132,7 +132,7 @@ static int ask_dkms(struct host *host, void *facts, struct arena *arena, void *u
 	return 0;
 }
 
-static void run(struct probe_context *ctx)
+static void dkms_run(struct probe_context *ctx)
 {
 	host_query(ctx->host, TREE, &dkms_facts_desc, &ctx->node->dkms, ctx->arena, ask_dkms, NULL);
 }
@@ -141,5 +141,5 @@ const struct probe probe_dkms = {
 	.name = "dkms",
 	.phase = 1,
 	PROBE_SECTION(dkms),
-	.run = run,
+	.run = dkms_run,
 };

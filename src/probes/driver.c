@@ -199,7 +199,7 @@ static void read_installer_log(struct probe_context *ctx)
 	}
 }
 
-static void run(struct probe_context *ctx)
+static void driver_run(struct probe_context *ctx)
 {
 	if (!ctx->brief)
 		read_installer_log(ctx);
@@ -213,6 +213,6 @@ const struct probe probe_driver = {
 	.name = "driver",
 	.phase = 2,
 	PROBE_SECTION(driver),
-	.run = run,
-	.brief = run,
+	.run = driver_run,
+	.brief = { .run = driver_run },
 };

@@ -250,7 +250,7 @@ static void read_topology(struct probe_context *ctx)
 		topology->state = probe_state(rc);
 }
 
-static void run(struct probe_context *ctx)
+static void env_run(struct probe_context *ctx)
 {
 	struct env_facts *env = &ctx->node->env;
 	struct fact_u64 user = { 0 };
@@ -281,6 +281,6 @@ const struct probe probe_env = {
 	.needs = NEEDS_PROCESSES,
 	.is_running = true,
 	PROBE_SECTION(env),
-	.run = run,
-	.brief = run,
+	.run = env_run,
+	.brief = { .run = env_run },
 };

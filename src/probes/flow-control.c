@@ -139,7 +139,7 @@ static int ask_pause(const char *interface, struct fact_bool *fact)
 
 /* ---- into the facts of net.c ---- */
 
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int flow_control_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct net_facts *answer = facts;
 	struct net_interface *interface;
@@ -161,7 +161,8 @@ static void ask_interface(struct probe_context *ctx, struct net_interface *inter
 	struct net_facts answer = { 0 };
 	int rc;
 
-	rc = host_query(ctx->host, key, &net_facts_desc, &answer, ctx->arena, ask, name);
+	rc = host_query(ctx->host, key, &net_facts_desc, &answer, ctx->arena, flow_control_ask,
+			name);
 	if (rc == 0 && !answer.interfaces.count)
 		host_gap_note(ctx->host, key, -ENODATA, "only a running host can be asked");
 	for_each(found, &answer.interfaces) {
@@ -182,7 +183,7 @@ static bool carries_roce(const struct node *node, const char *interface)
 	return false;
 }
 
-static void run(struct probe_context *ctx)
+static void flow_control_run(struct probe_context *ctx)
 {
 	for_each_mut(interface, &ctx->node->net.interfaces)
 		if (carries_roce(ctx->node, interface->name.value))
@@ -194,5 +195,5 @@ const struct probe probe_flow_control = {
 	.name = "flow-control",
 	.phase = 2,
 	.is_hardware = true,
-	.run = run,
+	.run = flow_control_run,
 };

@@ -187,7 +187,7 @@ static void add_gpus(struct probe_context *ctx, const struct gpu_facts *ahead)
 	}
 }
 
-static void run(struct probe_context *ctx)
+static void gpu_run(struct probe_context *ctx)
 {
 	add_gpus(ctx, &(struct gpu_facts){ 0 });
 }
@@ -211,7 +211,7 @@ static void read_ahead(struct probe_context *ctx)
 }
 
 /* After read_ahead(), or without it. */
-static void run_briefly(struct probe_context *ctx)
+static void gpu_run_briefly(struct probe_context *ctx)
 {
 	const struct gpu_facts ahead = ctx->node->gpu;
 
@@ -224,7 +224,9 @@ const struct probe probe_gpu = {
 	.phase = 2,
 	.is_hardware = true,
 	PROBE_SECTION(gpu),
-	.run = run,
-	.brief = run_briefly,
-	.brief_ahead = read_ahead,
+	.run = gpu_run,
+	.brief = {
+		.run = gpu_run_briefly,
+		.ahead = read_ahead,
+	},
 };

@@ -48,7 +48,7 @@ struct zstd {
 	char buffer[OUTPUT_SIZE];
 };
 
-static int load(struct zstd *z)
+static int initramfs_decompress_zstd_load(struct zstd *z)
 {
 	const struct library_symbol symbols[] = {
 		{ &z->create, "ZSTD_createDStream", NULL, 0 },
@@ -67,7 +67,7 @@ int zstd_open(struct zstd **out, decompress_read *read, void *user)
 	*out = NULL;
 	if (!z)
 		return -ENOMEM;
-	if (load(z)) {
+	if (initramfs_decompress_zstd_load(z)) {
 		zstd_close(z);
 		return -ELIBACC;
 	}
@@ -106,7 +106,7 @@ static bool is_magic(struct zstd *z, struct span block)
 	return true;
 }
 
-static int fill(struct zstd *z)
+static int initramfs_decompress_zstd_fill(struct zstd *z)
 {
 	struct span block = { 0 };
 	int rc;
@@ -129,7 +129,7 @@ int zstd_next(struct zstd *z, struct span *block)
 
 		if (z->hint == 0)
 			return 0; /* one frame: what follows is another segment */
-		rc = fill(z);
+		rc = initramfs_decompress_zstd_fill(z);
 		if (rc <= 0)
 			return rc ? rc : -EBADMSG;
 		before = z->input.pos;

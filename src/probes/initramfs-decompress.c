@@ -42,7 +42,7 @@ struct decompress {
 	int error;	       /* of read */
 };
 
-static int load(void)
+static int initramfs_decompress_load(void)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
@@ -51,7 +51,7 @@ static int load(void)
 
 /* No compressor makes more bytes of what it is given: a stream that goes on and gives nothing would cost the time for
  * terabytes. */
-static int take(void *user, struct span *block)
+static int initramfs_decompress_take(void *user, struct span *block)
 {
 	struct decompress *d = user;
 	int rc;
@@ -68,7 +68,7 @@ static la_ssize_t feed(struct archive *archive, void *user, const void **buffer)
 {
 	struct decompress *d = user;
 	struct span block = { 0 };
-	int rc = take(d, &block);
+	int rc = initramfs_decompress_take(d, &block);
 
 	if (rc < 0) {
 		d->error = rc;
@@ -137,9 +137,10 @@ int decompress_open(struct decompress **out, const char *compressor, decompress_
 		return -ENOMEM;
 	d->read = read;
 	d->user = user;
-	rc = filter->code == ARCHIVE_FILTER_ZSTD ? zstd_open(&d->zstd, take, d) : -ELIBACC;
+	rc = filter->code == ARCHIVE_FILTER_ZSTD ? zstd_open(&d->zstd, initramfs_decompress_take, d)
+						 : -ELIBACC;
 	if (rc == -ELIBACC) {
-		rc = load();
+		rc = initramfs_decompress_load();
 		if (rc == 0)
 			rc = start(d, filter);
 	}

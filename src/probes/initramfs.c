@@ -28,7 +28,7 @@ struct looking {
 	bool unknown; /* a place could not be looked at */
 };
 
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int initramfs_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	_cleanup_close_ int fd = host_open(host, user);
 
@@ -50,7 +50,7 @@ static struct initramfs_image *add_initramfs(struct probe_context *ctx, const ch
 			return known;
 	image = LIST_ADD(ctx->arena, &facts->images);
 	snprintf(key, sizeof(key), "initramfs %s", path);
-	if (host_query(ctx->host, key, &initramfs_image_desc, image, ctx->arena, ask,
+	if (host_query(ctx->host, key, &initramfs_image_desc, image, ctx->arena, initramfs_ask,
 		       (void *)path)) {
 		memset(image, 0, sizeof(*image));
 		image->problem = fact_str(ctx->arena, "could not be opened");
@@ -112,7 +112,7 @@ static void find_next(struct looking *l)
 			i->next = (struct fact_bool){ 0 };
 }
 
-static void run(struct probe_context *ctx)
+static void initramfs_run(struct probe_context *ctx)
 {
 	struct looking l = { .ctx = ctx };
 	struct initramfs_image *image;
@@ -140,5 +140,5 @@ const struct probe probe_initramfs = {
 	.phase = 3,
 	.deadline_ms = DEADLINE_MS,
 	PROBE_SECTION(initramfs),
-	.run = run,
+	.run = initramfs_run,
 };

@@ -105,7 +105,7 @@ static int compare_devices(const void *a, const void *b)
 		      ((const struct iommu_device *)b)->bdf.value);
 }
 
-static void run(struct probe_context *ctx)
+static void iommu_run(struct probe_context *ctx)
 {
 	struct iommu_facts *iommu = &ctx->node->iommu;
 	_cleanup_names_ struct names units = { 0 };
@@ -126,7 +126,7 @@ static void run(struct probe_context *ctx)
 
 /* Reads only the few functions that the facts have in preflight, and not their group, which no rule of preflight
  * needs. */
-static void run_brief(struct probe_context *ctx)
+static void iommu_run_brief(struct probe_context *ctx)
 {
 	struct iommu_facts *iommu = &ctx->node->iommu;
 
@@ -157,7 +157,9 @@ const struct probe probe_iommu = {
 	.phase = 1,
 	.is_hardware = true,
 	PROBE_SECTION(iommu),
-	.run = run,
-	.brief = run_brief,
-	.brief_phase = 3,
+	.run = iommu_run,
+	.brief = {
+		.run = iommu_run_brief,
+		.phase = 3,
+	},
 };

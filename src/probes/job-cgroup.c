@@ -76,7 +76,7 @@ static int read_controller(struct host *host, struct arena *arena, struct span t
 }
 
 /* USER is the process's folder. The names of control groups are of users and jobs: they do not leave this function. */
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int job_cgroup_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	static const struct controller tasks = { "pids", "pids.max", "pids.max" };
 	static const struct controller memory = { "memory", "memory.max", "memory.limit_in_bytes" };
@@ -92,7 +92,7 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	return rc;
 }
 
-static void run(struct probe_context *ctx)
+static void job_cgroup_run(struct probe_context *ctx)
 {
 	struct limits_facts answer = { 0 };
 	char folder[32] = "/proc/self";
@@ -100,7 +100,7 @@ static void run(struct probe_context *ctx)
 	if (ctx->pid)
 		snprintf(folder, sizeof(folder), "/proc/%d", ctx->pid);
 	if (host_query(ctx->host, arena_printf(ctx->arena, "limits of the group of %s", folder),
-		       &limits_facts_desc, &answer, ctx->arena, ask, folder) == 0)
+		       &limits_facts_desc, &answer, ctx->arena, job_cgroup_ask, folder) == 0)
 		ctx->node->limits.group = answer.group;
 }
 
@@ -109,5 +109,5 @@ const struct probe probe_job_cgroup = {
 	.phase = 2, /* after limits.c, whose section holds this one */
 	.is_running = true,
 	PROBE_SECTION(limits.group),
-	.run = run,
+	.run = job_cgroup_run,
 };

@@ -211,7 +211,7 @@ static void read_profiles(struct probe_context *ctx)
 				fact_str(ctx->arena, names.items[i]).value;
 }
 
-static void run(struct probe_context *ctx)
+static void kernel_run(struct probe_context *ctx)
 {
 	read_sysctls(ctx);
 	read_profiles(ctx);
@@ -219,7 +219,7 @@ static void run(struct probe_context *ctx)
 	read_kernel_config(ctx);
 }
 
-static void run_brief(struct probe_context *ctx)
+static void kernel_run_brief(struct probe_context *ctx)
 {
 	if (probe_is_wanted(ctx, "os.sysctls"))
 		read_sysctls(ctx);
@@ -228,6 +228,6 @@ static void run_brief(struct probe_context *ctx)
 const struct probe probe_kernel = {
 	.name = "kernel",
 	.phase = 1,
-	.run = run,
-	.brief = run_brief,
+	.run = kernel_run,
+	.brief = { .run = kernel_run_brief },
 };

@@ -3,7 +3,7 @@
 #include "probes/probe.h"
 #include "query/kind.h"
 
-static void run(struct probe_context *ctx)
+static void kinds_run(struct probe_context *ctx)
 {
 	kinds_fill(ctx->node, ctx->arena);
 }
@@ -12,5 +12,5 @@ const struct probe probe_kinds = {
 	.name = "kinds",
 	.phase = 4,
 	PROBE_SECTION(kinds),
-	.run = run,
+	.run = kinds_run,
 };

@@ -39,7 +39,7 @@ static void take_endpoint(struct search *s, struct span text, const char *key)
 	}
 }
 
-static void found(void *user, uint64_t pid, const char *comm)
+static void kubelet_found(void *user, uint64_t pid, const char *comm)
 {
 	struct search *s = user;
 	_cleanup_text_ struct text text = { 0 };
@@ -77,12 +77,12 @@ static void read_files(struct search *s)
 	}
 }
 
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int kubelet_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct containers_facts *answer = facts;
 	struct search s = { .host = host };
 	struct host_stat stat;
-	int rc = processes_list(host, found, &s);
+	int rc = processes_list(host, kubelet_found, &s);
 
 	(void)arena;
 	(void)user;
@@ -98,14 +98,14 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	return 0;
 }
 
-static void run(struct probe_context *ctx)
+static void kubelet_run(struct probe_context *ctx)
 {
 	struct containers_facts answer = { 0 };
 
 	if (is_known(ctx->node->os.container))
 		return;
-	if (host_query(ctx->host, "kubelet", &containers_facts_desc, &answer, ctx->arena, ask,
-		       NULL) == 0)
+	if (host_query(ctx->host, "kubelet", &containers_facts_desc, &answer, ctx->arena,
+		       kubelet_ask, NULL) == 0)
 		ctx->node->containers.kubelet_uses_docker = answer.kubelet_uses_docker;
 }
 
@@ -113,5 +113,5 @@ const struct probe probe_kubelet = {
 	.name = "kubelet",
 	.phase = 2,
 	.needs = NEEDS_PROCESSES,
-	.run = run,
+	.run = kubelet_run,
 };

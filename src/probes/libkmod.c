@@ -34,7 +34,7 @@ static struct {
 	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
-static int load(void)
+static int libkmod_load(void)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
@@ -110,12 +110,12 @@ static void tell_unlisted(struct kmod_ctx *kmod, struct modules_facts *answer, s
 	lib.kmod_module_unref(of);
 }
 
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int libkmod_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	static const char *const no_configuration[] = { NULL };
 	struct modules_facts *answer = facts;
 	struct kmod_ctx *kmod;
-	int rc = load();
+	int rc = libkmod_load();
 
 	(void)host;
 	(void)user;
@@ -179,7 +179,7 @@ bool probe_has_libkmod(struct probe_context *ctx)
 	return host_kind(ctx->host) == HOST_LIVE || host_has_recorded(ctx->host, KEY);
 }
 
-static void run(struct probe_context *ctx)
+static void libkmod_run(struct probe_context *ctx)
 {
 	struct modules_facts answer = { 0 };
 	int rc = -ENODATA;
@@ -188,8 +188,8 @@ static void run(struct probe_context *ctx)
 	if (host_kind(ctx->host) == HOST_TREE)
 		host_gap_note(ctx->host, KEY, rc, NULL);
 	else
-		rc = host_query(ctx->host, KEY, &modules_facts_desc, &answer, ctx->arena, ask,
-				NULL);
+		rc = host_query(ctx->host, KEY, &modules_facts_desc, &answer, ctx->arena,
+				libkmod_ask, NULL);
 	if (rc)
 		host_gap_note(ctx->host, SOURCE, rc,
 			      rc == -ENODATA ? "only a running host can be asked through libkmod"
@@ -210,5 +210,5 @@ const struct probe probe_libkmod = {
 	.phase = 2,
 	.is_running = true,
 	PROBE_SECTION(modules.views),
-	.run = run,
+	.run = libkmod_run,
 };

@@ -397,7 +397,7 @@ static void read_preloads(struct search *s)
 
 /* ---- all ---- */
 
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int libraries_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct search *s = user;
 
@@ -427,7 +427,7 @@ static int compare_opened(const void *a, const void *b)
 }
 
 /* Another process's root has other libraries. A tree without /usr has none. */
-static void run(struct probe_context *ctx)
+static void libraries_run(struct probe_context *ctx)
 {
 	struct libraries_facts *libraries = &ctx->node->libraries;
 	struct search search = { .node = ctx->node };
@@ -444,7 +444,8 @@ static void run(struct probe_context *ctx)
 	host_distrust_names(ctx->host, node_env(ctx->node, "LD_LIBRARY_PATH") ||
 					       node_env(ctx->node, "NCCL_NET_PLUGIN") ||
 					       node_env(ctx->node, "NCCL_TUNER_PLUGIN"));
-	rc = host_query(ctx->host, KEY, &libraries_facts_desc, libraries, ctx->arena, ask, &search);
+	rc = host_query(ctx->host, KEY, &libraries_facts_desc, libraries, ctx->arena, libraries_ask,
+			&search);
 	host_distrust_names(ctx->host, false);
 	if (rc == 0)
 		fact_list_sort(&libraries->opened, sizeof(libraries->opened.items[0]),
@@ -456,5 +457,5 @@ const struct probe probe_libraries = {
 	.phase = 3,
 	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(libraries),
-	.run = run,
+	.run = libraries_run,
 };

@@ -270,7 +270,7 @@ static void read_units(struct probe_context *ctx, struct conf_d *files, int *err
 				   read_unit_settings(ctx, files, &fragments, p->unit.value));
 }
 
-static void run(struct probe_context *ctx)
+static void limit_settings_run(struct probe_context *ctx)
 {
 	struct conf_d *files = arena_alloc(ctx->arena, sizeof(*files));
 	int error = read_pam(ctx, files);
@@ -285,5 +285,5 @@ const struct probe probe_limit_settings = {
 	.name = "limit-settings",
 	.phase = 2,
 	PROBE_SECTION(limits.settings),
-	.run = run,
+	.run = limit_settings_run,
 };

@@ -327,7 +327,7 @@ static void read_shm(struct probe_context *ctx)
 		host_gap_note(ctx->host, SHM_FOLDER, -ENODATA, "no table of mounts says its size");
 }
 
-static void run(struct probe_context *ctx)
+static void limits_run(struct probe_context *ctx)
 {
 	read_self(ctx);
 	find_launchers(ctx);
@@ -353,7 +353,7 @@ static uint64_t parent_of(struct host *host, uint64_t pid)
 /* Reads the limits of the process that started this one, because it starts jobs as well: in a prolog it is slurmd.
  * Searching for other launchers would read every process. If no ancestor is a launcher (an interactive shell), the
  * limits stay unknown. */
-static void run_brief(struct probe_context *ctx)
+static void limits_run_brief(struct probe_context *ctx)
 {
 	struct limits_facts *limits = &ctx->node->limits;
 	struct launchers_found found = { .host = ctx->host, .arena = ctx->arena, .answer = limits };
@@ -380,6 +380,6 @@ const struct probe probe_limits = {
 	.phase = 1,
 	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(limits),
-	.run = run,
-	.brief = run_brief,
+	.run = limits_run,
+	.brief = { .run = limits_run_brief },
 };

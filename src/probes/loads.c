@@ -146,7 +146,7 @@ static bool is_wanted(const struct node *node, const char *name)
 	return false;
 }
 
-static void choose(struct loads *l, struct entry *entry)
+static void loads_choose(struct loads *l, struct entry *entry)
 {
 	if (!entry || entry->file || l->chosen.count == FILES_MAX)
 		return;
@@ -168,7 +168,7 @@ static void choose_needs(struct loads *l, struct entry *entry)
 	while (span_word(&rest, &path)) {
 		struct entry *need = module_file_name(path, name) ? find_entry(l, name) : NULL;
 
-		choose(l, need);
+		loads_choose(l, need);
 		if (need && need->file)
 			*LIST_ADD(l->scratch, &entry->file->needs) = need->file;
 	}
@@ -178,7 +178,7 @@ static void choose_all(struct loads *l)
 {
 	for_each_mut(entry, &l->entries)
 		if (l->wanted(l->node, entry->name))
-			choose(l, entry);
+			loads_choose(l, entry);
 	for (uint32_t i = 0; i < l->chosen.count; i++)
 		choose_needs(l, l->chosen.items[i]);
 }
@@ -349,7 +349,7 @@ static int compare_modules(const void *a, const void *b)
 	return strcmp(x->name.value, y->name.value);
 }
 
-static void fill(struct loads *l, struct loads_facts *facts)
+static void loads_fill(struct loads *l, struct loads_facts *facts)
 {
 	facts->kernel = fact_str(l->arena, l->release);
 	facts->symbols = text_fact(l->arena, l->symbols.source);
@@ -380,7 +380,7 @@ int loads_read(struct host *host, const struct node *node, loads_wanted *wanted,
 		read_lines(&l, "modules.builtin", builtin_line);
 		choose_all(&l);
 		read_symbols(&l);
-		fill(&l, facts);
+		loads_fill(&l, facts);
 		module_info_close(&l.info);
 	}
 	if (l.scratch)
@@ -393,7 +393,7 @@ static int ask_loads(struct host *host, void *facts, struct arena *arena, void *
 	return loads_read(host, user, is_wanted, arena, facts);
 }
 
-static void run(struct probe_context *ctx)
+static void loads_run(struct probe_context *ctx)
 {
 	struct node *node = ctx->node;
 
@@ -407,5 +407,5 @@ const struct probe probe_loads = {
 	.name = "loads",
 	.phase = 4,
 	PROBE_SECTION(loads),
-	.run = run,
+	.run = loads_run,
 };

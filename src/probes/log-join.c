@@ -69,7 +69,7 @@ static bool is_advice(struct span rest)
 	return STARTS_WITH_ONE_OF(rest, starts);
 }
 
-static void append(struct log_join *join, struct span s)
+static void log_join_append(struct log_join *join, struct span s)
 {
 	size_t room = sizeof(join->text) - join->n;
 
@@ -156,7 +156,7 @@ bool log_join_continue(struct log_join *join, uint64_t time_us, struct span text
 	join->last_us = time_us == LOG_NO_TIME ? join->last_us : time_us;
 	join->advice |= is_advice(rest);
 	if (!join->advice)
-		append(join, rest);
+		log_join_append(join, rest);
 	return true;
 }
 

@@ -26,7 +26,7 @@ struct journal_api {
 	typeof(&sd_journal_get_data) get_data;
 };
 
-static int load(struct journal_api *api)
+static int log_journal_load(struct journal_api *api)
 {
 	const struct library_symbol symbols[] = {
 		{ &api->open, "sd_journal_open", NULL, 0 },
@@ -115,7 +115,7 @@ int journal_read(const char *folder, const char *boot, journal_message *message,
 {
 	struct journal_api api;
 	sd_journal *journal = NULL;
-	int rc = load(&api);
+	int rc = log_journal_load(&api);
 
 	*cut = false;
 	if (rc)
@@ -237,7 +237,7 @@ int journal_read_unit(const char *folder, const char *boot, const char *unit, si
 	struct journal_api api;
 	sd_journal *journal = NULL;
 	size_t count = 0;
-	int rc = load(&api);
+	int rc = log_journal_load(&api);
 
 	if (rc)
 		return rc;

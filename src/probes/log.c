@@ -467,7 +467,7 @@ static void read_files(struct probe_context *ctx)
 	}
 }
 
-static void run(struct probe_context *ctx)
+static void log_run(struct probe_context *ctx)
 {
 	struct log_facts *log = &ctx->node->log;
 	int rc = host_query(ctx->host, "log", &log_facts_desc, log, ctx->arena, ask_log, ctx);
@@ -508,7 +508,7 @@ static void read_ring_in_brief(struct probe_context *ctx)
 			      rc == -EPERM || rc == -EACCES ? "may not be read" : "not there");
 }
 
-static void run_brief(struct probe_context *ctx)
+static void log_run_brief(struct probe_context *ctx)
 {
 	if (host_kind(ctx->host) == HOST_TREE && is_unknown(ctx->node->log.source))
 		read_files(ctx);
@@ -523,8 +523,10 @@ const struct probe probe_log = {
 	.needs = NEEDS_LOG,
 	.is_running = true,
 	PROBE_SECTION(log),
-	.run = run,
-	.brief = run_brief,
-	.brief_ahead = read_ring_in_brief,
-	.brief_phase = 5, /* the ring buffer is read meanwhile */
+	.run = log_run,
+	.brief = {
+		.run = log_run_brief,
+		.ahead = read_ring_in_brief,
+		.phase = 5, /* the ring buffer is read meanwhile */
+	},
 };

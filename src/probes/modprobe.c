@@ -165,7 +165,7 @@ static void read_texts(struct reading *r, struct text *texts, bool masked, size_
 	}
 }
 
-static void run(struct probe_context *ctx)
+static void modprobe_run(struct probe_context *ctx)
 {
 	_cleanup_text_ struct text cmdline = { 0 };
 	struct reading r = { .ctx = ctx };
@@ -197,5 +197,5 @@ const struct probe probe_modprobe = {
 	.name = "modprobe",
 	.phase = 1,
 	PROBE_SECTION(modprobe),
-	.run = run,
+	.run = modprobe_run,
 };

@@ -124,7 +124,7 @@ static bool may_be_folder(const char *name)
 	return !strchr(name, '.');
 }
 
-static bool list(struct search *s, struct names *names, const char *folder)
+static bool module_files_list(struct search *s, struct names *names, const char *folder)
 {
 	int rc = host_list(s->ctx->host, names, "%s/%s", s->root, folder);
 
@@ -140,7 +140,7 @@ static void search_folder(struct search *s, const char *folder, unsigned int dep
 		host_gap_note(s->ctx->host, s->root, -EOVERFLOW, "only 1024 folders were searched");
 		return;
 	}
-	if (!list(s, &names, arena_printf(s->ctx->arena, "%s/%s", s->release, folder)))
+	if (!module_files_list(s, &names, arena_printf(s->ctx->arena, "%s/%s", s->release, folder)))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
 		char *path = arena_printf(s->ctx->arena, "%s/%s", folder, names.items[i]);
@@ -173,7 +173,7 @@ static void search_kernel(struct search *s, const struct names *top)
 	search_nvidia_folders(s, top, "");
 	if (!names_have(top, "kernel"))
 		return;
-	if (list(s, &kernel, arena_printf(s->ctx->arena, "%s/kernel", s->release)))
+	if (module_files_list(s, &kernel, arena_printf(s->ctx->arena, "%s/kernel", s->release)))
 		search_nvidia_folders(s, &kernel, "kernel/");
 	for (const char *const *name = looked_into; *name; name++)
 		search_folder(s, *name, 0);
@@ -200,7 +200,7 @@ static void read_kernel(struct search *s)
 	_cleanup_names_ struct names top = { 0 };
 	struct kernel_tree *kernel;
 
-	if (!list(s, &top, s->release) || !is_kernel(&top))
+	if (!module_files_list(s, &top, s->release) || !is_kernel(&top))
 		return;
 	if (modules->kernels.count == KERNELS_MAX) {
 		host_gap_note(s->ctx->host, s->root, -EOVERFLOW, "only 64 kernels were looked at");
@@ -305,7 +305,7 @@ static int compare_files(const void *a, const void *b)
 	return strcmp(x->path.value, y->path.value);
 }
 
-static void run(struct probe_context *ctx)
+static void module_files_run(struct probe_context *ctx)
 {
 	struct modules_facts *modules = &ctx->node->modules;
 	struct module_info info = { 0 };
@@ -348,5 +348,5 @@ const struct probe probe_module_files = {
 	.section = offsetof(struct node, modules.kernels),
 	.section_size = sizeof(((struct node *)0)->modules.kernels) +
 			sizeof(((struct node *)0)->modules.files),
-	.run = run,
+	.run = module_files_run,
 };

@@ -42,7 +42,7 @@ static struct {
 
 /* Loads libkmod when the first file is read: it brings libcrypto and three decompressors, whose loading takes longer
  * than all of preflight. */
-static int load(void)
+static int module_info_load(void)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
@@ -62,7 +62,7 @@ static void say_nothing(void *data, int priority, const char *file, int line, co
 	(void)args;
 }
 
-static int begin(struct module_info *info)
+static int module_info_begin(struct module_info *info)
 {
 	static const char *const no_configuration[] = { NULL };
 
@@ -70,7 +70,7 @@ static int begin(struct module_info *info)
 
 	if (info->ctx)
 		return 0;
-	rc = load();
+	rc = module_info_load();
 	if (rc)
 		return rc;
 	/* A context without a module folder: only files named by their descriptor are read, and not this machine's
@@ -302,7 +302,7 @@ static int open_module(struct host *host, struct module_info *info, int *fd,
 	int rc;
 
 	*fd = host_open(host, info->path);
-	rc = *fd < 0 ? *fd : begin(info);
+	rc = *fd < 0 ? *fd : module_info_begin(info);
 	if (rc == 0)
 		rc = check_cost(info, *fd);
 	if (rc)

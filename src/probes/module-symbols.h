@@ -47,8 +47,8 @@ struct module_symbols {
 	bool full;
 	/* Modules of the kernel's own that were held against the source. */
 	size_t agree, contradict;
-	const char *
-		source; /* the file with the kernel's symbols; NULL: none, or it is another kernel's */
+	/* the file with the kernel's symbols; NULL: none, or it is another kernel's */
+	const char *source;
 	bool checks_taint; /* Linux 5.9 on: GPL-only symbols and a proprietary module's exclude each other */
 	bool needs_spaces; /* a namespace that is not imported is an error */
 };

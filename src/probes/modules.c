@@ -261,14 +261,14 @@ static void read_at_boot(struct probe_context *ctx)
 	modules->at_boot.state = probe_state(error);
 }
 
-static void run(struct probe_context *ctx)
+static void modules_run(struct probe_context *ctx)
 {
 	read_modules(ctx);
 	read_at_boot(ctx);
 }
 
 /* Options and what the next boot loads say nothing about the running kernel. */
-static void run_brief(struct probe_context *ctx)
+static void modules_run_brief(struct probe_context *ctx)
 {
 	read_modules(ctx);
 }
@@ -277,6 +277,6 @@ const struct probe probe_modules = {
 	.name = "modules",
 	.phase = 1,
 	PROBE_SECTION(modules),
-	.run = run,
-	.brief = run_brief,
+	.run = modules_run,
+	.brief = { .run = modules_run_brief },
 };

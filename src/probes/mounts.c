@@ -149,7 +149,7 @@ static void read_hugepages(struct probe_context *ctx)
 	fact_list_sort(&os->hugepages, sizeof(os->hugepages.items[0]), compare_sizes);
 }
 
-static void run(struct probe_context *ctx)
+static void mounts_run(struct probe_context *ctx)
 {
 	if (probe_is_wanted(ctx, "os.mounts"))
 		read_mounts(ctx);
@@ -160,6 +160,6 @@ static void run(struct probe_context *ctx)
 const struct probe probe_mounts = {
 	.name = "mounts",
 	.phase = 1,
-	.run = run,
-	.brief = run,
+	.run = mounts_run,
+	.brief = { .run = mounts_run },
 };

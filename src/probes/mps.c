@@ -68,7 +68,7 @@ static void read_folder(struct search *s, struct mps_daemon *daemon, const char 
 		daemon->is_jobs = fact_bool(is_same_folder(folder, s->folder));
 }
 
-static void found(void *user, uint64_t pid, const char *comm)
+static void mps_found(void *user, uint64_t pid, const char *comm)
 {
 	struct search *s = user;
 	_cleanup_text_ struct text status = { 0 };
@@ -90,10 +90,10 @@ static void found(void *user, uint64_t pid, const char *comm)
 }
 
 /* The names of folders can be private: what they mean is all that leaves this function. */
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int mps_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct search s = { .host = host, .arena = arena, .answer = facts, .folder = user };
-	int rc = processes_list(host, found, &s);
+	int rc = processes_list(host, mps_found, &s);
 	struct host_stat stat;
 
 	if (s.folder && s.folder[0] == '/') {
@@ -109,7 +109,7 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 	return 0;
 }
 
-static void run(struct probe_context *ctx)
+static void mps_run(struct probe_context *ctx)
 {
 	const struct node *node = ctx->node;
 	const char *folder = node_env(node, VARIABLE);
@@ -118,7 +118,7 @@ static void run(struct probe_context *ctx)
 		folder = NULL;
 	else if (!folder || !*folder)
 		folder = DEFAULT_FOLDER;
-	host_query(ctx->host, "MPS", &mps_facts_desc, &ctx->node->mps, ctx->arena, ask,
+	host_query(ctx->host, "MPS", &mps_facts_desc, &ctx->node->mps, ctx->arena, mps_ask,
 		   (void *)folder);
 }
 
@@ -127,5 +127,5 @@ const struct probe probe_mps = {
 	.phase = 2,
 	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(mps),
-	.run = run,
+	.run = mps_run,
 };

@@ -313,7 +313,7 @@ static void read_ufw(struct probe_context *ctx)
 			*ufw = fact_bool(span_starts(line, "yes") || span_starts(line, "\"yes"));
 }
 
-static void run(struct probe_context *ctx)
+static void net_run(struct probe_context *ctx)
 {
 	read_interfaces(ctx);
 	find_drivers_of_uppers(ctx);
@@ -329,5 +329,5 @@ const struct probe probe_net = {
 	.phase = 1,
 	.is_hardware = true,
 	PROBE_SECTION(net),
-	.run = run,
+	.run = net_run,
 };

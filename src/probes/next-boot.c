@@ -109,7 +109,7 @@ static void take_hardware(struct probe_context *ctx)
 			       (const char *)machine + probes[i]->section, probes[i]->section_size);
 }
 
-static void run(struct probe_context *ctx)
+static void next_boot_run(struct probe_context *ctx)
 {
 	choose_kernel(ctx);
 	choose_cmdline(ctx);
@@ -122,5 +122,5 @@ const struct probe probe_next_boot = {
 	.phase = 1,
 	.mounted_image_order = 5,
 	.mounted_image_only = true,
-	.run = run,
+	.run = next_boot_run,
 };

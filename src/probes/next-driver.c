@@ -97,7 +97,7 @@ static void take_params(struct probe_context *ctx, const struct module_file *fil
 	node->driver.params.state = FACT_KNOWN;
 }
 
-static void run(struct probe_context *ctx)
+static void next_driver_run(struct probe_context *ctx)
 {
 	const struct module_file *file = module_file_running(ctx->node, "nvidia");
 
@@ -112,5 +112,5 @@ const struct probe probe_next_driver = {
 	.name = "next-driver",
 	.phase = 4,
 	.mounted_image_only = true,
-	.run = run,
+	.run = next_driver_run,
 };

@@ -62,7 +62,7 @@ static int compare_nodes(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void run(struct probe_context *ctx)
+static void numa_run(struct probe_context *ctx)
 {
 	struct numa_facts *numa = &ctx->node->numa;
 	_cleanup_names_ struct names names = { 0 };
@@ -90,10 +90,10 @@ static void run(struct probe_context *ctx)
 	fact_list_sort(&numa->nodes, sizeof(numa->nodes.items[0]), compare_nodes);
 }
 
-static void run_brief(struct probe_context *ctx)
+static void numa_run_brief(struct probe_context *ctx)
 {
 	if (probe_is_wanted(ctx, "numa.nodes"))
-		run(ctx);
+		numa_run(ctx);
 }
 
 const struct probe probe_numa = {
@@ -101,6 +101,6 @@ const struct probe probe_numa = {
 	.phase = 1,
 	.is_hardware = true,
 	PROBE_SECTION(numa),
-	.run = run,
-	.brief = run_brief,
+	.run = numa_run,
+	.brief = { .run = numa_run_brief },
 };

@@ -10,8 +10,8 @@
 struct asking {
 	const struct nvml_library *lib;
 	struct arena *arena;
-	const struct asking
-		*all; /* the GPUs that the driver shows; of the others bdf and handle are there */
+	/* the GPUs that the driver shows; of the others bdf and handle are there */
+	const struct asking *all;
 	size_t count;
 	bool serials;
 	nvml_handle handle;

@@ -185,7 +185,7 @@ static void note_failures(struct probe_context *ctx, const struct nvml_facts *fa
 					       : f->error.value);
 }
 
-static void run(struct probe_context *ctx)
+static void nvml_run(struct probe_context *ctx)
 {
 	struct nvml_facts *facts = &ctx->node->nvml;
 	struct question question = { .force = probe_asks_nvml(ctx) == PROBE_NVML_FORCE,
@@ -214,7 +214,9 @@ const struct probe probe_nvml = {
 	.asks = ASKS_GPUS,
 	.is_wanted = is_wanted,
 	PROBE_SECTION(nvml),
-	.run = run,
-	.brief = run,
-	.brief_deadline_ms = BRIEF_DEADLINE_MS,
+	.run = nvml_run,
+	.brief = {
+		.run = nvml_run,
+		.deadline_ms = BRIEF_DEADLINE_MS,
+	},
 };

@@ -288,7 +288,7 @@ static void read_product(struct probe_context *ctx)
 	*product = probe_span(ctx, model);
 }
 
-static void run(struct probe_context *ctx)
+static void os_run(struct probe_context *ctx)
 {
 	struct os_facts *os = &ctx->node->os;
 
@@ -309,7 +309,7 @@ static void run(struct probe_context *ctx)
 }
 
 /* Reads what decides whether a rule applies, and the facts that [expect] can name. */
-static void run_brief(struct probe_context *ctx)
+static void os_run_brief(struct probe_context *ctx)
 {
 	struct os_facts *os = &ctx->node->os;
 
@@ -331,6 +331,6 @@ const struct probe probe_os = {
 	.phase = 0,
 	.mounted_image_order = 1,
 	PROBE_SECTION(os),
-	.run = run,
-	.brief = run_brief,
+	.run = os_run,
+	.brief = { .run = os_run_brief },
 };

@@ -30,7 +30,7 @@ static struct {
 } lib;
 
 /* Loads libpci when it is first needed: it brings libudev, and preflight needs neither. */
-static int load(void)
+static int pci_config_load(void)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 
@@ -497,7 +497,7 @@ int pci_config_ask(struct host *host, void *facts, struct arena *arena, void *us
 	int rc = host_folder(host, PCI_DEVICES, opened, path);
 
 	if (rc == 0)
-		rc = load();
+		rc = pci_config_load();
 	if (rc)
 		return rc;
 	path[strlen(path) - strlen("/devices")] = '\0';

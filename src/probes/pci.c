@@ -385,7 +385,7 @@ static void read_override(struct probe_context *ctx, struct pci_device *d)
 		d->driver_override.state = FACT_ABSENT;
 }
 
-static void run(struct probe_context *ctx)
+static void pci_run(struct probe_context *ctx)
 {
 	struct pci_facts *pci = &ctx->node->pci;
 	struct pci_facts answer = { 0 };
@@ -426,10 +426,10 @@ static void run(struct probe_context *ctx)
 	pci_read_overrides(ctx);
 }
 
-static void run_brief(struct probe_context *ctx)
+static void pci_run_brief(struct probe_context *ctx)
 {
 	if (is_unknown(ctx->node->pci.devices))
-		run(ctx);
+		pci_run(ctx);
 }
 
 const struct probe probe_pci = {
@@ -438,8 +438,10 @@ const struct probe probe_pci = {
 	.needs = NEEDS_CONFIG,
 	.is_hardware = true,
 	PROBE_SECTION(pci),
-	.run = run,
-	.brief = run_brief,
-	.brief_ahead = pci_read_briefly,
-	.brief_phase = 2,
+	.run = pci_run,
+	.brief = {
+		.run = pci_run_brief,
+		.ahead = pci_read_briefly,
+		.phase = 2,
+	},
 };

@@ -27,11 +27,11 @@ static void add_gap(void *user, const char *path, int error, const char *why)
 	gap_add(t->ctx.node, t->ctx.arena, t->probe->name, path, error, why);
 }
 
-static void *run(void *user)
+static void *probe_thread_run(void *user)
 {
 	struct probe_thread *t = user;
 
-	t->probe->brief_ahead(&t->ctx);
+	t->probe->brief.ahead(&t->ctx);
 	return NULL;
 }
 
@@ -43,7 +43,7 @@ static bool begin(struct probe_thread *t)
 	if (rc)
 		return false;
 	rc = pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	rc = rc ? rc : pthread_create(&t->thread, &attributes, run, t);
+	rc = rc ? rc : pthread_create(&t->thread, &attributes, probe_thread_run, t);
 	pthread_attr_destroy(&attributes);
 	return rc == 0;
 }

@@ -137,15 +137,15 @@ static void give_up(struct run *run, const struct probe *probe, enum probe_state
 
 /* ---- the child ---- */
 
-static void run_briefly(struct run *run, size_t step)
+static void probe_run_briefly(struct run *run, size_t step)
 {
 	const struct probe *probe = run->steps[step];
 
 	if (run->threads[step])
 		probe_thread_take(run->threads[step], &run->ctx, run->watch->trace);
-	else if (probe->brief_ahead)
-		probe->brief_ahead(&run->ctx);
-	probe->brief(&run->ctx);
+	else if (probe->brief.ahead)
+		probe->brief.ahead(&run->ctx);
+	probe->brief.run(&run->ctx);
 }
 
 /* Runs a probe. Its section is cleared first, because an earlier child that was ended may have written there. */
@@ -160,7 +160,7 @@ static void run_probe(struct run *run, size_t step)
 	else if (probe == &kind_of_tree)
 		run->watch->is_mounted_image = host_is_mounted_image(run->ctx.host);
 	else if (run->ctx.brief)
-		run_briefly(run, step);
+		probe_run_briefly(run, step);
 	else
 		probe->run(&run->ctx);
 }
@@ -207,7 +207,7 @@ static unsigned int needs_of(const struct run *run, size_t first)
 static void begin_ahead(struct run *run, size_t first)
 {
 	for (size_t i = first + 1; run->ctx.brief && !run->alone && i < run->last; i++)
-		if (run->steps[i]->brief_ahead)
+		if (run->steps[i]->brief.ahead)
 			run->threads[i] = probe_thread_begin(run->steps[i], &run->ctx);
 }
 
@@ -251,7 +251,7 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 static unsigned int deadline_of(const struct run *run, size_t step, uint64_t started_us)
 {
 	const struct probe *probe = run->steps[step];
-	unsigned int own = run->ctx.brief && probe->brief_deadline_ms ? probe->brief_deadline_ms
+	unsigned int own = run->ctx.brief && probe->brief.deadline_ms ? probe->brief.deadline_ms
 								      : probe->deadline_ms;
 	unsigned int deadline = own ? own : PROBE_DEADLINE_MS;
 	uint64_t left_ms = run->end_us > started_us ? (run->end_us - started_us) / 1000 : 0;
@@ -393,7 +393,7 @@ static void give_up_lost(struct run *run, const struct probe *first, size_t end)
 static bool has_thread(const struct run *run, size_t at)
 {
 	for (size_t i = at + 1; run->ctx.brief && i < run->last; i++)
-		if (run->steps[i]->brief_ahead)
+		if (run->steps[i]->brief.ahead)
 			return true;
 	return false;
 }
@@ -582,7 +582,7 @@ static int phase_of(const struct run *run, const struct probe *probe)
 {
 	if (!run->how->brief)
 		return probe->phase;
-	return !probe->brief ? -1 : probe->brief_phase ? probe->brief_phase : probe->phase;
+	return !probe->brief.run ? -1 : probe->brief.phase ? probe->brief.phase : probe->phase;
 }
 
 /* Puts first the steps of an image that determine the next boot. */

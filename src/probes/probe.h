@@ -34,6 +34,18 @@ struct probe_context {
 	const struct observation *how;
 };
 
+/* How a probe runs for preflight. Zero: it does not run. */
+struct probe_brief {
+	/* Replaces the run of the probe: it reads the state that a job meets, from small files. Facts that it leaves
+	 * out stay unknown without a gap. */
+	void (*run)(struct probe_context *ctx);
+	/* Or NULL: reads files that need no facts of other probes, in a thread, while the child runs the probes before
+	 * this one. RUN comes in its turn and uses what was read. */
+	void (*ahead)(struct probe_context *ctx);
+	int phase;		  /* 0: as in struct probe */
+	unsigned int deadline_ms; /* 0: as in struct probe */
+};
+
 /* A probe. src/probes/NAME.c defines probe_NAME. */
 struct probe {
 	const char *name;
@@ -42,8 +54,8 @@ struct probe {
 	 * driver. */
 	int phase;
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
-	enum confine_asks asks;	  /* whom RUN asks, besides files */
-	unsigned int needs;	  /* enum confine_needs: what it reads takes these capabilities */
+	enum confine_asks asks;	  /* the service that RUN asks, besides files */
+	unsigned int needs;	  /* enum confine_needs: the capabilities that its files need */
 	/* A probe that waits for a device and needs no other probe's facts. On a running host it begins before the
 	 * others and has its own child, which they do not wait for. It must be the last probe and have is_wanted. */
 	bool beside;
@@ -61,14 +73,7 @@ struct probe {
 	size_t section; /* offset and size in struct node; size 0: the probe fills a part of another's section */
 	size_t section_size;
 	void (*run)(struct probe_context *ctx);
-	/* Replaces run for preflight: it reads the state that a job meets, from small files. Facts that it leaves
-	 * out stay unknown without a gap. NULL: the probe has none. */
-	void (*brief)(struct probe_context *ctx);
-	/* For preflight, or NULL: reads what needs no facts of other probes, in a thread, while the child runs the probes
-	 * before this one. BRIEF runs in its turn and uses what was read. */
-	void (*brief_ahead)(struct probe_context *ctx);
-	int brief_phase;		/* 0: as phase */
-	unsigned int brief_deadline_ms; /* 0: as deadline_ms */
+	struct probe_brief brief;
 };
 
 #define PROBE_SECTION(m) \

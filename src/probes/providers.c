@@ -29,10 +29,10 @@ struct libraries {
 	const char *configuration; /* the folder with the names */
 	const char *own;	   /* folder of the other prefix, or NULL */
 	struct names files[LIBRARY_FOLDERS];
-	const struct libraries_facts
-		*plain; /* providers that are in the folders of the library path */
-	bool any;	/* one of the folders is there */
-	bool unread;	/* something could not be read: a provider may be missing from the list */
+	/* providers that are in the folders of the library path */
+	const struct libraries_facts *plain;
+	bool any;    /* one of the folders is there */
+	bool unread; /* something could not be read: a provider may be missing from the list */
 };
 
 static void note_error(struct libraries *libraries, int rc)
@@ -203,7 +203,7 @@ static void find_prefix(struct probe_context *ctx, struct libraries *libraries)
 	libraries->own = arena_printf(ctx->arena, "%.*s/libibverbs", (int)(slash - path), path);
 }
 
-static void run(struct probe_context *ctx)
+static void providers_run(struct probe_context *ctx)
 {
 	struct rdma_facts *rdma = &ctx->node->rdma;
 	_cleanup_(free_libraries) struct libraries libraries = { 0 };
@@ -237,5 +237,5 @@ const struct probe probe_providers = {
 	.name = "providers",
 	.phase = 2,
 	PROBE_SECTION(rdma.providers),
-	.run = run,
+	.run = providers_run,
 };

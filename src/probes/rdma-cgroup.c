@@ -83,7 +83,7 @@ static int compare_limits(const void *a, const void *b)
 }
 
 /* USER is the process's folder. The names of control groups are of users and jobs: they do not leave this function. */
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int rdma_cgroup_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct limits_facts *answer = facts;
 	_cleanup_text_ struct text text = { 0 };
@@ -126,7 +126,7 @@ static const char *reason_of(int rc, enum fact_state state)
 				     : NULL;
 }
 
-static void run(struct probe_context *ctx)
+static void rdma_cgroup_run(struct probe_context *ctx)
 {
 	struct limits_facts *limits = &ctx->node->limits, answer = { 0 };
 	char folder[32] = "/proc/self";
@@ -136,7 +136,7 @@ static void run(struct probe_context *ctx)
 	if (ctx->pid)
 		snprintf(folder, sizeof(folder), "/proc/%d", ctx->pid);
 	rc = host_query(ctx->host, arena_printf(ctx->arena, "rdma.max of %s", folder),
-			&limits_facts_desc, &answer, ctx->arena, ask, folder);
+			&limits_facts_desc, &answer, ctx->arena, rdma_cgroup_ask, folder);
 	/* host_query() has noted any other error. */
 	if (rc && rc != -ENOENT)
 		return;
@@ -155,5 +155,5 @@ const struct probe probe_rdma_cgroup = {
 	.phase = 1,
 	.is_running = true,
 	PROBE_SECTION(limits.rdma),
-	.run = run,
+	.run = rdma_cgroup_run,
 };

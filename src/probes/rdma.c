@@ -559,7 +559,7 @@ static void read_netns_mode(struct probe_context *ctx)
 						      str_is(value, "Y") ? "shared" : "exclusive");
 }
 
-static void run(struct probe_context *ctx)
+static void rdma_run(struct probe_context *ctx)
 {
 	read_devices(ctx);
 	read_uverbs(ctx);
@@ -568,7 +568,7 @@ static void run(struct probe_context *ctx)
 	read_memory_peers(ctx);
 }
 
-static void run_brief(struct probe_context *ctx)
+static void rdma_run_brief(struct probe_context *ctx)
 {
 	read_devices(ctx);
 	read_memory_peers(ctx);
@@ -579,6 +579,6 @@ const struct probe probe_rdma = {
 	.phase = 1,
 	.is_hardware = true,
 	PROBE_SECTION(rdma),
-	.run = run,
-	.brief = run_brief,
+	.run = rdma_run,
+	.brief = { .run = rdma_run_brief },
 };

@@ -32,7 +32,7 @@ static void add_node(struct references *refs, const struct cdi_item *item)
 	reference_add(refs, REFERENCE_DEVICE, "deviceNodes", item->name, claim, item->line);
 }
 
-static bool found(void *user, struct span kind, const struct cdi_item *item)
+static bool references_cdi_found(void *user, struct span kind, const struct cdi_item *item)
 {
 	struct reading *r = user;
 
@@ -85,7 +85,7 @@ void reference_read_cdi(struct references *refs, struct span text)
 {
 	struct reading reading = { .refs = refs };
 	size_t line;
-	int rc = cdi_read(text, found, &reading, &line);
+	int rc = cdi_read(text, references_cdi_found, &reading, &line);
 
 	if (rc == -ELIBACC)
 		refs->error = rc;

@@ -59,7 +59,7 @@ static bool is_of_main_file(const struct comparing *c, const struct conf_wrong *
 	       span_ends(span_of(c->refs->file), "/config.toml");
 }
 
-static void take(void *user, const struct conf_wrong *wrong)
+static void references_compare_take(void *user, const struct conf_wrong *wrong)
 {
 	struct comparing *c = user;
 	struct arena *arena = c->refs->arena;
@@ -116,7 +116,7 @@ void references_compare_unit(struct references *refs, const struct unit_assignme
 {
 	struct comparing c = { .refs = refs, .format = CONF_UNIT };
 
-	conf_check_unit(a, take, &c);
+	conf_check_unit(a, references_compare_take, &c);
 }
 
 /* ---- the command line of dockerd ---- */
@@ -157,7 +157,7 @@ static bool compare_docker(struct comparing *c, struct span text)
 	struct conf_options options = { .count = 0 };
 	bool known = read_options(c->refs, &options);
 
-	return conf_check_docker(text, &options, take, c) && known;
+	return conf_check_docker(text, &options, references_compare_take, c) && known;
 }
 
 struct fact_bool references_compare(struct references *refs, struct span text)
@@ -170,10 +170,10 @@ struct fact_bool references_compare(struct references *refs, struct span text)
 	if (c.format == CONF_DOCKER)
 		whole = compare_docker(&c, text);
 	else if (c.format == CONF_LIMITS)
-		whole = conf_check_limits(text, take, &c);
+		whole = conf_check_limits(text, references_compare_take, &c);
 	else if (c.format == CONF_TOOLKIT || c.format == CONF_CONTAINERD)
-		whole = conf_check_toml(c.format, text, take, &c);
+		whole = conf_check_toml(c.format, text, references_compare_take, &c);
 	else
-		whole = conf_check_slurm(c.format, text, take, &c);
+		whole = conf_check_slurm(c.format, text, references_compare_take, &c);
 	return fact_bool(whole && !c.too_many);
 }

@@ -7,9 +7,11 @@
 #include "probes/references.h"
 #include "query/node-find.h"
 
-static struct reference *add(struct probe_context *ctx, enum reference_format format,
-			     enum reference_kind kind, const char *role, const char *name,
-			     struct fact_str file, struct fact_u64 line)
+static struct reference *references_facts_add(struct probe_context *ctx,
+					      enum reference_format format,
+					      enum reference_kind kind, const char *role,
+					      const char *name, struct fact_str file,
+					      struct fact_u64 line)
 {
 	struct references_facts *all = &ctx->node->references;
 	struct reference *r;
@@ -56,8 +58,8 @@ static void read_at_boot(struct probe_context *ctx)
 {
 	for_each(m, &ctx->node->modules.at_boot) {
 		add_file(ctx, REFERENCE_MODULES_LOAD, m->file, true);
-		add(ctx, REFERENCE_MODULES_LOAD, REFERENCE_MODULE, "load", m->name.value, m->file,
-		    m->line);
+		references_facts_add(ctx, REFERENCE_MODULES_LOAD, REFERENCE_MODULE, "load",
+				     m->name.value, m->file, m->line);
 	}
 }
 
@@ -69,15 +71,16 @@ static void add_modules(struct probe_context *ctx, const struct modprobe_command
 
 	while (span_word(&rest, &word))
 		if (!span_ends(word, ":"))
-			add(ctx, REFERENCE_MODPROBE, REFERENCE_MODULE, "softdep",
-			    arena_strndup(ctx->arena, word.p, word.n), c->file, c->line);
+			references_facts_add(ctx, REFERENCE_MODPROBE, REFERENCE_MODULE, "softdep",
+					     arena_strndup(ctx->arena, word.p, word.n), c->file,
+					     c->line);
 }
 
 /* "alias nvidia off" makes modprobe look for a module named off. */
 static void add_alias(struct probe_context *ctx, const struct modprobe_command *c)
 {
-	struct reference *r = add(ctx, REFERENCE_MODPROBE, REFERENCE_MODULE, "alias",
-				  c->module.value, c->file, c->line);
+	struct reference *r = references_facts_add(ctx, REFERENCE_MODPROBE, REFERENCE_MODULE,
+						   "alias", c->module.value, c->file, c->line);
 
 	if (r)
 		r->claim = c->text;
@@ -92,8 +95,8 @@ static void add_install(struct probe_context *ctx, const struct modprobe_command
 	if (!span_word(&rest, &word) || word.p[0] != '/' || memchr(word.p, ';', word.n) ||
 	    memchr(word.p, '$', word.n))
 		return;
-	r = add(ctx, REFERENCE_MODPROBE, REFERENCE_PROGRAM, "install",
-		arena_strndup(ctx->arena, word.p, word.n), c->file, c->line);
+	r = references_facts_add(ctx, REFERENCE_MODPROBE, REFERENCE_PROGRAM, "install",
+				 arena_strndup(ctx->arena, word.p, word.n), c->file, c->line);
 	if (r)
 		r->claim = c->module;
 }
@@ -141,16 +144,17 @@ static void read_environment(struct probe_context *ctx)
 	for_each(v, &env->variables)
 		if (names_file(v->name) && v->value.value[0] == '/') {
 			add_file(ctx, REFERENCE_ENVIRONMENT, process_file, !elsewhere);
-			add(ctx, REFERENCE_ENVIRONMENT, REFERENCE_FILE, v->name.value,
-			    v->value.value, process_file, FACT_NONE(fact_u64));
+			references_facts_add(ctx, REFERENCE_ENVIRONMENT, REFERENCE_FILE,
+					     v->name.value, v->value.value, process_file,
+					     FACT_NONE(fact_u64));
 		}
 	/* The environment overrides the files. */
 	for_each(s, &env->nccl_conf)
 		if (names_file(s->name) && s->value.value[0] == '/' &&
 		    !node_env(ctx->node, s->name.value)) {
 			add_file(ctx, REFERENCE_ENVIRONMENT, s->file, !elsewhere);
-			add(ctx, REFERENCE_ENVIRONMENT, REFERENCE_FILE, s->name.value,
-			    s->value.value, s->file, s->line);
+			references_facts_add(ctx, REFERENCE_ENVIRONMENT, REFERENCE_FILE,
+					     s->name.value, s->value.value, s->file, s->line);
 		}
 	if (elsewhere)
 		host_gap_note(ctx->host, process_file.value, -EXDEV, PROCESS_IS_ELSEWHERE);

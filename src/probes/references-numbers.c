@@ -162,7 +162,7 @@ static void read_scripts(struct search *s, const char *folder)
 		read_file(s, arena_printf(s->arena, "%s/%s", folder, names.items[i]));
 }
 
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int references_numbers_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	static const char *const files[] = { "/etc/rc.local", "/etc/rc.d/rc.local" };
 	static const char *const folders[] = { "/etc/init.d", "/etc/rc.d/init.d",
@@ -184,7 +184,7 @@ void references_from_numbers(struct probe_context *ctx)
 {
 	struct references_facts *all = &ctx->node->references, answer = { 0 };
 	int rc = host_query(ctx->host, "numbers that mknod gets", &references_facts_desc, &answer,
-			    ctx->arena, ask, NULL);
+			    ctx->arena, references_numbers_ask, NULL);
 
 	if (rc && rc != -ENODATA)
 		all->complete = fact_bool(false);

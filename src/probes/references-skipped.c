@@ -116,7 +116,7 @@ static void look_at_unit(struct host *host, struct references_facts *answer, str
 		look_into(host, answer, arena, &folder, true);
 }
 
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int references_skipped_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct references_facts *answer = facts;
 
@@ -136,7 +136,7 @@ void references_find_skipped(struct probe_context *ctx)
 	struct references_facts *all = &ctx->node->references, answer = { 0 };
 
 	if (host_query(ctx->host, "files that no program reads", &references_facts_desc, &answer,
-		       ctx->arena, ask, NULL))
+		       ctx->arena, references_skipped_ask, NULL))
 		return;
 	if (answer.skipped.count || known_is(answer.complete, true))
 		all->skipped.state = answer.skipped.state;

@@ -106,7 +106,7 @@ static void note_file(struct reading *r, const char *path)
 }
 
 /* The claim is the unit, since several of them can name the same program. */
-static void take(void *user, const char *path, const struct unit_assignment *a)
+static void references_units_take(void *user, const char *path, const struct unit_assignment *a)
 {
 	struct reading *r = user;
 
@@ -166,7 +166,7 @@ static void read_unit(struct references_facts *answer, struct arena *arena,
 				       .facts = &found,
 				       .format = REFERENCE_UNIT,
 				       .complete = true } };
-	int rc = unit_fragments_read(fragments, unit, take, &r);
+	int rc = unit_fragments_read(fragments, unit, references_units_take, &r);
 
 	if (rc && rc != -ENOENT)
 		answer->complete = fact_bool(false);
@@ -183,7 +183,7 @@ static void read_unit(struct references_facts *answer, struct arena *arena,
 }
 
 /* USER: the services. */
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int references_units_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	const struct services_facts *services = user;
 	struct references_facts *answer = facts;
@@ -202,7 +202,7 @@ void references_from_units(struct probe_context *ctx)
 {
 	struct references_facts *all = &ctx->node->references, answer = { 0 };
 	int rc = host_query(ctx->host, "names in units", &references_facts_desc, &answer,
-			    ctx->arena, ask, &ctx->node->services);
+			    ctx->arena, references_units_ask, &ctx->node->services);
 
 	if (rc || !known_is(answer.complete, true))
 		all->complete = fact_bool(false);

@@ -65,7 +65,7 @@ struct question {
 	const char *path;
 };
 
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int references_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	const struct question *q = user;
 	struct references_facts *answer = facts;
@@ -128,7 +128,8 @@ static void read_file(struct probe_context *ctx, const struct reference_source *
 	struct references_facts answer = { 0 };
 	int rc = host_exists(ctx->host, path)
 			 ? host_query(ctx->host, arena_printf(ctx->arena, "names in %s", path),
-				      &references_facts_desc, &answer, ctx->arena, ask, &q)
+				      &references_facts_desc, &answer, ctx->arena, references_ask,
+				      &q)
 			 : -ENOENT;
 
 	if (rc == -ENOENT || rc == -ENODATA)
@@ -201,7 +202,7 @@ static int compare_files(const void *a, const void *b)
 		      ((const struct reference_file *)b)->path.value);
 }
 
-static void run(struct probe_context *ctx)
+static void references_run(struct probe_context *ctx)
 {
 	struct references_facts *all = &ctx->node->references;
 	struct host_stat stat;
@@ -231,5 +232,5 @@ const struct probe probe_references = {
 	.phase = 3,
 	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(references),
-	.run = run,
+	.run = references_run,
 };

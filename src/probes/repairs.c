@@ -155,7 +155,7 @@ static void read_record(const struct asking *a, struct repairs_facts *repairs, c
 	read_kernels(a, t, json_member(json, "steps"));
 }
 
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int repairs_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	const struct asking asking = { host, arena };
 	struct repairs_facts *repairs = facts;
@@ -170,12 +170,12 @@ static int ask(struct host *host, void *facts, struct arena *arena, void *user)
 }
 
 /* Asked as one question, so that a capture has what is known here and none of the records. */
-static void run(struct probe_context *ctx)
+static void repairs_run(struct probe_context *ctx)
 {
 	struct repairs_facts answer = { 0 };
 
-	if (host_query(ctx->host, OWN_TRANSACTIONS, &repairs_facts_desc, &answer, ctx->arena, ask,
-		       NULL) == 0)
+	if (host_query(ctx->host, OWN_TRANSACTIONS, &repairs_facts_desc, &answer, ctx->arena,
+		       repairs_ask, NULL) == 0)
 		ctx->node->repairs = answer;
 }
 
@@ -183,5 +183,5 @@ const struct probe probe_repairs = {
 	.name = "repairs",
 	.phase = 1,
 	PROBE_SECTION(repairs),
-	.run = run,
+	.run = repairs_run,
 };

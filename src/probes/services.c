@@ -84,7 +84,7 @@ static void found_outside_systemd(void *user, uint64_t pid, const char *comm)
 
 /* USER: does systemd run this host? The answer's manager is false when it does and did not answer.
  */
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int services_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	struct services_facts *answer = facts;
 	struct running running = { .host = host, .arena = arena, .answer = answer };
@@ -269,8 +269,8 @@ static void observe(struct probe_context *ctx, bool bus)
 	read_manager(ctx);
 	read_driver_container(ctx);
 	systemd = bus && known_is(services->manager, true);
-	rc = host_query(ctx->host, "services", &services_facts_desc, &answer, ctx->arena, ask,
-			&systemd);
+	rc = host_query(ctx->host, "services", &services_facts_desc, &answer, ctx->arena,
+			services_ask, &systemd);
 	/* Only systemd knows which units are enabled; the processes do not show it. */
 	if (rc == 0 && answer.units.count && is_known(answer.units.items[0].load)) {
 		services->units = answer.units;
@@ -284,7 +284,7 @@ static void observe(struct probe_context *ctx, bool bus)
 	fact_list_sort(&services->units, sizeof(services->units.items[0]), compare_services);
 }
 
-static void run(struct probe_context *ctx)
+static void services_run(struct probe_context *ctx)
 {
 	observe(ctx, true);
 	read_fabric_mode(ctx);
@@ -312,7 +312,7 @@ static bool unit_runs(struct probe_context *ctx, const char *unit)
 
 /* Jobs need fabric manager if the node has NVSwitches. It is searched for among all processes only if its unit does
  * not run, because it may run in a container. */
-static void run_brief(struct probe_context *ctx)
+static void services_run_brief(struct probe_context *ctx)
 {
 	const struct pci_facts *pci = &ctx->node->pci;
 	bool switches = gpu_nvswitch_is_nic(pci);
@@ -329,7 +329,9 @@ const struct probe probe_services = {
 	.needs = NEEDS_PROCESSES,
 	.asks = ASKS_SYSTEMD,
 	PROBE_SECTION(services),
-	.run = run,
-	.brief = run_brief,
-	.brief_phase = 2,
+	.run = services_run,
+	.brief = {
+		.run = services_run_brief,
+		.phase = 2,
+	},
 };

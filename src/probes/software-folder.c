@@ -41,8 +41,9 @@ static const struct pattern projects[] = {
 	{ "nvidia_nvshmem_cu", "nvshmem" },
 };
 
-static void add(struct software_facts *answer, struct arena *arena, const char *folder,
-		const char *file, const char *name, struct span version)
+static void software_folder_add(struct software_facts *answer, struct arena *arena,
+				const char *folder, const char *file, const char *name,
+				struct span version)
 {
 	struct software_item *item = LIST_ADD(arena, &answer->items);
 
@@ -67,9 +68,10 @@ static void add_by_link(struct host *host, struct software_facts *answer, struct
 
 	if (rc == 0 && version_of_library(span_of(target), library->begins, &version) &&
 	    version_is_whole(version))
-		add(answer, arena, folder, file, library->name, version);
+		software_folder_add(answer, arena, folder, file, library->name, version);
 	else
-		add(answer, arena, folder, file, library->name, (struct span){ NULL, 0 });
+		software_folder_add(answer, arena, folder, file, library->name,
+				    (struct span){ NULL, 0 });
 }
 
 static void find_library(struct host *host, struct software_facts *answer, struct arena *arena,
@@ -85,7 +87,8 @@ static void find_library(struct host *host, struct software_facts *answer, struc
 		if (!version_of_library(span_of(names->items[i]), library->begins, &version))
 			continue;
 		if (version_is_whole(version)) {
-			add(answer, arena, folder, names->items[i], library->name, version);
+			software_folder_add(answer, arena, folder, names->items[i], library->name,
+					    version);
 			whole = true;
 		} else {
 			/* Sorted: libnccl.so comes before libnccl.so.2, which programs load. */
@@ -109,7 +112,8 @@ static void find_parts(struct software_facts *answer, struct arena *arena, const
 		for (const struct driver_part *part = driver_parts; part->name; part++)
 			if (version_of_library(name, part->library, &version) &&
 			    version_is_driver(version))
-				add(answer, arena, folder, names->items[i], part->name, version);
+				software_folder_add(answer, arena, folder, names->items[i],
+						    part->name, version);
 	}
 }
 
@@ -148,8 +152,8 @@ int software_ask_python(struct host *host, void *facts, struct arena *arena, voi
 			continue;
 		for (size_t k = 0; k < ARRAY_SIZE(projects); k++)
 			if (span_starts(project, projects[k].begins))
-				add(answer, arena, folder, names.items[i], projects[k].name,
-				    version);
+				software_folder_add(answer, arena, folder, names.items[i],
+						    projects[k].name, version);
 	}
 	return 0;
 }

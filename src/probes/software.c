@@ -426,7 +426,7 @@ static int compare_items(const void *a, const void *b)
 	return strcmp(x->path.value, y->path.value);
 }
 
-static void run(struct probe_context *ctx)
+static void software_run(struct probe_context *ctx)
 {
 	static const char *const makers[] = { "/opt/mellanox/doca/lib/x86_64-linux-gnu",
 					      "/opt/mellanox/doca/lib/aarch64-linux-gnu",
@@ -481,11 +481,11 @@ static bool has_library(struct probe_context *ctx, const char *name)
 }
 
 /* While the driver's libraries are where they mostly are, nothing else is looked for. */
-static void run_brief(struct probe_context *ctx)
+static void software_run_brief(struct probe_context *ctx)
 {
 	if (is_known(ctx->node->driver.version) &&
 	    !(has_library(ctx, "libcuda.so") && has_library(ctx, "libnvidia-ml.so")))
-		run(ctx);
+		software_run(ctx);
 }
 
 const struct probe probe_software = {
@@ -493,6 +493,6 @@ const struct probe probe_software = {
 	.phase = 2,
 	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(software),
-	.run = run,
-	.brief = run_brief,
+	.run = software_run,
+	.brief = { .run = software_run_brief },
 };

@@ -4,7 +4,7 @@
 
 #include "probes/probe.h"
 
-static void run(struct probe_context *ctx)
+static void topology_run(struct probe_context *ctx)
 {
 	topology_table(ctx->node, &ctx->node->topology, ctx->arena);
 }
@@ -14,5 +14,5 @@ const struct probe probe_topology = {
 	.phase = 3,
 	.is_hardware = true,
 	PROBE_SECTION(topology),
-	.run = run,
+	.run = topology_run,
 };

@@ -31,7 +31,7 @@ struct bus_api {
 	typeof(&sd_bus_message_unref) message_unref;
 };
 
-static int load(struct bus_api *api)
+static int units_bus_load(struct bus_api *api)
 {
 	const struct library_symbol symbols[] = {
 		{ &api->open_system, "sd_bus_open_system", NULL, 0 },
@@ -124,8 +124,8 @@ static void get_outcome(struct connection *c, struct arena *arena, struct servic
 }
 
 /* Calls a method with two lists of strings, which are always states and patterns. */
-static int list(struct connection *c, const char *method, char **patterns, const char *contents,
-		sd_bus_message **reply)
+static int units_bus_list(struct connection *c, const char *method, char **patterns,
+			  const char *contents, sd_bus_message **reply)
 {
 	char *any_state[] = { NULL };
 	sd_bus_message *message = NULL;
@@ -153,7 +153,7 @@ static int list_loaded(struct connection *c, char **patterns, struct arena *aren
 		*job_path;
 	sd_bus_message *reply = NULL;
 	uint32_t job;
-	int rc = list(c, "ListUnitsByPatterns", patterns, "(ssssssouso)", &reply);
+	int rc = units_bus_list(c, "ListUnitsByPatterns", patterns, "(ssssssouso)", &reply);
 
 	while (rc == 0) {
 		struct service *service;
@@ -181,7 +181,7 @@ static int list_files(struct connection *c, char **patterns, struct arena *arena
 {
 	const char *path, *state;
 	sd_bus_message *reply = NULL;
-	int rc = list(c, "ListUnitFilesByPatterns", patterns, "(ss)", &reply);
+	int rc = units_bus_list(c, "ListUnitFilesByPatterns", patterns, "(ss)", &reply);
 
 	while (rc == 0) {
 		const char *slash;
@@ -247,7 +247,7 @@ int units_ask_bus(struct arena *arena, struct services_facts *services)
 	char *patterns[PATTERNS_MAX] = { (char *)"*peermem*.service" };
 	struct connection c = { .bus = NULL };
 	size_t n = 1;
-	int rc = load(&c.api);
+	int rc = units_bus_load(&c.api);
 
 	for (const struct unit_of_interest *u = units_of_interest; u->unit; u++)
 		patterns[n++] = (char *)u->unit;

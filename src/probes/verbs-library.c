@@ -15,7 +15,7 @@
 		&v->member, symbol, version, 1 \
 	}
 
-static int load(struct verbs *v)
+static int verbs_library_load(struct verbs *v)
 {
 	const struct library_symbol symbols[] = {
 		MUST(get_device_list, "ibv_get_device_list"),
@@ -46,7 +46,7 @@ int verbs_open(struct verbs *v)
 {
 	if (v->devices)
 		return 0;
-	if (!v->dereg_mr && load(v))
+	if (!v->dereg_mr && verbs_library_load(v))
 		return -ELIBACC;
 	errno = ENODEV;
 	v->devices = v->get_device_list(&v->devices_count);

@@ -197,7 +197,7 @@ static int ask_device(struct host *host, const struct question *question,
 	return 0;
 }
 
-static int ask(struct host *host, void *facts, struct arena *arena, void *user)
+static int verbs_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	int saved = hush();
 	int rc = ask_device(host, user, facts, arena);
@@ -279,7 +279,7 @@ static int ask_live(struct probe_context *ctx, const char *key, struct rdma_devi
 		    struct question *question)
 {
 	if (host_kind(ctx->host) != HOST_TREE)
-		return host_query(ctx->host, key, &rdma_device_desc, answer, ctx->arena, ask,
+		return host_query(ctx->host, key, &rdma_device_desc, answer, ctx->arena, verbs_ask,
 				  question);
 	host_gap_note(ctx->host, key, -ENODATA, NULL);
 	return -ENODATA;
@@ -292,7 +292,7 @@ static void leave_all(struct rdma_facts *rdma)
 		device->offered.state = FACT_ABSENT;
 }
 
-static void run(struct probe_context *ctx)
+static void verbs_run(struct probe_context *ctx)
 {
 	_cleanup_(verbs_close) struct verbs verbs = { 0 };
 	struct rdma_facts *rdma = &ctx->node->rdma;
@@ -328,5 +328,5 @@ const struct probe probe_verbs = {
 	.phase = 2,
 	.is_hardware = true,
 	.asks = ASKS_RDMA,
-	.run = run,
+	.run = verbs_run,
 };

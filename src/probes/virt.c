@@ -284,7 +284,7 @@ static void find_container(struct probe_context *ctx)
 	}
 }
 
-static void run(struct probe_context *ctx)
+static void virt_run(struct probe_context *ctx)
 {
 	find_hypervisor(ctx);
 	find_container(ctx);
@@ -296,6 +296,6 @@ const struct probe probe_virt = {
 	.name = "virt",
 	.phase = 0,
 	.mounted_image_order = 2,
-	.run = run,
-	.brief = run,
+	.run = virt_run,
+	.brief = { .run = virt_run },
 };

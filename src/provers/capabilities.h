@@ -7,7 +7,7 @@
 
 /* Returns true if the effective set has CAP_SYS_ADMIN. */
 bool capabilities_has_sys_admin(void);
-/* Empties all sets for good, as those of an ordinary job are. False: it could not. */
+/* Drops all sets permanently, to those of an ordinary job. False: it failed. */
 bool capabilities_drop(void);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dmabuf.c - does the driver export GPU memory as a DMA-BUF? */
+/* dmabuf.c - checks that the driver exports GPU memory as a DMA-BUF. */
 #include "provers/gpu-memory.h"
 
-static size_t steps(const struct proving *p)
+static size_t dmabuf_steps(const struct proving *p)
 {
 	return p->proof->gpus.count;
 }
 
-static void run(struct proving *p, size_t step)
+static void dmabuf_run(struct proving *p, size_t step)
 {
 	struct proof_try *try = prove_try(p, PROOF_DMABUF_EXPORT, prove_bdf(p, step), NULL, NULL);
 	const struct cuda *c = &p->child.cuda;
@@ -25,7 +25,7 @@ static void run(struct proving *p, size_t step)
 		prove_fails(p, try, cuda_error(c, rc), "GPU memory is not exported as a DMA-BUF");
 }
 
-static void fail_step(struct proving *p, size_t step, const char *why)
+static void dmabuf_fail_step(struct proving *p, size_t step, const char *why)
 {
 	prove_fails(p, prove_try(p, PROOF_DMABUF_EXPORT, prove_bdf(p, step), NULL, NULL), NULL,
 		    "%s", why);
@@ -35,7 +35,7 @@ const struct prover prover_dmabuf = {
 	.name = "dmabuf",
 	.groups = 1 << PROVE_CALLER,
 	.order = 4,
-	.steps = steps,
-	.run = run,
-	.fail_step = fail_step,
+	.steps = dmabuf_steps,
+	.run = dmabuf_run,
+	.fail_step = dmabuf_fail_step,
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * doorbell.c - may a page that is not memory be mapped for the GPU? That is what GPU-initiated networking
- * does with the NIC's doorbell, and what the driver refuses to callers without CAP_SYS_ADMIN unless
- * PeerMappingOverride is set (open-gpu-kernel-modules, osCreateOsDescriptorFromIoMemory).
+ * doorbell.c - checks that a page that is not memory can be mapped for the GPU. GPU-initiated networking does that with
+ * the NIC's doorbell. The driver refuses it to callers without CAP_SYS_ADMIN unless PeerMappingOverride is set
+ * (open-gpu-kernel-modules, osCreateOsDescriptorFromIoMemory).
  *
- * No NIC is needed: the driver asks whether the pages are mapped by page frame number (VM_PFNMAP), and the
- * first page of every process's own [vvar] is. It is mapped for a moment and never touched. Where there
- * is an mlx5 NIC, a doorbell page (UAR) of its own is tried as well, as IBGDA does.
+ * No NIC is needed: the driver checks whether the pages are mapped by page frame number (VM_PFNMAP), and the first page
+ * of every process's own [vvar] is. It is mapped for a moment and never accessed. With an mlx5 NIC, a doorbell page
+ * (UAR) of its own is tried as well, as IBGDA does.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -152,7 +152,7 @@ static const struct rdma_device *uar_device(const struct proving *p, size_t step
 	return NULL;
 }
 
-static size_t steps(const struct proving *p)
+static size_t doorbell_steps(const struct proving *p)
 {
 	size_t n = 1;
 
@@ -161,7 +161,7 @@ static size_t steps(const struct proving *p)
 	return n;
 }
 
-static void run(struct proving *p, size_t step)
+static void doorbell_run(struct proving *p, size_t step)
 {
 	if (step == 0)
 		try_vvar(p);
@@ -169,7 +169,7 @@ static void run(struct proving *p, size_t step)
 		try_uar(p, uar_device(p, step));
 }
 
-static void fail_step(struct proving *p, size_t step, const char *why)
+static void doorbell_fail_step(struct proving *p, size_t step, const char *why)
 {
 	const struct rdma_device *device = step ? uar_device(p, step) : NULL;
 	struct proof_try *try = prove_try(p, step ? uar_kind(p) : doorbell_kind(p), prove_bdf(p, 0),
@@ -182,7 +182,7 @@ const struct prover prover_doorbell = {
 	.name = "doorbell",
 	.groups = 1 << PROVE_CALLER | 1 << PROVE_JOB,
 	.order = 1,
-	.steps = steps,
-	.run = run,
-	.fail_step = fail_step,
+	.steps = doorbell_steps,
+	.run = doorbell_run,
+	.fail_step = doorbell_fail_step,
 };

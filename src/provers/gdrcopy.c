@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gdrcopy.c - the CPU writes into GPU memory that gdrdrv pinned and mapped, through libgdrapi, and the
- * data is there. Nothing is said of a node that has not got the library.
+ * gdrcopy.c - the CPU writes into GPU memory that gdrdrv pinned and mapped, through libgdrapi, and the data is
+ * compared. On a node without the library the result is unknown.
  */
 #include <string.h>
 
@@ -68,7 +68,7 @@ static void copy_mapped(struct proving *p, struct proof_try *try, const struct g
 	a->unpin(g, handle);
 }
 
-static void run(struct proving *p, size_t step)
+static void gdrcopy_run(struct proving *p, size_t step)
 {
 	_cleanup_gpu_memory_ struct gpu_memory m = { 0 };
 	struct proof_try *try;
@@ -91,12 +91,12 @@ static void run(struct proving *p, size_t step)
 	a.close(g);
 }
 
-static size_t steps(const struct proving *p)
+static size_t gdrcopy_steps(const struct proving *p)
 {
 	return p->proof->gpus.count;
 }
 
-static void fail_step(struct proving *p, size_t step, const char *why)
+static void gdrcopy_fail_step(struct proving *p, size_t step, const char *why)
 {
 	prove_fails(p, prove_try(p, PROOF_GDRCOPY, prove_bdf(p, step), NULL, NULL), NULL,
 		    "writing through gdrdrv: %s", why);
@@ -106,7 +106,7 @@ const struct prover prover_gdrcopy = {
 	.name = "gdrcopy",
 	.groups = 1 << PROVE_CALLER,
 	.order = 7,
-	.steps = steps,
-	.run = run,
-	.fail_step = fail_step,
+	.steps = gdrcopy_steps,
+	.run = gdrcopy_run,
+	.fail_step = gdrcopy_fail_step,
 };

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libcuda.h - the part of the CUDA driver API that prove calls, opened at run time: NVIDIA's library is
- * never linked, and where it is missing the proofs are unknown.
+ * libcuda.h - the part of the CUDA driver API that prove calls, opened at run time. NVIDIA's library is never linked;
+ * without it the proofs are unknown.
  *
- * Names, argument order and numbers are those of cuda.h (CUDA 13.0), whose macros give cuMemAlloc and
- * others a suffix; the suffix here is the one that the library has exported since CUDA 4 (_v2). The
- * stream memory operations without a suffix are the first version of that interface, _v2 the second,
- * of CUDA 11.7.
+ * Names, argument order and numbers are those of cuda.h (CUDA 13.0), whose macros give cuMemAlloc and others a suffix.
+ * The suffix here is the one that the library has exported since CUDA 4 (_v2). The stream memory operations without a
+ * suffix are the first version of that interface, _v2 the second, of CUDA 11.7.
  */
 #ifndef LIBCUDA_H
 #define LIBCUDA_H
@@ -78,7 +77,7 @@ struct cuda {
 	cu_result (*event_elapsed)(float *milliseconds, cu_event start, cu_event end);
 	cu_result (*event_destroy)(cu_event event);
 	cu_result (*pointer_set)(const void *value, int attribute, cu_address address);
-	/* The rest is NULL where the library is older. */
+	/* The rest is NULL if the library is too old for it. */
 	cu_stream_value32 *write32[2], *wait32[2]; /* by version, the first and the second */
 	cu_stream_value64 *write64[2], *wait64[2];
 	cu_result (*range_handle)(void *handle, cu_address address, size_t bytes, int type,

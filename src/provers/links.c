@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links.c - NVLink between the GPUs, by NVML: what their copies should reach. */
+/* links.c - NVLink between the GPUs, by NVML: the bandwidth that their copies should reach. */
 #include "provers/prove.h"
 
 /* Reads the speed of a link that is up. GPUs before Hopper report only one for all links. */
@@ -50,7 +50,7 @@ static void add_peers(struct proving *p, const struct nvml_library *nvml,
 	}
 }
 
-static void run(struct proving *p, size_t step)
+static void links_run(struct proving *p, size_t step)
 {
 	nvml_handle devices[PROVE_GPUS_MAX] = { 0 };
 	struct nvml_library nvml;
@@ -71,5 +71,5 @@ static void run(struct proving *p, size_t step)
 const struct prover prover_links = {
 	.name = "links",
 	.groups = 1 << PROVE_CALLER,
-	.run = run,
+	.run = links_run,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* look.c - who uses the GPUs now, by NVML: before anything of ours does. */
+/* look.c - the processes that use the GPUs, by NVML, before prove uses them itself. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define PROCESSES_MAX 1024
 
-/* Absent where the process is in another PID namespace, or gone. */
+/* Absent if the process is in another PID namespace, or has ended. */
 static struct fact_str comm_of(struct proving *p, unsigned int pid)
 {
 	char path[40], name[32];
@@ -41,7 +41,7 @@ static bool add_users(struct proving *p, list_processes *list, nvml_handle devic
 	return true;
 }
 
-static void run(struct proving *p, size_t step)
+static void look_run(struct proving *p, size_t step)
 {
 	struct nvml_library nvml;
 	unsigned int count;
@@ -54,7 +54,7 @@ static void run(struct proving *p, size_t step)
 	for (unsigned int i = 0; i < count; i++) {
 		nvml_handle device;
 
-		/* A GPU that this process may not open is not one that it will use. */
+		/* A GPU that this process may not open will not be used. */
 		if (nvml.nvmlDeviceGetHandleByIndex_v2(i, &device) != NVML_DONE)
 			continue;
 		known = add_users(p, nvml.nvmlDeviceGetComputeRunningProcesses_v3, device, i) &&
@@ -69,5 +69,5 @@ const struct prover prover_look = {
 	.name = "look",
 	.groups = 1 << PROVE_LOOK,
 	.deadline_ms = PROVE_INIT_MS,
-	.run = run,
+	.run = look_run,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pattern.h - data that tells where it comes from. Word i (of 64 bits) is SEED + i * an odd number:
- * no two words of a buffer are alike, and a word at the wrong place shows which one it is.
+ * pattern.h - data that shows its origin. Word i (of 64 bits) is SEED + i * an odd number. No two words of a buffer are
+ * equal, and a word at the wrong place shows its own number.
  */
 #ifndef PATTERN_H
 #define PATTERN_H
@@ -11,13 +11,14 @@
 
 #include "facts/proof.h"
 
-/* Each 32-bit word of a buffer before it is written to; a copy that still has it is DAMAGE_STALE. */
+/* The initial value of each 32-bit word of a destination; a copy that still has it is DAMAGE_STALE. */
 #define PATTERN_STALE UINT32_C(0x57a1e000)
 
 struct pattern_check {
-	uint64_t bad_bytes; /* in words that are not right, 8 each */
+	uint64_t bad_bytes; /* in wrong words, 8 each */
 	uint64_t first_bad_byte;
-	enum proof_damage damage; /* what most of the bad words are; DAMAGE_NONE: none is bad */
+	/* the kind of most of the bad words; DAMAGE_NONE: no word is bad */
+	enum proof_damage damage;
 };
 
 void pattern_fill(uint64_t *words, size_t count, uint64_t seed);

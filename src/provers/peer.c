@@ -15,7 +15,7 @@
 
 #define BYTES_QUICK (UINT64_C(32) << 20)
 #define BYTES (UINT64_C(256) << 20)
-/* A small copy takes another way through the driver; this one is no multiple of a page or a line. */
+/* A small copy uses another path in the driver. Its size is not a multiple of a page or a line. */
 #define SMALL_WORDS 1237
 #define REPEATS 4 /* of the copies that are timed */
 
@@ -45,7 +45,7 @@ static struct pair pair_of(const struct proving *p, size_t step)
 	return pair;
 }
 
-static size_t steps(const struct proving *p)
+static size_t peer_steps(const struct proving *p)
 {
 	size_t gpus = p->proof->gpus.count;
 
@@ -67,7 +67,7 @@ static struct proof_copy *copy_of(struct proving *p, const struct pair *pair)
 	return copy;
 }
 
-/* ---- the path, and what it should carry ---- */
+/* ---- the path, and its expected bandwidth ---- */
 
 static bool over_nvlink(const struct proof_gpu *from, const char *to)
 {
@@ -176,7 +176,7 @@ static cu_result copy_words(const struct proving *p, const struct pair *pair, si
 				       words * sizeof(uint64_t), stream);
 }
 
-/* Adds what is wrong with the WORDS that a copy should have brought. */
+/* Adds the damage of the WORDS that a copy should have written. */
 static cu_result verify(struct proving *p, const struct pair *pair, size_t words,
 			struct proof_copy *copy)
 {
@@ -291,7 +291,7 @@ static cu_result try_copies(struct proving *p, const struct pair *pair, cu_strea
 	return rc;
 }
 
-static void run(struct proving *p, size_t step)
+static void peer_run(struct proving *p, size_t step)
 {
 	const struct cuda *c = &p->child.cuda;
 	const struct pair pair = pair_of(p, step);
@@ -308,7 +308,7 @@ static void run(struct proving *p, size_t step)
 		c->stream_destroy(stream);
 }
 
-static void fail_step(struct proving *p, size_t step, const char *why)
+static void peer_fail_step(struct proving *p, size_t step, const char *why)
 {
 	const struct pair pair = pair_of(p, step);
 	struct proof_copy *copy = copy_of(p, &pair);
@@ -322,7 +322,7 @@ const struct prover prover_peer = {
 	.name = "peer",
 	.groups = 1 << PROVE_CALLER,
 	.order = 3,
-	.steps = steps,
-	.run = run,
-	.fail_step = fail_step,
+	.steps = peer_steps,
+	.run = peer_run,
+	.fail_step = peer_fail_step,
 };

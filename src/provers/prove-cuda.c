@@ -7,7 +7,7 @@
 
 #define BDF_SIZE 16
 
-static bool stop(struct proving *p, const char *what, cu_result rc)
+static bool prove_cuda_stop(struct proving *p, const char *what, cu_result rc)
 {
 	p->proof->stopped = fact_str(
 		p->arena, arena_printf(p->arena, "%s: %s", what, cuda_error(&p->child.cuda, rc)));
@@ -46,7 +46,7 @@ static bool begin_gpu(struct proving *p, size_t i)
 	if (rc == CU_SUCCESS)
 		rc = c->context_retain(&gpu->context, gpu->device);
 	if (rc != CU_SUCCESS)
-		return stop(p, arena_printf(p->arena, "GPU %zu %s", i, bdf), rc);
+		return prove_cuda_stop(p, arena_printf(p->arena, "GPU %zu %s", i, bdf), rc);
 	if (add_gpu(p, i, bdf))
 		return true;
 	p->proof->stopped = fact_str(p->arena, "CUDA no longer shows the same GPUs");
@@ -69,10 +69,10 @@ bool prove_begin_cuda(struct proving *p)
 		p->proof->cuda_version = fact_u64((uint64_t)version);
 	rc = c->init(0);
 	if (rc != CU_SUCCESS)
-		return stop(p, "cuInit", rc);
+		return prove_cuda_stop(p, "cuInit", rc);
 	rc = c->device_count(&count);
 	if (rc != CU_SUCCESS)
-		return stop(p, "cuDeviceGetCount", rc);
+		return prove_cuda_stop(p, "cuDeviceGetCount", rc);
 	count = count < 0 ? 0 : count;
 	p->child.gpus_count = count < PROVE_GPUS_MAX ? (size_t)count : PROVE_GPUS_MAX;
 	for (size_t i = 0; i < p->child.gpus_count; i++)
@@ -82,7 +82,7 @@ bool prove_begin_cuda(struct proving *p)
 		p->proof->stopped = fact_str(p->arena, "CUDA shows fewer GPUs than before");
 		return false;
 	}
-	return count > 0 || stop(p, "cuDeviceGetCount", CU_NO_DEVICE);
+	return count > 0 || prove_cuda_stop(p, "cuDeviceGetCount", CU_NO_DEVICE);
 }
 
 bool prove_is_broken(struct proving *p)

@@ -30,10 +30,10 @@ static const struct prover *provers[] = {
 
 #define TIMEOUT_MS 300000
 #define TIMEOUT_QUICK_MS 60000
-#define LOOK_MS 250 /* between looks at a child: its deadline changes with its step */
-#define EXIT_BROKEN \
-	3 /* of a child whose CUDA contexts are of no more use; its step is written down */
-#define FAILED_STEPS_MAX 3 /* steps of one prover that may fail before the rest of it is left */
+#define LOOK_MS 250   /* between checks of a child: its deadline changes with its step */
+#define EXIT_BROKEN 3 /* of a child whose CUDA contexts are unusable; its step is recorded */
+#define FAILED_STEPS_MAX \
+	3 /* steps of one prover that may fail before its other steps are skipped */
 
 /* State that both processes share; it lies in the window. */
 struct watch {
@@ -78,8 +78,8 @@ static size_t steps_of(const struct run *run, size_t prover)
 	return pr->steps ? pr->steps(run->p) : 1;
 }
 
-/* The first reason stands. */
-static void stop(struct run *run, const char *why)
+/* The first reason is kept. */
+static void prove_stop(struct run *run, const char *why)
 {
 	if (!is_known(run->p->proof->stopped))
 		run->p->proof->stopped = fact_str(run->p->arena, why);
@@ -105,7 +105,7 @@ static void stand_at(struct run *run, size_t prover, size_t step)
 	run->watch->prover = prover;
 }
 
-/* The child goes on with what is known, where its parent takes it from. */
+/* The child starts from the results so far, and its parent reads them from the same place. */
 static void work_in_window(struct run *run)
 {
 	struct proving *p = run->p;
@@ -131,7 +131,7 @@ static _Noreturn void child(struct run *run, size_t prover, size_t step)
 	work_in_window(run);
 	if (p->group == PROVE_JOB) {
 		if (!capabilities_drop()) {
-			stop(run, "this process could not drop its capabilities");
+			prove_stop(run, "this process could not drop its capabilities");
 			_exit(EXIT_FAILURE);
 		}
 		keep_first_gpu();
@@ -196,7 +196,7 @@ static void take_users(struct run *run)
 	}
 }
 
-/* Copies what the child has found. That includes all earlier results, because it began with them. */
+/* Copies the results of the child. They include all earlier results, because it began with them. */
 static void take_found(struct run *run)
 {
 	fact_copy(&proof_facts_desc, run->p->proof, run->p->arena, &run->watch->proof,
@@ -247,7 +247,7 @@ static bool lose(struct run *run, const struct place *at, bool ended, int status
 		return true;
 	}
 	if (!ended && clock_us() >= run->end_us) {
-		stop(run, "the time limit of the run was reached");
+		prove_stop(run, "the time limit of the run was reached");
 		return false;
 	}
 	if (!ended)
@@ -258,7 +258,7 @@ static bool lose(struct run *run, const struct place *at, bool ended, int status
 	else
 		snprintf(why, sizeof(why), "the library ended the process");
 	if (prover == PROVERS) {
-		stop(run, arena_printf(run->p->arena, "CUDA could not be started: %s", why));
+		prove_stop(run, arena_printf(run->p->arena, "CUDA could not be started: %s", why));
 		return false;
 	}
 	if (provers[prover]->fail_step)
@@ -267,7 +267,7 @@ static bool lose(struct run *run, const struct place *at, bool ended, int status
 	return true;
 }
 
-/* Before there is a child, all in the window is this process's. */
+/* Before there is a child, all contents of the window are this process's. */
 static int open_window(struct run *run, const struct place *place)
 {
 	int rc = window_open(&run->window, ARENA_BYTES);
@@ -281,7 +281,7 @@ static int open_window(struct run *run, const struct place *place)
 
 enum outcome { OVER, GOES_ON };
 
-/* Follows one child from PLACE on, and sets PLACE to where the next child begins. */
+/* Follows one child from PLACE on, and sets PLACE to the start of the next child. */
 static enum outcome follow_child(struct run *run, struct child *c, struct place *place)
 {
 	bool ended = wait_for(run, c);

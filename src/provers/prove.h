@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * prove.h - trials on the hardware. Every file in src/provers/ tries one thing, in steps (a GPU, a pair of
- * them), inside a child that shares the arena: what a broken GPU does to that process is a result. A
- * step that hangs or crashes costs itself; a new child goes on with the next one.
+ * prove.h - trials on the hardware. Every file in src/provers/ tries one thing, in steps (a GPU, a pair of them),
+ * inside a child that shares the arena. If a broken GPU crashes that process, this is a result. A step that hangs or
+ * crashes loses only its own result, and a new child continues with the next one.
  *
  * Nothing outlives the children: their GPU memory, mappings and registrations end with them.
  */
@@ -35,9 +35,9 @@ struct prove_gpu {
 };
 
 enum prove_group {
-	PROVE_LOOK,   /* NVML: who is there, before anything is touched */
+	PROVE_LOOK,   /* NVML: the users of the GPUs, before any trial */
 	PROVE_CALLER, /* with the caller's rights */
-	PROVE_JOB,    /* without capabilities, on the first GPU alone */
+	PROVE_JOB,    /* without capabilities, on the first GPU only */
 	PROVE_GROUPS,
 };
 
@@ -47,7 +47,7 @@ struct proving {
 	struct arena *arena;
 	struct proof_facts *proof;
 	LIST(struct gpu_user) users;
-	bool users_known; /* could NVML be asked? */
+	bool users_known; /* NVML was available */
 	bool quick;
 	enum prove_group group; /* that is being tried */
 
@@ -76,37 +76,37 @@ struct prover {
 
 struct prove_options {
 	bool quick;
-	bool in_use;		 /* go on where other processes use the GPUs */
-	unsigned int timeout_ms; /* for all; 0: 300 s, or 60 s when quick */
+	bool in_use;		 /* continue if other processes use the GPUs */
+	unsigned int timeout_ms; /* for all; 0: 300 s, or 60 s with --quick */
 };
 
-/* Fills node->proof. 0; -EBUSY when other processes use the GPUs, or (with users->count 0) whether
- * they do is not known; -ENODEV without a running driver; another errno. NODE lies in ARENA. */
+/* Fills node->proof. Returns 0; -EBUSY if other processes use the GPUs, or (with users->count 0) if this is not known;
+ * -ENODEV without a running driver; another errno. NODE is in ARENA. */
 int prove_run(struct node *node, struct arena *arena, const struct prove_options *options,
 	      struct proving **proving);
 
 /* ---- for provers ---- */
 
-/* A trial's record, its outcome not yet known; GPU and DEVICE may be NULL. The one of that name, if there is
- * one: a step begins it before it tries, so that fail_step() finds it. */
+/* Returns a trial's record, with an unknown outcome; GPU and DEVICE may be NULL. An existing record of that name is
+ * returned: a step begins it before it tries, so that fail_step() finds it. */
 struct proof_try *prove_try(struct proving *p, const char *kind, const char *gpu,
 			    const char *device, const char *what);
-/* These record the outcome of TRY; the formatted text says what happened. ERROR NULL or "": there was none. */
+/* These record the outcome of TRY. The formatted text describes it. ERROR NULL or "": no error. */
 void prove_works(struct proving *p, struct proof_try *try, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void prove_fails(struct proving *p, struct proof_try *try, const char *error, const char *format,
 		 ...) __attribute__((format(printf, 4, 5)));
 void prove_unknown(struct proving *p, struct proof_try *try, const char *error, const char *format,
 		   ...) __attribute__((format(printf, 4, 5)));
-/* The RDMA devices that lie nearest to each GPU, as pairs: what a step of some provers is about. */
+/* The RDMA devices nearest to each GPU, as pairs: the steps of some provers. */
 size_t prove_pairs(const struct proving *p);
 bool prove_pair(const struct proving *p, size_t pair, size_t *gpu,
 		const struct rdma_device **device);
 
-/* prove-cuda.c: loads libcuda, finds the GPUs and makes their contexts. False: nothing can be tried;
- * proof->stopped says why. */
+/* prove-cuda.c: loads libcuda, finds the GPUs and makes their contexts. False: no trial is possible; proof->stopped has
+ * the reason. */
 bool prove_begin_cuda(struct proving *p);
-/* An error of the GPU stays with its context, and every later call would give it again. */
+/* An error of the GPU stays with its context, and every later call would return it again. */
 bool prove_is_broken(struct proving *p);
 /* Runs in a child and makes GPU's context the current one. */
 bool prove_use(struct proving *p, size_t gpu);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rdma-write.c - the NIC writes into GPU memory, and the data is there: a connection of an RDMA device
- * with itself (no other node takes part), over its first port that is active. What the NIC sends comes
- * back to it without leaving the adapter, so that this proves the path between NIC and GPU.
+ * rdma-write.c - the NIC writes into GPU memory, and the data is compared. An RDMA device is connected with itself (no
+ * other node is involved), over its first active port. The adapter loops the data back internally, so this tests the
+ * path between NIC and GPU.
  */
 #include <errno.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static bool is_empty(const union ibv_gid *gid)
 	return memcmp(gid, &empty, sizeof(empty)) == 0;
 }
 
-/* RoCE v2 reaches an IPv4 address of its own where there is one; the last GID that fits is taken. */
+/* RoCE v2 reaches an IPv4 address of its own if there is one; the last matching GID is used. */
 static bool find_gid(struct link *l)
 {
 	bool found = false;
@@ -175,7 +175,7 @@ static int write_to(const struct link *l, void *host, uint64_t address, uint32_t
 	return wc.status == IBV_WC_SUCCESS ? 0 : EREMOTEIO;
 }
 
-/* Into memory of the host first: a device that does not reach itself says nothing of the GPU. */
+/* First into host memory: a device that does not reach itself is no evidence about the GPU. */
 static int write_control(struct link *l, void *host)
 {
 	static uint64_t control[BYTES / sizeof(uint64_t)] __attribute__((aligned(4096)));
@@ -227,7 +227,7 @@ static void try_write(struct proving *p, struct proof_try *try, struct link *l,
 		gpu_memory_compare(m, try, how);
 }
 
-static void run(struct proving *p, size_t step)
+static void rdma_write_run(struct proving *p, size_t step)
 {
 	_cleanup_rdma_ struct rdma_handle h = { 0 };
 	_cleanup_gpu_memory_ struct gpu_memory m = { 0 };
@@ -253,7 +253,7 @@ static void run(struct proving *p, size_t step)
 		try_write(p, try, &l, &m);
 }
 
-static void fail_step(struct proving *p, size_t step, const char *why)
+static void rdma_write_fail_step(struct proving *p, size_t step, const char *why)
 {
 	const struct rdma_device *device;
 	size_t gpu;
@@ -270,6 +270,6 @@ const struct prover prover_rdma_write = {
 	.groups = 1 << PROVE_CALLER,
 	.order = 6,
 	.steps = prove_pairs,
-	.run = run,
-	.fail_step = fail_step,
+	.run = rdma_write_run,
+	.fail_step = rdma_write_fail_step,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * register.c - GPU memory registered with the NICs nearest to it, by the two ways that there are: a
- * DMA-BUF, which the open kernel modules export, and nvidia-peermem, which lets the RDMA core take the
- * address itself. One of them is enough; the error of the other tells why it is not there.
+ * register.c - GPU memory registered with the nearest NICs, in both ways: with a DMA-BUF, which the open kernel modules
+ * export, and with nvidia-peermem, which lets the RDMA core use the address itself. One of them is enough. The error of
+ * the other explains why it is not available.
  */
 #include <errno.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void try_both(struct proving *p, const struct rdma_handle *h, struct proo
 		put_result(p, dmabuf, h, rdma_register_dmabuf(h, &m), "registration by DMA-BUF");
 }
 
-static void run(struct proving *p, size_t step)
+static void register_run(struct proving *p, size_t step)
 {
 	_cleanup_rdma_ struct rdma_handle h = { 0 };
 	const struct rdma_device *device;
@@ -72,7 +72,7 @@ static void run(struct proving *p, size_t step)
 		      device->name.value, strerror(-rc));
 }
 
-static void fail_step(struct proving *p, size_t step, const char *why)
+static void register_fail_step(struct proving *p, size_t step, const char *why)
 {
 	static const char *const kinds[] = { PROOF_PEERMEM_REGISTRATION,
 					     PROOF_DMABUF_REGISTRATION };
@@ -98,6 +98,6 @@ const struct prover prover_register = {
 	.groups = 1 << PROVE_CALLER,
 	.order = 5,
 	.steps = prove_pairs,
-	.run = run,
-	.fail_step = fail_step,
+	.run = register_run,
+	.fail_step = register_fail_step,
 };

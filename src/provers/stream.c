@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stream.c - stream memory operations: the GPU's front end writes a value, then waits for it. The value
- * is read back. The first version of the interface needs EnableStreamMemOPs on current drivers, the
- * second (CUDA 11.7) does not; what is tried here says which of them this node has.
+ * stream.c - stream memory operations: the GPU's front end writes a value, then waits for it. The value is read back.
+ * The first version of the interface needs EnableStreamMemOPs on current drivers, the second (CUDA 11.7) does not. The
+ * trial shows which of them this node has.
  */
 #include <string.h>
 
@@ -36,7 +36,7 @@ struct bench {
 	cu_address cell; /* of 64 bits */
 };
 
-/* CU_NOT_SUPPORTED where the library is older than the call. */
+/* CU_NOT_SUPPORTED if the library is too old for the call. */
 static cu_result enqueue(const struct cuda *c, const struct operation *op, const struct bench *b)
 {
 	unsigned int flags = op->wait ? CU_STREAM_WAIT_EQ : CU_STREAM_WRITE_DEFAULT;
@@ -101,18 +101,18 @@ static void try_operation(struct proving *p, const struct operation *op, const s
 		prove_fails(p, try, cuda_error(c, rc), "it fails on the GPU");
 }
 
-static bool begin(const struct cuda *c, struct bench *b)
+static bool stream_begin(const struct cuda *c, struct bench *b)
 {
 	return c->alloc(&b->cell, sizeof(uint64_t)) == CU_SUCCESS &&
 	       c->stream_create(&b->stream, CU_STREAM_NON_BLOCKING) == CU_SUCCESS;
 }
 
-static size_t steps(const struct proving *p)
+static size_t stream_steps(const struct proving *p)
 {
 	return p->proof->gpus.count * OPERATIONS;
 }
 
-static void run(struct proving *p, size_t step)
+static void stream_run(struct proving *p, size_t step)
 {
 	const struct operation *op = &operations[step % OPERATIONS];
 	size_t gpu = step / OPERATIONS;
@@ -120,7 +120,7 @@ static void run(struct proving *p, size_t step)
 	const struct cuda *c = &p->child.cuda;
 	struct bench b = { 0 };
 
-	if (!prove_use(p, gpu) || !begin(c, &b))
+	if (!prove_use(p, gpu) || !stream_begin(c, &b))
 		prove_unknown(p, try, NULL, "no memory or stream could be allocated on the GPU");
 	else
 		try_operation(p, op, &b, try);
@@ -130,7 +130,7 @@ static void run(struct proving *p, size_t step)
 		c->free(b.cell);
 }
 
-static void fail_step(struct proving *p, size_t step, const char *why)
+static void stream_fail_step(struct proving *p, size_t step, const char *why)
 {
 	const struct operation *op = &operations[step % OPERATIONS];
 	struct proof_try *try = prove_try(p, op->kind, prove_bdf(p, step / OPERATIONS), NULL,
@@ -143,7 +143,7 @@ const struct prover prover_stream = {
 	.name = "stream",
 	.groups = 1 << PROVE_CALLER,
 	.order = 2,
-	.steps = steps,
-	.run = run,
-	.fail_step = fail_step,
+	.steps = stream_steps,
+	.run = stream_run,
+	.fail_step = stream_fail_step,
 };

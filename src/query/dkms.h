@@ -21,8 +21,8 @@ const char *dkms_sources(const struct dkms_package *package);
 struct dkms_reason {
 	const struct dkms_package *package;
 	bool failed; /* a build failed; else none was tried */
-	const char
-		*text; /* a clause: "DKMS could not build nvidia/570.153.02 for kernel X: LINE" */
+	/* a clause: "DKMS could not build nvidia/570.153.02 for kernel X: LINE" */
+	const char *text;
 	const char *remedy;
 	const char *command; /* or NULL */
 	const char *fact;

@@ -138,8 +138,8 @@ struct known_bad_match {
 	const char *version; /* of the component */
 	const char *fact;    /* that says so */
 	const char *place;   /* file or folder of that version; NULL: not of a file */
-	const char
-		*other; /* a version that is installed beside it and has no such defect; or NULL */
+	/* a version that is installed beside it and has no such defect; or NULL */
+	const char *other;
 	/* The facts that the conditions used; for an unknown match only the missing ones. */
 	const char *facts[MATCH_FACTS_MAX];
 };

@@ -10,8 +10,8 @@
 
 struct module_load {
 	bool no_file; /* known: no file for the kernel that runs */
-	const char
-		*why_not; /* a clause for what was found: "no file exists for kernel X"; or NULL */
+	/* a clause for what was found: "no file exists for kernel X"; or NULL */
+	const char *why_not;
 	const char *fact; /* that says so; or NULL */
 	const char *remedy;
 	const char *command; /* or NULL */

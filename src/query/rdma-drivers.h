@@ -10,8 +10,8 @@ struct rdma_driver {
 	const char *module;   /* that makes the RDMA device; the same where one module does both */
 	const char *provider; /* of libibverbs */
 	const char *option;   /* of the kernel's configuration; NULL: not known */
-	const char *
-		auxiliary; /* how the names of its auxiliary devices begin, separated by commas; NULL: none */
+	/* how the names of its auxiliary devices begin, separated by commas; NULL: none */
+	const char *auxiliary;
 };
 
 extern const struct rdma_driver rdma_drivers[]; /* ends with a NULL module */

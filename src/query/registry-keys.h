@@ -26,8 +26,8 @@ struct registry_merge {
 	const struct modprobe_assignment *last;	 /* the one in effect; NULL: there is none */
 	const struct modprobe_assignment *other; /* one before it, first of all one with MISSING */
 	const char *missing; /* a key that the last one lacks; NULL: it has all of them */
-	const char *
-		keys; /* of all, without those that switch NVLink off; of a key set twice the value in effect */
+	/* of all, without those that switch NVLink off; of a key set twice the value in effect */
+	const char *keys;
 	const char *nvlink_off; /* such an entry: "RMNvLinkEnable=0x0"; NULL: there is none */
 };
 

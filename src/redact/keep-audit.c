@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-audit.c - records of accesses that SELinux or AppArmor refused, key by key: what the kernel and the policy of a
- * distribution name stays. Names of programs, files, profiles and types that others chose do not.
+/*
+ * keep-audit.c - records of accesses that SELinux or AppArmor refused, key by key. Names from the kernel and the policy
+ * of a distribution stay. Other names of programs, files, profiles and types do not.
  *
- * Sources: see parse/denial.h. Linux 6.12.117: security/lsm_audit.c, security/apparmor/. */
+ * Sources: see parse/denial.h. Linux 6.12.117: security/lsm_audit.c, security/apparmor/.
+ */
 #include <ctype.h>
 #include <string.h>
 
@@ -34,7 +36,7 @@ void keep_kernel_words(struct keeping *k, struct span words)
 
 /* ---- domains, types and profiles ---- */
 
-/* What marks the domain of a container or a job for log/access-refused, with the type that most have. */
+/* Marks of the domain of a container or a job for log/access-refused, with the type that most have. */
 static const char *const jobs[] = {
 	"container", "docker-default", "cri-", "lxc", "slurm", "spc_t"
 };
@@ -104,7 +106,7 @@ static bool is_version_of(struct span type, const char *prefix)
 	return !span_starts(type, prefix) || keep_is_version(from(type, strlen(prefix)));
 }
 
-/* A type that a site made is a stand-in, which still is that of a job. */
+/* A type that a site made gets a stand-in, which is still that of a job. */
 void keep_type(struct keeping *k, struct span type)
 {
 	if (keep_has(known_types, type) && is_version_of(type, "containers-default-")) {
@@ -158,7 +160,7 @@ static bool is_device_name(struct span name)
 	return keep_has(devices, name);
 }
 
-/* The file of a module whose name counts: log/access-refused says that it is not loaded. */
+/* The file of a module that matters: log/access-refused reports that it is not loaded. */
 static void put_module_file(struct keeping *k, struct span file, size_t stem)
 {
 	char name[MODULE_NAME_MAX];
@@ -278,7 +280,7 @@ static void put_word(struct keeping *k, struct span word, bool permission)
 		(keep_has(words, word) ? keep_as_it_is : keep_instead)(k, word);
 }
 
-/* The words KEY= and VALUE, which can be between quotation marks. What is past them. */
+/* The words KEY= and VALUE, which can be between quotation marks. Returns the position after them. */
 static struct span put_assigned(struct keeping *k, struct span rest, size_t equals)
 {
 	struct span key = { rest.p, equals }, value = from(rest, equals + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-boot.c - boot loaders: the menu's entries with their command lines, and what picks one of them. */
+/* keep-boot.c - boot loaders: the menu's entries with their command lines, and the settings that select one of them. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -344,7 +344,7 @@ static size_t put_quoted(struct keeping *k, struct span variable, struct span va
 
 /* ---- a shell's assignments ---- */
 
-/* Past `...` and $(...), whose beginning is at AT: the last byte of it. */
+/* Skips `...` and $(...), which begins at AT. Returns its last byte. */
 static size_t pass_command(struct span text, size_t at)
 {
 	char end = text.p[at] == '`' ? '`' : ')';
@@ -358,7 +358,7 @@ static size_t pass_command(struct span text, size_t at)
 	return at;
 }
 
-/* Up to what ends a command outside of quotes: one of ENDS. */
+/* Up to the end of a command outside of quotes: one of ENDS. */
 static size_t command_length(struct span text, const char *ends)
 {
 	char quote = '\0';
@@ -384,7 +384,7 @@ static size_t command_length(struct span text, const char *ends)
 	return n < text.n ? n : text.n;
 }
 
-/* NAME=VALUE alone, behind words such as export; what else is a command says nothing that is asked. */
+/* Only NAME=VALUE, after words such as export. Other commands are not needed. */
 static bool find_assignment(struct span command, struct keep_words *w)
 {
 	static const char *const keywords[] = { "if", "then", "elif", "else",	"do",	    "while",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-build.c - lines of the log of a build: what compilers and make say, and names of the sources. A path of a
- * home, a wrapper of a compiler, and the person who built a compiler are stand-ins. */
+/* keep-build.c - lines of the log of a build: messages of compilers and make, and names of the sources. A path of a
+ * home, a wrapper of a compiler, and the person who built a compiler get stand-ins. */
 #include <ctype.h>
 #include <string.h>
 
@@ -227,7 +227,7 @@ static bool is_identifier(struct span s)
 	return s.n < 3 || underscore;
 }
 
-/* nvidia/nv-mmap.c:123:5: a source of the package, and its lines; of other paths what paths keep. */
+/* nvidia/nv-mmap.c:123:5: a source of the package, and its lines. Other paths are kept as paths are. */
 static void put_place(struct keeping *k, struct span word)
 {
 	static const char *const homes[] = { "/*", "~*", NULL };
@@ -269,7 +269,7 @@ static void put_word(struct keeping *k, struct span word)
 		keep_instead(k, word);
 }
 
-/* What divides words: blanks, brackets, and the quotes of GCC, which are three bytes in UTF-8. */
+/* Separators of words: blanks, brackets, and the quotes of GCC, which are three bytes in UTF-8. */
 static size_t divider(struct span s)
 {
 	if (strchr(" \t()[]{}'`\",;*&", s.p[0]))

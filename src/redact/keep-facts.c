@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-facts.c - answers that were recorded as facts: what is kept of each string of them, by its struct and
- * member. A string that is not in the list is a stand-in. */
+/* keep-facts.c - answers that were recorded as facts: how each string of them is kept, by its struct and member. A
+ * string that is not in the list gets a stand-in. */
 #include <ctype.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void keep_parameter(struct keeping *k, struct span text)
 	(keep_is_parameter(text) ? keep_free_text : keep_instead)(k, text);
 }
 
-/* A path where it is one, else a name that the program has words for. */
+/* A path, or else a name that the program has words for. */
 static void keep_path_or_word(struct keeping *k, struct span text)
 {
 	size_t blank = span_find(text, ' ');
@@ -42,7 +42,7 @@ static void keep_path_or_word(struct keeping *k, struct span text)
 		keep_path(k, text);
 		return;
 	}
-	/* What follows is taken for arguments of a program. */
+	/* Words after it are kept as arguments of a program. */
 	keep_as_it_is(k, (struct span){ text.p, blank });
 	if (blank == text.n)
 		return;
@@ -72,7 +72,7 @@ static void keep_rule(struct keeping *k, struct span text)
 	(plain ? keep_as_it_is : keep_instead)(k, text);
 }
 
-/* What the kernel or a distribution calls a device, an interface, a package or a module, or a variable. */
+/* Names by the kernel or a distribution: of a device, an interface, a package, a module, or a variable. */
 static bool is_known_name(struct span name)
 {
 	static const char *const names[] = {
@@ -99,13 +99,13 @@ static bool is_known_name(struct span name)
 	return name.n < 64 && keep_has(names, name);
 }
 
-/* A finding quotes what is a stand-in elsewhere: lines of modprobe.d, values, words of a log. Only what comes of
- * the kernel's log alone can be kept as such a line is; of all else an acknowledgement holds on the node alone. */
+/* A finding quotes text that has a stand-in elsewhere: lines of modprobe.d, values, words of a log. Only text from the
+ * kernel's log can be kept as such a line is. All other acknowledgements are valid on the node only. */
 static bool put_acknowledged(struct keeping *k, const char *field, struct json_object *object,
 			     struct span text)
 {
 	const char *rule = json_string(object, "rule");
-	/* log/access-refused says in its own words who was refused what. */
+	/* log/access-refused says in its own words who was refused access to what. */
 	bool log = rule && span_starts(span_of(rule), "log/") &&
 		   strcmp(rule, "log/access-refused") != 0;
 
@@ -130,7 +130,7 @@ static void keep_library(struct keeping *k, struct span text)
 		keep_instead(k, text);
 }
 
-/* What container engines, Slurm and LXC themselves name, and not a site. */
+/* Names of container engines, Slurm and LXC themselves, not of a site. */
 static const char *const reference_words[] = { "nvidia",
 					       "nvidia-*",
 					       "nvidia.*",
@@ -258,7 +258,7 @@ static const struct {
 	void (*keep)(struct keeping *k, struct span text);
 } kept[] = {
 	{ "acknowledgement", "boot_id", keep_word },
-	/* Lines of the log: the same is left out of what they are compared with. */
+	/* Lines of the log: redacted in the same way as the texts that they are compared with. */
 	{ "acknowledgement", "observed", keep_log },
 	{ "acknowledgement", "rule", keep_rule },
 	{ "acknowledgement", "subject", keep_word },
@@ -482,7 +482,7 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 		keep_service_line(k, text);
 		return true;
 	}
-	/* Arguments of the kernel; of pci= what stands behind it. */
+	/* Arguments of the kernel; of pci= the text after it. */
 	if (strcmp(desc, "log_failure") == 0 && strcmp(field, "details") == 0 && kind &&
 	    span_starts(span_of(kind), "kernel-")) {
 		if (!json_string(object, "module"))
@@ -491,7 +491,7 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 			(keep_is_option_word(text) ? keep_free_text : keep_instead)(k, text);
 		return true;
 	}
-	/* The names of parameters that a module does not have, and what it does not take. */
+	/* The names of parameters that a module does not have, and the values that it refuses. */
 	if (strcmp(desc, "log_failure") == 0 && strcmp(field, "details") == 0 && kind &&
 	    strstr(kind, "parameter")) {
 		keep_parameter(k, text);
@@ -513,7 +513,7 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 	return true;
 }
 
-/* Keeps a value together with the name beside it, which says what the value means. */
+/* Keeps a value together with the name beside it, which gives the meaning of the value. */
 static bool put_with_name(struct keeping *k, const char *desc, const char *field,
 			  struct json_object *object, struct span text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-grub.c - grub.cfg: the script stays as it is built, with its commands and variables, and of its words those
+/* keep-grub.c - grub.cfg: the structure of the script stays, with its commands and variables. Of its words, those stay
  * that can lead to an entry or to the kernel's arguments. */
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static void write_quoted(FILE *out, struct span text)
 	putc('\'', out);
 }
 
-/* KEPT, with the word's variables where it has their marks. */
+/* KEPT, with the word's variables at their marks. */
 static void write_word(struct script *s, const struct grub_word *word, struct span kept)
 {
 	const struct grub_piece *piece = word->pieces;
@@ -203,7 +203,7 @@ static size_t put_with(struct script *s, const struct grub_word *word, put_word 
 	return count(span_of(parts ? parts : kept), '\n');
 }
 
-/* ---- what the words of a command are ---- */
+/* ---- the words of a command ---- */
 
 static void put_nothing(struct keeping *k, struct span word)
 {
@@ -298,7 +298,7 @@ static void begin_command(struct script *s, struct span name)
 		}
 }
 
-/* The name of a command, or what stands before one. */
+/* The name of a command, or a word before one. */
 static size_t put_first(struct script *s, const struct grub_word *word)
 {
 	static const char *const before[] = { "if",   "elif", "else",  "then", "do", "while",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-lines.c - texts that are lines, of which those stay that are asked about. */
+/* keep-lines.c - texts that consist of lines. The lines that probes need stay. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ void keep_plain_fields(struct keeping *k, struct span text, const char *const *n
 	each_line(k, text, put_plain_field, (void *)names);
 }
 
-/* ---- what the kernel says ---- */
+/* ---- text of the kernel ---- */
 
 /* Keeps only the ranges inside the BARs of PCI functions, so that the kernel's addresses stay private. */
 void keep_iomem(struct keeping *k, struct span text)
@@ -115,7 +115,7 @@ void keep_driver(struct keeping *k, struct span text)
 		keep_instead(k, name);
 }
 
-/* "RegistryDwords: "Key=1"": the driver's parameters have NVreg_ before them where they are set. */
+/* "RegistryDwords: "Key=1"": in modprobe.d the driver's parameters have the prefix NVreg_. */
 static void put_driver_param(struct keeping *k, struct span line, void *user)
 {
 	size_t colon = span_find(line, ':');
@@ -152,7 +152,7 @@ void keep_modules(struct keeping *k, struct span text)
 	keep_as_it_is(k, text);
 }
 
-/* "Release Build  (root@node17)": who built the module, and where. */
+/* "Release Build (root@node17)": the user and host of the build. */
 static void put_builder(struct keeping *k, struct span builder)
 {
 	static const char *const who[] = { "dvs-builder", "buildd", "mockbuild", "abuild",
@@ -498,7 +498,7 @@ void keep_who(struct keeping *k, struct span who)
 {
 	static const char *const anybody[] = { "\\*", "%", "root", "systemd", "docker", NULL };
 	bool group = who.n && (who.p[0] == '@' || who.p[0] == '%');
-	/* A range of IDs, or one that has few digits: a longer number can be what a user is called. */
+	/* A range of IDs, or a number of few digits: a longer number can be the name of a user. */
 	bool numbers = who.n <= 5 || span_find(who, ':') < who.n;
 
 	for (size_t i = 0; i < who.n; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-log.c - lines of the log. What they quote is kept as it is kept where it comes from: arguments of the kernel,
- * values of modules' parameters. Serial numbers and names of programs are not kept. */
+/* keep-log.c - lines of the log. A quotation is kept as its source is kept: arguments of the kernel, values of modules'
+ * parameters. Serial numbers and names of programs are not kept. */
 #include <ctype.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static bool is_url_of_somebody(struct span word)
 	       span_find(from(word, (size_t)(at - word.p)), '@') < word.n - (size_t)(at - word.p);
 }
 
-/* "password hunter2 is wrong": names whose value stands behind a blank. */
+/* "password hunter2 is wrong": names whose value follows a blank. */
 static bool announces_secret(struct span word)
 {
 	static const char *const names[] = { "password", "Password", "passwd", "passphrase",
@@ -71,7 +71,7 @@ static bool announces_secret(struct span word)
 	return keep_has(names, word);
 }
 
-/* SECRET: the words before say that this is one, or a serial number. Whether they still do. */
+/* SECRET: the previous words announce a secret or a serial number. Returns true if they still do. */
 static bool put_word(struct keeping *k, struct span word, bool secret)
 {
 	if (secret || is_serial_number(word) || is_url_of_somebody(word))
@@ -106,7 +106,7 @@ static void put_words(struct keeping *k, struct span rest)
 	}
 }
 
-/* ---- what a line quotes ---- */
+/* ---- quotations in a line ---- */
 
 static void put_argument(struct keeping *k, struct span word)
 {
@@ -123,12 +123,12 @@ static void put_option(struct keeping *k, struct span option)
 	(keep_is_option_word(option) ? keep_free_text : keep_instead)(k, option);
 }
 
-/* Behind BEFORE, up to the last AFTER or to the end of the line, which may be cut. */
+/* After BEFORE, up to the last AFTER or to the end of the line, which may be cut. */
 static const struct quote {
 	const char *before, *after;
 	void (*keep)(struct keeping *k, struct span text);
 } quotes[] = {
-	/* The kernel's init/main.c; what dracut and others write into its log. */
+	/* The kernel's init/main.c; messages of dracut and others in its log. */
 	{ "ommand line parameters \"", "\", will be passed", keep_arguments },
 	{ "ommand line parameters:", NULL, keep_arguments },
 	{ "ommand line:", NULL, keep_arguments },
@@ -189,7 +189,7 @@ void keep_log(struct keeping *k, struct span line)
 
 /* ---- lines of services ---- */
 
-/* What a service quotes of its configuration: paths and numbers stay. */
+/* A service's quotation of its configuration: paths and numbers stay. */
 static void put_quoted(struct keeping *k, struct span text)
 {
 	if (text.n && text.p[0] == '/')
@@ -200,8 +200,8 @@ static void put_quoted(struct keeping *k, struct span text)
 		keep_instead(k, text);
 }
 
-/* The first quote of TEXT that begins something, or the one that ends what MARK began. In a word it is none:
- * "can't". */
+/* Finds the first quote of TEXT that opens a quotation, or the one that closes MARK. A quote inside a word does not
+ * count: "can't". */
 static size_t find_quote(struct span text, char mark)
 {
 	size_t n = 0;
@@ -225,7 +225,7 @@ static void put_with_quotes(struct keeping *k, struct span text, char mark)
 		size_t n = find_quote(text, mark);
 		struct span part = { text.p, n };
 
-		/* That of \" is no part of what is quoted. */
+		/* The backslash of \" is not part of the quotation. */
 		while (mark && part.n && part.p[part.n - 1] == '\\')
 			part.n--;
 		(mark ? put_quoted : put_words)(k, part);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-path.c - paths: what the kernel and the system name stays, what people name in their homes and beside the
- * system is a stand-in where no probe looks for that very name. */
+/* keep-path.c - paths. Names by the kernel and the system stay. Names that people chose, in their homes and beside the
+ * system, get a stand-in unless a probe looks for that very name. */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum place {
 	PLACE_ROOT,
-	PLACE_KERNEL, /* its own words, and what has the form of an address */
+	PLACE_KERNEL, /* its own words, and text in the form of an address */
 	PLACE_SYSTEM, /* the distribution's and the administrator's: files named for a host, too */
 	PLACE_PEOPLE, /* anybody's */
 };
@@ -17,14 +17,14 @@ enum place {
 struct walk {
 	enum place place;
 	bool usr, run, var, local; /* the component above was that */
-	bool boot, url; /* a boot loader reads it; below "https:", where anything can be */
+	bool boot, url; /* a boot loader reads it; below "https:", where any name is possible */
 };
 
 static const char *const kernel_tops[] = { "proc", "sys", NULL };
 static const char *const system_tops[] = { "bin",    "boot", "dev",  "efi", "etc", "lib*",
 					   "ostree", "run",  "sbin", "usr", "var", NULL };
 
-/* Names below homes and beside the system that a probe looks for, or that say nothing. */
+/* Names below homes and beside the system that a probe looks for, or that reveal nothing. */
 static const char *const known[] = {
 	".",
 	"..",
@@ -116,7 +116,7 @@ bool keep_has(const char *const *list, struct span word)
 {
 	char text[256];
 
-	/* A NUL would end the text that is compared, and hide what follows it. */
+	/* A NUL would end the comparison, and hide the text after it. */
 	if (word.n >= sizeof(text) || span_find(word, '\0') < word.n)
 		return false;
 	snprintf(text, sizeof(text), "%.*s", SPAN_FMT(word));
@@ -170,7 +170,7 @@ static bool is_plain_name(struct span name)
 	return true;
 }
 
-/* What a boot loader reads: below a URL names of kernels and images stay. */
+/* A path for a boot loader: below a URL names of kernels and images stay. */
 static void put_boot_component(struct keeping *k, const struct walk *w, struct span component)
 {
 	static const char *const files[] = { "vmlinuz*", "vmlinux*", "initrd*", "initramfs*",
@@ -191,7 +191,7 @@ static bool names_user(struct span component)
 	return at < component.n && span_find(component, ':') < at;
 }
 
-/* What follows a blank is taken for arguments of a program. */
+/* Words after a blank are kept as arguments of a program. */
 static void put_component(struct keeping *k, const struct walk *w, struct span component)
 {
 	bool top = w->place == PLACE_ROOT;
@@ -256,8 +256,8 @@ void keep_path(struct keeping *k, struct span path)
 	put_components(k, &w, (struct span){ path.p + begin, path.n - begin });
 }
 
-/* "(hd0,gpt2)", "($root)", "(lvm/vg-root)", "(http,server)": what a disk is called stays, what a network or a person
- * calls one does not. */
+/* "(hd0,gpt2)", "($root)", "(lvm/vg-root)", "(http,server)": names of disks stay, names that a network or a person
+ * chose do not. */
 static void put_boot_device(struct keeping *k, struct span device)
 {
 	static const char *const kinds[] = { "hd[0-9]*", "fd[0-9]*", "cd[0-9]*",   "md",
@@ -310,7 +310,7 @@ void keep_boot_path(struct keeping *k, struct span path)
 	put_components(k, &w, path);
 }
 
-/* A path that people wrote: what stands behind a blank or a comma belongs to none. */
+/* A path that people wrote: it ends at a blank or a comma. */
 void keep_path_value(struct keeping *k, struct span value)
 {
 	size_t n = 0;
@@ -339,7 +339,7 @@ void keep_target(struct keeping *k, const char *link, const char *target)
 		keep_path(k, span_of(target));
 		return;
 	}
-	/* Up and down again it is as good as where it begins. */
+	/* A path that goes up and down again is judged by its start. */
 	for (struct span rest = { link, slash ? (size_t)(slash - link) : 0 }, component;
 	     span_cut(&rest, '/', &component);)
 		if (component.n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-private.h - what each kind of text keeps; for the files of keep.h only. A keep_ function writes the text that
- * it is given, without what is private. */
+/* keep-private.h - rules for each kind of text; for the files of keep.h only. A keep_ function writes its text without
+ * private parts. */
 #ifndef KEEP_PRIVATE_H
 #define KEEP_PRIVATE_H
 
@@ -8,14 +8,14 @@
 
 struct keep_words {
 	struct span rest;
-	const char *blanks; /* that divide words outside of quotes */
+	const char *blanks; /* separators of words outside of quotes */
 	const char *quotes;
-	bool backslash;	 /* takes the next byte as it is; before a newline it is a blank */
-	struct span gap; /* what stands before the word */
+	bool backslash;	 /* quotes the next byte; before a newline it is a blank */
+	struct span gap; /* the text before the word */
 	struct span raw; /* the word, quotes and all */
 };
 
-/* The next word; false at the end, where gap is what is left. */
+/* Cuts the next word; false at the end, where gap is the rest. */
 bool keep_next_word(struct keep_words *w);
 /* The word without its quotes; TO has room for raw.n + 1 bytes. */
 struct span keep_unquoted(const struct keep_words *w, char *to);
@@ -23,11 +23,11 @@ struct span keep_unquoted(const struct keep_words *w, char *to);
 /* keep.c */
 void keep_os_release(struct keeping *k, struct span text);
 
-/* Stand for variables in the text of a word. */
+/* Placeholders for variables in the text of a word. */
 #define KEEP_MARKS 3
 #define KEEP_IS_MARK(c) ((c) > 0 && (c) <= KEEP_MARKS)
 
-/* keep-boot.c: $NAME or ${NAME}, or marks of variables alone */
+/* keep-boot.c: $NAME or ${NAME}, or only placeholders */
 bool keep_is_variable(struct span word);
 void keep_value(struct keeping *k, struct span variable, struct span value);
 void keep_boot_word(struct keeping *k, struct span word);
@@ -42,16 +42,16 @@ bool keep_is_version(struct span s);
 /* keep-path.c: "(hd0,gpt2)/vmlinuz-6.1.0" */
 void keep_boot_path(struct keeping *k, struct span path);
 
-/* keep-secret.c: whether the value beside NAME is a secret, be it a number. */
+/* keep-secret.c: returns true if the value of NAME is a secret, even a number. */
 bool keep_names_secret(struct span name);
-/* A number, or a word, that is too short for a secret: it can stay where its meaning is not known. */
+/* A number, or a word, that is too short for a secret: it can stay even if its meaning is not known. */
 bool keep_is_short_number(struct span word);
 
 bool keep_is_uuid(struct span s);
 void keep_argument(struct keeping *k, struct span word, struct span raw);
 void keep_argument_lines(struct keeping *k, struct span text);
 
-/* A value that is a path, as people write it. */
+/* A value that is a path, in the forms that people write. */
 void keep_path_value(struct keeping *k, struct span value);
 /* Paths with colons between them. */
 void keep_paths(struct keeping *k, struct span paths);
@@ -67,12 +67,12 @@ void keep_options(struct keeping *k, struct span text); /* of a module */
 void keep_assigned(struct keeping *k, struct span name, struct span value);
 void keep_live_value(struct keeping *k, struct span name, struct span text);
 bool keep_is_parameter(struct span name);
-/* A word of an option of the kernel's: letters alone, or a number. */
+/* A word of an option of the kernel: only letters, or a number. */
 bool keep_is_option_word(struct span word);
 
 /* keep-lines.c: texts of lines. */
 void keep_fields(struct keeping *k, struct span text, const char *const *names);
-/* NAME=VALUE of files that people write: of a value numbers and words such as yes. */
+/* NAME=VALUE of files that people write: of a value only numbers and words such as yes. */
 void keep_plain_fields(struct keeping *k, struct span text, const char *const *names);
 void keep_uvm_names(struct keeping *k, struct span text);
 void keep_driver(struct keeping *k, struct span text);
@@ -100,13 +100,13 @@ void keep_inet6(struct keeping *k, struct span text);
 
 /* keep-log.c */
 void keep_log(struct keeping *k, struct span line);
-/* A line that a service wrote last. */
+/* One of the last lines of a service. */
 void keep_service_line(struct keeping *k, struct span line);
 
-/* keep-program.c: if REST, a part of MESSAGE, begins with words of the kernel and the name of a program, writes the words
- * and a stand-in. Returns the bytes that are done. */
+/* keep-program.c: if REST, a part of MESSAGE, begins with words of the kernel and the name of a program, writes the
+ * words and a stand-in. Returns the bytes that were read. */
 size_t keep_program(struct keeping *k, struct span message, struct span rest);
-/* The name of a program: only that of one of the node's own stays. */
+/* The name of a program: only those of the node's own programs stay. */
 void keep_program_name(struct keeping *k, struct span name);
 
 /* keep-audit.c: a record of SELinux or AppArmor, and its parts. */
@@ -139,7 +139,7 @@ static inline void keep_instead(struct keeping *k, struct span text)
 /* Returns the text that PUT writes for TEXT; the caller frees it. NULL without memory. */
 char *keep_string(struct keeping *k, void (*put)(struct keeping *k, struct span text),
 		  struct span text);
-/* Leaves TEXT out, but for its newlines. */
+/* Leaves TEXT out, except its newlines. */
 void keep_nothing(struct keeping *k, struct span text);
 /* Returns true if WORD is in the list, which ends with NULL and may have shell patterns. */
 bool keep_has(const char *const *list, struct span word);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-program.c - names of programs that messages of the kernel and its drivers have: they are not kept.
+/*
+ * keep-program.c - names of programs in messages of the kernel and its drivers: they are not kept.
  *
  * Sources: open-gpu-kernel-modules 595.45.04: kernel_rc.c (Xid), osapi.c (API mismatch), nv-mmap.c (late unmap). Linux
  * 6.12.117: arch/x86/mm/pat/, drivers/infiniband/core/, drivers/vfio/, drivers/pci/p2pdma.c and pci-sysfs.c, all
- * messages that print current->comm. nouveau calls a client NAME[PID]. */
+ * messages that print current->comm. nouveau calls a client NAME[PID].
+ */
 #include <ctype.h>
 #include <string.h>
 
@@ -11,8 +13,8 @@
 #include "parse/kmsg-text.h"
 #include "redact/keep-private.h"
 
-/* A name stands behind BEFORE, up to the first of AFTER; # is a number. It can have blanks and commas: without AFTER it
- * has its 15 bytes at most, or the message has another form (MUST). An empty BEFORE: behind ": ". */
+/* A name is after BEFORE, up to the first of AFTER; # is a number. It can have blanks and commas. Without AFTER it has
+ * its 15 bytes at most, or the message has another form (MUST). An empty BEFORE: after ": ". */
 static const struct form {
 	const char *before;
 	bool must;
@@ -81,7 +83,7 @@ static size_t matches(const char *before, struct span s)
 	return n + strlen(number + 1);
 }
 
-/* Quotes are part of the name where it has no second one. */
+/* Quotes are part of the name if there is no closing one. */
 static size_t quoted_length(const struct form *form, struct span rest)
 {
 	size_t n = name_length(form, rest), close;

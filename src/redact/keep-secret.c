@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-secret.c - names whose value is a secret whatever it looks like: a number that is kept beside other names can
- * be a PIN or a key. */
+/* keep-secret.c - names whose value is always a secret: a number that is kept beside other names can be a PIN or a
+ * key. */
 #include <fnmatch.h>
 
 #include "redact/keep-private.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-values.c - values of facts: what is mounted, variables. */
+/* keep-values.c - values of facts: mounts, variables. */
 #include <ctype.h>
 #include <string.h>
 
 #include "redact/keep-private.h"
 
-/* SERVER:/EXPORT, //SERVER/SHARE; "*" alone is a pattern of any. */
+/* SERVER:/EXPORT, //SERVER/SHARE; a sole "*" matches any. */
 static void put_export(struct keeping *k, struct span source)
 {
 	while (source.n) {
@@ -40,7 +40,7 @@ void keep_mount_source(struct keeping *k, struct span source)
 		put_export(k, source);
 }
 
-/* noexec, x-systemd.automount: what a file system calls its options. */
+/* noexec, x-systemd.automount: names of a file system's options. */
 static bool is_option_name(struct span name)
 {
 	for (size_t i = 0; i < name.n; i++)
@@ -119,8 +119,8 @@ static const char *const variables[] = {
 
 #define DEVICE_NAME_MAX 40
 
-/* Of one item "mlx5_0:1:2" or "10.0.0.0/8": behind a colon stand numbers and words of the libraries, since a
- * password can, too. */
+/* One item "mlx5_0:1:2" or "10.0.0.0/8": after a colon, numbers and words of the libraries stay. A password can follow
+ * a colon, too. */
 static bool is_device(struct span item)
 {
 	static const char *const words[] = { "aux", "ring",  "tree",   "collnet*", "nvls*", "pat",
@@ -140,7 +140,7 @@ static bool is_device(struct span item)
 	return true;
 }
 
-/* What devices, interfaces and transports are called, with the signs that stand before and between them. */
+/* Names of devices, interfaces and transports, with the signs before and between them. */
 static void put_devices(struct keeping *k, struct span value)
 {
 	while (value.n) {

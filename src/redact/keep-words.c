@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep-words.c - texts that are words: the kernel's arguments, assignments of a shell, modprobe.d. A word that is
- * not in the lists has a stand-in, so that a text which lacks it elsewhere still lacks it. */
+/* keep-words.c - texts that consist of words: the kernel's arguments, assignments of a shell, modprobe.d. A word that
+ * is not in the lists gets a stand-in, so that the redacted text has a word in the same place. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +133,7 @@ static bool is_argument_name(struct span name)
 	return name.n < 64;
 }
 
-/* GPU-8f3e...: a UUID, which has a stand-in of its own. */
+/* GPU-8f3e...: a UUID, which gets a stand-in of its own. */
 static bool is_gpu_uuid(struct span s)
 {
 	return span_starts(s, "GPU-") && keep_is_uuid((struct span){ s.p + 4, s.n - 4 });
@@ -163,7 +163,7 @@ static void put_registry_key(struct keeping *k, struct span part)
 	}
 }
 
-/* RMNvLinkEnable=0x0;PeerMappingOverride=1, be it in quotes: what the driver knows, and numbers. */
+/* RMNvLinkEnable=0x0;PeerMappingOverride=1, also in quotes: the driver's keys, and numbers. */
 static void put_registry(struct keeping *k, struct span value)
 {
 	while (value.n) {
@@ -179,8 +179,8 @@ static void put_registry(struct keeping *k, struct span value)
 	}
 }
 
-/* Of a module's parameter: the driver's own all begin so, and those of others have words with "_" between them or are
- * known. Where nothing follows it, it can be any text. */
+/* A module's parameter: the driver's own begin so, and others have words with "_" between them or are known. Without
+ * text after it, it can be any text. */
 bool keep_is_parameter(struct span name)
 {
 	static const char *const known[] = { "modeset", "fbdev",  "ids",     "debug", "config",
@@ -197,8 +197,8 @@ bool keep_is_parameter(struct span name)
 	return name.n < 64 && (joined || keep_has(known, name));
 }
 
-/* Of /sys/module/NAME/parameters and of the driver's own list, where strings are quoted. Modules of the kernel
- * show "(null)", and a policy with the one in force in brackets. */
+/* Values of /sys/module/NAME/parameters and of the driver's own list, where strings are quoted. Modules of the kernel
+ * show "(null)", and a policy with the active one in brackets. */
 void keep_live_value(struct keeping *k, struct span name, struct span text)
 {
 	static const char *const words[] = { "(null)", "phys", "virt", "vid", "sys", NULL };
@@ -236,7 +236,7 @@ static bool has_long_number(struct span value)
 	return false;
 }
 
-/* PARAMETER=VALUE of a module: of the NVIDIA driver's own what it is made of, of others what is plain. */
+/* PARAMETER=VALUE of a module: of the NVIDIA driver the parts of its values, of others plain values. */
 void keep_assigned(struct keeping *k, struct span name, struct span value)
 {
 	if (value.n && value.p[0] == '/')
@@ -255,8 +255,8 @@ void keep_assigned(struct keeping *k, struct span name, struct span value)
 
 /* ---- arguments of the kernel ---- */
 
-/* Documentation/admin-guide/kernel-parameters.txt, dracut.cmdline(7), systemd(1), kernel-command-line(7): what
- * says something of the machine and nothing of its owner. Their values are numbers and words of the kernel. */
+/* Documentation/admin-guide/kernel-parameters.txt, dracut.cmdline(7), systemd(1), kernel-command-line(7): arguments
+ * that describe the machine and not its owner. Their values are numbers and words of the kernel. */
 static const char *const arguments[] = {
 	"-b",
 	"[0-9]",
@@ -427,7 +427,7 @@ void keep_argument(struct keeping *k, struct span word, struct span raw)
 		fputs("root=", k->out);
 		put_root(k, value);
 	} else if (name.n < word.n && span_is(name, "overlayroot")) {
-		/* overlayroot.conf: behind the kind stand options, of which crypt has a password. */
+		/* overlayroot.conf: options follow the kind, of which crypt has a password. */
 		keep_as_it_is(k, (struct span){ word.p, name.n + 1 + span_find(value, ':') });
 	} else if (name.n < word.n && (span_is(name, "ostree") || span_is(name, "composefs"))) {
 		fprintf(k->out, "%.*s=", SPAN_FMT(name));
@@ -579,7 +579,7 @@ static void put_option(struct keeping *k, struct span word)
 		keep_instead(k, word);
 		return;
 	}
-	/* The log quotes the name without what follows it. */
+	/* The log quotes the name without the text after it. */
 	known = keep_is_parameter(name) || memchr(name.p, '"', name.n) ||
 		memchr(name.p, '.', name.n);
 	(known ? keep_free_text : keep_instead)(k, name);
@@ -621,7 +621,7 @@ static size_t line_length(struct span text)
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
-/* The command of a line that modprobe passes over: what makes it do so. */
+/* The command of a line that modprobe ignores: the reason why it does. */
 static void put_bad_command(struct keeping *k, struct span word)
 {
 	static const char *const commands[] = {
@@ -667,7 +667,7 @@ static void put_bad_line(struct keeping *k, struct span line)
 	keep_as_it_is(k, w.gap);
 }
 
-/* Leaves out all but what folds the line, behind a "#". */
+/* Leaves out all except the folding of the line, after a "#". */
 static void put_comment(struct keeping *k, struct span line)
 {
 	putc('#', k->out);

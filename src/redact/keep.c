@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keep.c - the allow list: which file has what that probes need. */
+/* keep.c - the allow list: for each file, the parts that probes need. */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static void keep_node_description(struct keeping *k, struct span text)
 		"/lib/" folder, keep                                                      \
 	}
 
-/* The first that fits; "*" stands for anything but "/". */
+/* Finds the first row that matches; "*" matches anything but "/". */
 static const struct {
 	const char *path;
 	void (*keep)(struct keeping *k, struct span text);
@@ -207,7 +207,7 @@ static const struct {
 	{ "/opt/mellanox/doca/applications/VERSION", keep_version },
 };
 
-/* The value of one; what it means its name says. */
+/* The value of a variable, whose name gives its meaning. */
 static const char module_parameter[] = "/sys/module/*/parameters/*";
 
 static bool fits(const char *pattern, const char *path)
@@ -217,7 +217,7 @@ static bool fits(const char *pattern, const char *path)
 
 bool keep_text(struct keeping *k, const char *path, struct span text)
 {
-	/* These stand wherever CUDA and NVSHMEM were installed. */
+	/* These exist wherever CUDA and NVSHMEM were installed. */
 	if (span_ends(span_of(path), "/version.json") ||
 	    span_ends(span_of(path), "/nvshmem_version.h")) {
 		keep_version(k, text);
@@ -233,7 +233,7 @@ bool keep_text(struct keeping *k, const char *path, struct span text)
 		kept[i].keep(k, text);
 		return true;
 	}
-	/* grub.cfg, and what it reads. */
+	/* grub.cfg, and the files that it reads. */
 	if (!span_starts(span_of(path), "/boot/"))
 		return false;
 	if (span_ends(span_of(path), "/grubenv"))
@@ -274,7 +274,7 @@ static bool same_word(struct span a, struct span b)
 	return a.n == b.n && strncasecmp(a.p, b.p, b.n) == 0;
 }
 
-/* Is NAME one of the words of a path in the list? */
+/* Returns true if NAME is one of the words of a path in the list. */
 static bool is_in_path(struct span name, struct span path)
 {
 	while (path.n) {

@@ -19,7 +19,7 @@
 struct name {
 	char *text;
 	bool domain;
-	bool word; /* that texts are full of: it stays there */
+	bool word; /* a common word of texts: there it stays */
 };
 
 struct redact {
@@ -55,7 +55,7 @@ void redact_on_replaced(struct redact *r, redact_replaced *told, void *user)
 	r->user = user;
 }
 
-/* KIND divides what could have the same bytes by chance. */
+/* KIND separates originals that could have the same bytes by chance. */
 static uint64_t hash(const struct redact *r, char kind, struct span text)
 {
 	uint64_t h = siphash(r->key, text.p, text.n);
@@ -269,7 +269,7 @@ static void find_interface_name(const struct redact *r, struct replacement *out,
 		 mac[2], mac[3], mac[4], mac[5]);
 }
 
-/* 0xffff888123456789: where the kernel has something. */
+/* 0xffff888123456789: an address in the kernel. */
 static void find_pointer(const struct redact *r, struct replacement *out, struct span s)
 {
 	(void)r;
@@ -293,7 +293,7 @@ static size_t read_pairs(struct span s, uint8_t bytes[PAIRS_MAX])
 		bytes[n++] = byte_at(s, at);
 		if (at + 2 >= s.n || s.p[at + 2] != s.p[2] || (s.p[2] != ':' && s.p[2] != '-'))
 			return ends_word(s, at + 2) ? n : 0;
-		/* "-" can also go on with something else. */
+		/* Other text can also follow "-". */
 		if (!is_hex(s, at + 3))
 			return n;
 	}
@@ -341,8 +341,8 @@ static void find_guid(const struct redact *r, struct replacement *out, struct sp
 		 id[2], id[3], id[4], id[5], id[6], id[7]);
 }
 
-/* Does the lower half come from a GUID? Of a link-local address always, but for small numbers that people
- * choose. */
+/* Returns true if the lower half comes from a GUID. In a link-local address it always does, except for small numbers
+ * that people choose. */
 static bool ends_with_guid(const uint8_t address[16])
 {
 	static const uint8_t link_local[8] = { 0xfe, 0x80 };
@@ -397,7 +397,7 @@ static void find_name(const struct redact *r, struct replacement *out, struct sp
 
 /* ---- text ---- */
 
-/* BEFORE is the byte that S stands behind. */
+/* BEFORE is the byte before S. */
 static void find(const struct redact *r, struct replacement *out, struct span s, char before,
 		 enum redact_names names)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * redact.h - what identifies a machine or its people, found in text and replaced: the host's name and domain in
- * any spelling, MAC addresses alone and inside of GUIDs, GIDs and IPv6 addresses, UUIDs, machine ids.
+ * redact.h - finds words in text that identify a machine or its people, and replaces them: the host's name and domain
+ * in any spelling, MAC addresses (also inside of GUIDs, GIDs and IPv6 addresses), UUIDs, machine ids.
  *
- * A stand-in has the form of what it stands for, and is the same for the same original, so that what depends on
- * two of them being equal still holds: a port's GUID and the GID that is made of it, the address of an interface
- * and the same in a file's name. It is made with a key that is drawn for each capture and kept nowhere. Addresses
- * stay as they are where no MAC address is in them: rules evaluate them.
+ * A stand-in has the form of its original, and equal originals have equal stand-ins. So comparisons still work: between
+ * a port's GUID and the GID made of it, or an address of an interface and the same in a file's name. It is made with a
+ * key that is drawn for each capture and stored nowhere. Addresses without a MAC address in them stay: rules evaluate
+ * them.
  */
 #ifndef REDACT_H
 #define REDACT_H
@@ -18,12 +18,12 @@
 
 struct redact;
 
-/* NULL with errno set: without random numbers there is no key. */
+/* NULL with errno set: without random numbers no key is possible. */
 struct redact *redact_new(void);
 void redact_free(struct redact *r);
 
-/* A name of this host without its domain, and its domain. Of a WORD that texts are full of only the name itself is
- * replaced, by redact_put_host(). 0 or -ENOMEM. */
+/* A name of this host without its domain, and its domain. Of a WORD that is common in texts, only the name itself is
+ * replaced, by redact_put_host(). Returns 0 or -ENOMEM. */
 int redact_learn_host(struct redact *r, struct span name, bool word);
 int redact_learn_domain(struct redact *r, struct span domain, bool word);
 
@@ -31,12 +31,12 @@ int redact_learn_domain(struct redact *r, struct span domain, bool word);
 bool redact_is_host(const struct redact *r, struct span name);
 
 enum redact_names {
-	REDACT_NO_NAMES, /* text that has words of its own alone: a host may be called as one of them is */
+	REDACT_NO_NAMES, /* text that has only words of its own: a host may have the same name as one of them */
 	REDACT_NAMES,
 	REDACT_NAMES_IN_ORDER, /* file names, whose order counts: two letters stay */
 };
 
-/* Called for each that is replaced; AFTER is its stand-in. */
+/* Called for each replacement; AFTER is the stand-in. */
 typedef void redact_replaced(void *user, struct span before, const char *after);
 void redact_on_replaced(struct redact *r, redact_replaced *told, void *user);
 
@@ -46,7 +46,7 @@ void redact_put(struct redact *r, FILE *out, struct span text, enum redact_names
 /* Writes the stand-in of NAME, which is one of this host's, with its domain or without. */
 void redact_put_host(struct redact *r, FILE *out, struct span name);
 
-/* Writes a stand-in for the whole of TEXT, which has no form that counts: redacted-1f3c8a52. */
+/* Writes a stand-in for the whole of TEXT, whose form has no meaning: redacted-1f3c8a52. */
 void redact_put_instead(struct redact *r, FILE *out, struct span text);
 
 #endif

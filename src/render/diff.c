@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* diff.c - what differs between nodes: as text, as a document, as a page that needs nothing else. */
+/* diff.c - the differences between nodes: as text, as a document, as a self-contained page. */
 #include <stdlib.h>
 #include <string.h>
 

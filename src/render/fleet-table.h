@@ -33,7 +33,7 @@ struct table {
 struct table_item *table_items(const struct report *report, uint32_t *count);
 /* Nodes come by rising numbers. */
 void table_add(struct table *table, size_t node, const struct table_item *items, uint32_t count);
-/* The worst first, what waits last; of one severity those with most nodes first. */
+/* The worst first, waiting ones last; within a severity by decreasing number of nodes. */
 void table_sort(struct table *table);
 void table_free(struct table *table);
 #define _cleanup_table_ _cleanup_(table_free)

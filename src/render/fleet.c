@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fleet.c - the problems of many nodes, the worst first: as text, as a document, as a page that needs nothing else. */
+/* fleet.c - the problems of many nodes, the worst first: as text, as a document, as a self-contained page. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -88,7 +88,7 @@ static void put_one_node(const struct table *t, const struct fleet *fleet)
 	     shell_quote(fleet->arena, file));
 }
 
-/* Nodes stand once above all of their problems of one severity. */
+/* Nodes are listed once above all of their problems of one severity. */
 static void put_text(const struct table *t, const struct fleet *fleet,
 		     const struct node_names *names)
 {
@@ -152,7 +152,7 @@ static void put_json(const struct table *t, const struct node_names *names)
 
 #define html(...) escape_printf(stdout, SINK_XML, __VA_ARGS__)
 
-/* RANK puts the worst first where the column is sorted. */
+/* RANK is the sort key of the column: the worst first. */
 static void html_row(size_t rank, const char *mark, const char *rule, const char *title,
 		     const struct node_set *nodes, const struct node_names *names)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* html.c - the report as one page that needs nothing else: for tickets, and for people who would rather look. Its style
- * and its script are data/report.css and data/report.js. */
+/* html.c - the report as one self-contained page, for tickets and for people who prefer pages. Its style and its script
+ * are data/report.css and data/report.js. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -194,7 +194,7 @@ static void details(const struct page_view *v)
 	html("</section>\n");
 }
 
-/* ---- what to do ---- */
+/* ---- steps ---- */
 
 static void step_problems(const struct page_view *v, const struct step *step)
 {
@@ -293,7 +293,7 @@ static void unknowns(const struct page_view *v)
 	html("</tbody>\n</table>\n</div>\n</section>\n");
 }
 
-/* fact = value, and where that was read. */
+/* fact = value, and its file. */
 static void evidence(const struct report *r, const struct finding *f)
 {
 	for (size_t i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {

@@ -28,7 +28,7 @@ static void add(struct entry *e, const char *name, const char *value)
 
 	if (!value || e->count == FIELDS_MAX)
 		return;
-	/* Fields are lines for those who read them. */
+	/* Fields are shown as lines. */
 	text = arena_printf(e->arena, "%s=%s", name, escape_string(e->arena, SINK_TERMINAL, value));
 	e->fields[e->count++] = (struct iovec){ text, strlen(text) };
 }

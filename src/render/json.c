@@ -201,7 +201,7 @@ static void put_gpu(struct json_object *json, const struct node *node, const cha
 	json_put(json, "gpu", gpu);
 }
 
-/* Why it is not known, and what would make it known. */
+/* The reason why it is not known, and the way to know it. */
 static void put_unknown(struct json_object *json, const struct report *report,
 			const struct finding *f)
 {

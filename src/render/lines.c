@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lines.c - a line for each thing that is wrong, the worst first: the first one alone is a reason
- * for draining the node, and nothing is written for a node without problems. */
+/* lines.c - a line for each problem, the worst first. The first line alone is a reason for draining the node. A node
+ * without problems has no line. */
 #include <stdio.h>
 
 #include "base/escape.h"
@@ -38,7 +38,7 @@ static bool is_listed(const struct finding *f, const struct finding *other)
 	return !other->off && same_line(other, f);
 }
 
-/* The rules of all that F's line stands for, each once. */
+/* The rules of all findings of F's line, each once. */
 static const char *rules(const struct report *r, const struct finding *f)
 {
 	const struct rule *last = NULL;
@@ -57,7 +57,7 @@ static const char *rules(const struct report *r, const struct finding *f)
 	return text;
 }
 
-/* The subjects of all that F's line stands for: as people call them, or as the facts do. */
+/* The subjects of all findings of F's line, in the form for people or as in the facts. */
 static const char *subjects(const struct report *r, const struct finding *f, bool names)
 {
 	const char **labels = arena_alloc(r->arena, (r->findings.count + 1) * sizeof(*labels));
@@ -80,7 +80,7 @@ const char *render_subjects(const struct report *r, const struct finding *f)
 	return subjects(r, f, false);
 }
 
-/* Begins with the missing file, because it is the place to look at. */
+/* Begins with the missing file, because a person must start there. */
 static const char *unknown_reason(const struct report *r, const struct finding *f)
 {
 	const struct gap *gap = f->gap;
@@ -109,7 +109,7 @@ const char *render_reason(const struct report *r, const struct finding *f)
 			    text ? text : f->rule->title);
 }
 
-/* The place in the order that findings are shown in, from 1; 0: it is not shown. */
+/* The position of the finding in the output, from 1; 0: it is not shown. */
 static int rank(const struct finding *f)
 {
 	static const int verdicts[] = {
@@ -153,7 +153,7 @@ enum exit_status render_report_lines(const struct report *report, enum exit_stat
 
 /* ---- a line for a node ---- */
 
-/* The worst finding of those that make the verdict what it is, information left out; NULL for none. */
+/* The worst finding that decides the verdict, without information; NULL for none. */
 static const struct finding *worst(const struct report *r)
 {
 	const struct finding *f = render_next(r, NULL);

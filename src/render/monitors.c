@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* monitors.c - one result for programs that start a check and read its exit status: Nagios and its kin,
+/* monitors.c - one result for programs that start a check and read its exit status: Nagios and compatible ones,
  * node-problem-detector. */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum nagios { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
 
-/* A folder that was mounted elsewhere, say: neither the kernel nor the PCI bus is there to be looked at. */
+/* For example a folder mounted elsewhere, with neither a kernel nor a PCI bus. */
 static bool saw_nothing(const struct report *r)
 {
 	return is_unknown(r->node->os.kernel) && !was_read(r->node->pci.devices);
@@ -88,7 +88,7 @@ enum exit_status render_report_npd(const struct report *r, enum exit_status stat
 	return finish_output(EXIT_WELL) ? (enum exit_status)NPD_UNKNOWN : (enum exit_status)npd;
 }
 
-/* ---- what could not be done ---- */
+/* ---- failures of the check itself ---- */
 
 enum exit_status render_failure(const struct render_options *options, enum exit_status status)
 {

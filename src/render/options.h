@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* options.h - how a result is to be shown. */
+/* options.h - the options of the output. */
 #ifndef RENDER_OPTIONS_H
 #define RENDER_OPTIONS_H
 
@@ -29,16 +29,16 @@ struct render_options {
 	bool verbose;
 	bool for_provider; /* a text to send instead of the report */
 	bool brief;	   /* the verdict and one line for each problem */
-	const struct steps *
-		steps; /* what is to be done; a text and a page need it, JSON has it if there is one */
-	bool quiet;    /* nothing on standard output */
+	/* the steps; a text and a page need them, JSON has them if they are given */
+	const struct steps *steps;
+	bool quiet;	    /* nothing on standard output */
 	bool journal;	    /* a record in the journal as well */
 	const char *output; /* a file instead of standard output, or NULL */
 	/* Options of the user, for sentences that suggest the next command. */
 	const char *root;
 	const char *from;
-	const char *
-		command; /* of fix: the one that applies the plan shown; NULL: the user's with --apply */
+	/* of fix: the command that applies the shown plan; NULL: the user's with --apply */
+	const char *command;
 	bool apply;
 	bool all; /* every finding, or rules named one by one */
 };

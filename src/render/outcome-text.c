@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* outcome-text.c - what a transaction came to, and what was done here before. */
+/* outcome-text.c - the outcome of a transaction, and the list of earlier ones. */
 #include <string.h>
 #include <time.h>
 
@@ -131,7 +131,7 @@ enum exit_status render_outcome_text(const struct repair_outcome *o,
 	page_begin(&page, options->color, options->pager);
 	for_each(text, &o->txn->recovered)
 		text_wrap(page.out, *text, 0, 0, page.width);
-	/* Apart from what stands above: the plan, or what was taken back first. */
+	/* Separates it from the text above: the plan, or what was reverted first. */
 	if (o->plan || o->txn->recovered.count)
 		putc('\n', page.out);
 	page_printf(&page, "%s%s%s%s%s\n", page_style(&page, STYLE_BOLD), result_text(o->txn),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan-text.c - a plan for people: what each finding gets, what cannot be repaired here, one diff a
- * file, and what would be run. */
+/* plan-text.c - a plan for people: the repair of each finding, the findings without one, a diff for each file, and the
+ * commands. */
 
 #include <string.h>
 
@@ -293,7 +293,7 @@ const char *render_plan_commands(struct arena *arena, const struct plan *plan)
 	for_each(s, &plan->steps) {
 		const char *runs = by_hand(arena, s);
 
-		/* Some commands say what they do. */
+		/* Some commands explain themselves. */
 		if (!runs || s->argv)
 			arena_add(&text, "# %s\n", step_text(arena, s));
 		if (runs)

@@ -96,8 +96,8 @@ static bool same_series(const struct finding *a, const struct finding *b)
 	       a->answer.verdict == b->answer.verdict;
 }
 
-/* A series that stands twice in a file makes node exporter refuse the whole file. LABELS has the subjects, NULL
- * for what is not shown. */
+/* A series that is twice in a file makes node exporter refuse the whole file. LABELS has the subjects, NULL for one
+ * that is not shown. */
 static bool is_repeated(const struct report *r, const char *const *labels, uint32_t i)
 {
 	const struct finding *items = r->findings.items;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* proof.c - what prove tried, for people: by kind, the copies as a table, then what of it is wrong. */
+/* proof.c - the trials of prove, for people: by kind, the copies as a table, then the failures. */
 #include <string.h>
 
 #include "base/json.h"
@@ -170,9 +170,8 @@ static const struct proof_copy *copy_between(const struct view *v, size_t from, 
 	return NULL;
 }
 
-/* GB/s; "bad" where data was damaged, "none" where the copy did not end,
-	"*" behind one without peer
- * access, "<" behind one that is too slow. */
+/* GB/s; "bad" if data was damaged, "none" if the copy did not end, "*" after one without peer access, "<" after one
+ * that is too slow. */
 static void show_cell(struct view *v, const struct proof_copy *c)
 {
 	enum style style = STYLE_PLAIN;
@@ -283,7 +282,7 @@ static void show_settings(struct view *v)
 		       "it");
 }
 
-/* ---- what is wrong ---- */
+/* ---- failures ---- */
 
 static void show_findings(struct view *v)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* provider.c - what is wrong, as a text in Markdown for those who may change it: the administrator, the host of a
+/* provider.c - the problems as a text in Markdown for the people who may solve them: the administrator, the host of a
  * guest, the provider of the machine. The reader need not know this program. */
 #include <inttypes.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void block(const char *text)
 	}
 }
 
-#define INDENT 4 /* with so many blanks a line goes on with a paragraph, whatever it begins with */
+#define INDENT 4 /* with so many blanks a line continues a paragraph, whatever it begins with */
 
 /* Splits TEXT, before which MARK is printed. The first line can be empty. */
 static struct text_lines split(const struct letter *l, const char *mark, const char *text)
@@ -103,7 +103,7 @@ static void numbered(const struct letter *l, size_t number, const char *text)
 	go_on(&lines);
 }
 
-/* Leaves out what the user of the job or container changes. */
+/* Leaves out problems that the user of the job or container solves. */
 static bool is_for_reader(const struct letter *l, const struct problem *p)
 {
 	enum step_kind kind = steps_kind(l->steps, p);
@@ -157,7 +157,7 @@ static void change(const struct letter *l, const struct problem *p)
 	struct text_lines fixes = { 0 };
 
 	for_each(member, &p->members) {
-		/* If the restart alone solves it, the restart is the change. */
+		/* If a restart alone solves it, the restart is the change. */
 		const char *remedy = steps_kind(l->steps, p) == STEP_RESTART
 					     ? finding_remedy(*member)
 					     : steps_remedy(l->steps, p, *member);
@@ -185,7 +185,7 @@ static void safety(const struct letter *l, const struct problem *p)
 	bool is_risk = r && r->cost ? r->is_risk : p->first->rule->is_risk;
 
 	if (cost && !is_risk) {
-		/* Some remedies say it. */
+		/* Some remedies mention it themselves. */
 		if (!strstr(steps_what(l->steps, p), cost))
 			paragraph(l, "Side effect", cost);
 	} else if (!p->first->answer.is_kept)
@@ -266,7 +266,7 @@ static const char *sections_of(const struct letter *l, const struct step *step)
 	return sections_between(l, step, step);
 }
 
-/* Returns what to do with the sections of a step. */
+/* Returns the instruction for the sections of a step. */
 static const char *doing(enum step_kind kind)
 {
 	switch (kind) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* render.h - results as text for people and as documents for machines. Each writes to standard output
- * and returns STATUS, or EXIT_CANNOT when it could not all be written. */
+/* render.h - results as text for people and as documents for machines. Each function writes to standard output and
+ * returns STATUS, or EXIT_CANNOT if not all could be written. */
 #ifndef RENDER_H
 #define RENDER_H
 
@@ -20,7 +20,7 @@ struct repair_outcome;
 struct txn_entries;
 struct why;
 
-/* ---- results: each prints a whole one and returns STATUS or EXIT_CANNOT ---- */
+/* ---- results: each function prints a whole result and returns STATUS or EXIT_CANNOT ---- */
 
 enum exit_status render_report_text(const struct report *report,
 				    const struct render_options *options, enum exit_status status);
@@ -36,17 +36,17 @@ enum exit_status render_report_provider(const struct report *report,
 					enum exit_status status);
 enum exit_status render_report_html(const struct report *report,
 				    const struct render_options *options, enum exit_status status);
-/* These two return the status that their consumer defines: Nagios 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; node-
- * problem-detector 0 OK, 1 problem, 2 unknown. */
+/* These two return the status that their consumer defines: Nagios 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN;
+ * node-problem-detector 0 OK, 1 problem, 2 unknown. */
 enum exit_status render_report_nagios(const struct report *report, enum exit_status status);
 enum exit_status render_report_npd(const struct report *report, enum exit_status status);
-/* STATUS as such a consumer has it where nothing could be found out. It shows standard output, so what
- * complain() said goes there too. */
+/* Returns STATUS as such a consumer defines it, for a run without a result. The consumer shows standard output, so the
+ * message of complain() is printed there too. */
 enum exit_status render_failure(const struct render_options *options, enum exit_status status);
-/* Shows the report as --format, --output, --journal and --quiet ask. LINES: text has one line for each finding. */
+/* Prints the report as --format, --output, --journal and --quiet require. LINES: text has one line for each finding. */
 enum exit_status render_report(const struct report *report, const struct render_options *options,
 			       enum exit_status status, bool lines);
-/* Prints a line for one of many nodes: NAME, the verdict and the first reason for it. */
+/* Prints a line for one of many nodes: NAME, the verdict and its first reason. */
 void render_report_line(const char *name, const struct report *report);
 enum exit_status render_report_lines(const struct report *report, enum exit_status status);
 enum exit_status render_proof_text(const struct report *report,
@@ -80,7 +80,7 @@ enum exit_status render_plan_json(const struct plan *plan, const struct report *
 				  enum exit_status status);
 enum exit_status render_outcome_text(const struct repair_outcome *outcome,
 				     const struct render_options *options, enum exit_status status);
-/* The plan's document with its outcome; an undo's. */
+/* Print the plan's document with its outcome, and an undo's. */
 enum exit_status render_applied_json(const struct repair_outcome *outcome,
 				     const struct report *report, enum exit_status status);
 enum exit_status render_undone_json(const struct repair_outcome *outcome, enum exit_status status);
@@ -89,7 +89,7 @@ enum exit_status render_entries_text(const struct txn_entries *entries,
 enum exit_status render_entries_json(const struct txn_entries *entries);
 /* ---- parts of documents, as new objects that the caller owns ---- */
 
-/* The steps of a plan as lines for a shell, each below a comment that says what it does. */
+/* Returns the steps of a plan as lines for a shell, each below a comment about its effect. */
 const char *render_plan_commands(struct arena *arena, const struct plan *plan);
 /* A plan as a document, the node and the finding as all documents have them, and the words of a set of bits. */
 struct json_object *render_plan_object(const struct plan *plan, const struct report *report);
@@ -101,14 +101,14 @@ struct json_object *render_words(const char *const *list, unsigned int bits);
 /* Prints a document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);
 
-/* ---- sentences that several formats have ---- */
+/* ---- sentences in several formats ---- */
 
 extern const char *const text_tags[]; /* "CRIT", by enum severity */
 
 /* Returns the time of activation as text: "at the next boot"; NULL for none. */
 const char *activation_text(enum activation activation);
 
-/* Sentences of the report that several formats have. In the report's arena; NULL: nothing to say. */
+/* Sentences of the report in several formats. In the report's arena; NULL: no sentence. */
 struct text_lines {
 	enum fact_state state;
 	uint32_t count;
@@ -118,38 +118,39 @@ const char *render_verdict(const struct report *report, const struct problems *p
 const char *render_counts(const struct problems *problems, struct arena *arena); /* "1 error" */
 const char *render_profile_verdicts(const struct report *report, const struct problems *problems);
 const char *render_system(const struct report *report);
-/* Returns the sentence about rules that need the machine and not only its image; NULL: there are none. */
+/* Returns the sentence about rules that need the machine and not only its image; NULL: none. */
 const char *render_not_here(const struct report *report);
 const char *render_gpus(const struct report *report);
 const char *render_nics(const struct report *report);
 const char *render_time(struct fact_u64 seconds, struct arena *arena); /* 2026-01-31T23:59:59Z */
-const char *render_taken(const struct report *report); /* when the facts were read, by whom */
+const char *render_taken(
+	const struct report *report); /* when the facts were read, and by which user */
 /* The devices of a problem, in MOST parts (names.h: labels_join()). */
 const char *render_where(const struct report *report, const struct problem *problem, size_t most);
 const char *render_place(const struct report *report, const char *fact); /* file:line */
 const char *render_places(const struct report *report, const struct finding *finding);
 const char *render_proof(const struct report *report, const struct finding *finding);
 struct text_lines render_found(const struct report *report, const struct problem *problem);
-const char *render_expected(const struct problem *problem); /* NULL: render_found() says it */
+const char *render_expected(const struct problem *problem); /* NULL: render_found() has it */
 struct text_lines render_fixes(const struct steps *steps, const struct problem *problem);
 /* What fix changes or a person does in a step, each once: without what a later step does for all problems. */
 struct text_lines render_instructions(const struct steps *steps, const struct problem *problem);
-/* Why the program does not repair what it could on other nodes. */
+/* Returns why the program does not repair here a problem that it repairs on other nodes. */
 const char *render_refused(const struct steps *steps, const struct problem *problem);
-/* "RULE, GPU0-GPU3: what was found" of a note; NULL: an earlier one of the rule said it. */
+/* "RULE, GPU0-GPU3: what was found" of a note; NULL: an earlier note of the rule has it. */
 const char *render_note(const struct report *report, const struct finding *note);
 /* Returns the profiles that were not evaluated although the node suggests them, with the option for each. */
 struct text_lines render_hints(const struct report *report);
 
-/* ---- what was not checked, and lines of findings ---- */
+/* ---- checks that could not run, and lines of findings ---- */
 
-/* unknowns.c: what was not checked, by what would make it known. */
+/* unknowns.c: checks that could not run, by the way to know their facts. */
 struct unknown {
-	const char *path; /* what could not be read; NULL: the reason says it */
+	const char *path; /* the data that could not be read; NULL: the reason has it */
 	bool others;	  /* and more of its kind, for the same reason */
 	const char *why;
 	bool is_fact;		 /* WHY has the name of a fact */
-	const char *to_check;	 /* NULL: nothing that is known would help */
+	const char *to_check;	 /* NULL: no known way helps */
 	const char *rules;	 /* with commas */
 	size_t count;		 /* of them */
 	const struct rule *last; /* of them */
@@ -163,8 +164,8 @@ struct unknown render_unknown(const struct report *report, const struct finding 
 struct unknowns render_unknowns(const struct report *report);
 /* The same in one or two sentences of at most WIDTH columns, if possible. */
 const char *render_unknown_line(const struct report *report, bool is_page, int width);
-/* lines.c: what is not well, worst first, the same answer about several subjects once: the first one, or
- * the next AFTER; NULL at the end. */
+/* lines.c: problems, the worst first, one line for equal answers about several subjects: the first line, or the next
+ * AFTER; NULL at the end. */
 const struct finding *render_next(const struct report *report, const struct finding *after);
 /* "rdma/port-not-active mlx5_0, mlx5_1: DOWN", in the report's arena, not escaped. */
 const char *render_reason(const struct report *report, const struct finding *finding);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report.c - a report in the format that was asked for, where it was asked for. */
+/* report.c - prints a report in the requested format to the requested file. */
 #include <stdio.h>
 #include <string.h>
 

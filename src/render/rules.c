@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rules.c - the rules as a list, and one of them in full. */
+/* rules.c - prints the rules as a list, and one of them in full. */
 
 #include "fixes/fix.h"
 #include "render/render.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* step-words.c - the words of the steps: their titles, who acts, the next action, when it takes effect. */
+/* step-words.c - the words of the steps: their titles, the person who acts, the next action, the time of activation. */
 #include "render/step-words.h"
 
 #include "query/kind.h"
@@ -38,7 +38,7 @@ const char *steps_effect(const struct steps *steps, const struct problem *p)
 	return waits == ACTIVATION_NEW_JOBS ? "in new jobs" : effect_text(waits);
 }
 
-/* ---- who, and what next ---- */
+/* ---- the person, and the next action ---- */
 
 static const char *restart_word(enum activation activation)
 {

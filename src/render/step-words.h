@@ -9,10 +9,10 @@
 const char *steps_title(const struct steps *steps, const struct step *step);
 /* Returns the title of STEP_FIX. */
 const char *steps_fix_text(const struct steps *steps, const struct step *step);
-/* Columns of a table: who acts ("you", "root", "host", ...), and the next action in a word or two. */
+/* Columns of a table: the person who acts ("you", "root", "host", ...), and the next action in a word or two. */
 const char *steps_who(const struct steps *steps, const struct problem *problem);
 const char *steps_next(const struct steps *steps, const struct problem *problem);
-/* Returns when the change of PROBLEM takes effect; NULL if that is at once or a step says it. */
+/* Returns when the change of PROBLEM takes effect; NULL if that is at once or in the text of a step. */
 const char *steps_effect(const struct steps *steps, const struct problem *problem);
 /* Returns when a change takes effect and whether it disturbs running jobs; NULL for ACTIVATION_NONE. */
 const char *effect_text(enum activation activation);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* table-page.h - a page that needs nothing else, of tables that sort by a click; the one with the id "facts" has a
- * filter. */
+/* table-page.h - a self-contained page of tables that sort by a click; the one with the id "facts" has a filter. */
 #ifndef TABLE_PAGE_H
 #define TABLE_PAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text-head.c - the verdict in one line, and which node it is about. */
+/* text-head.c - the verdict in one line, and a description of the node. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -170,7 +170,7 @@ static const char *usable_text(const struct report *r)
 	return usable < all ? arena_printf(r->arena, " (%zu usable)", usable) : "";
 }
 
-/* "8 x NVIDIA H200" and what else there is. */
+/* "8 x NVIDIA H200" and other GPUs. */
 static const char *models_text(const struct report *r)
 {
 	struct arena_text text = { .arena = r->arena };
@@ -326,7 +326,7 @@ const char *render_taken(const struct report *r)
 	return time ? arena_printf(r->arena, "%.10s %.8s UTC by %s", time, time + 11, who) : NULL;
 }
 
-/* Whether what waited for the last boot is in effect now; NULL where no repair was followed by one. */
+/* Whether the repairs that waited for the last boot are in effect now; NULL if there were none. */
 static const char *repairs_text(const struct report *r)
 {
 	size_t live = 0, all = 0;
@@ -434,7 +434,7 @@ static const char *any_profile_text(struct arena *arena, unsigned int profiles)
 	return last ? arena_printf(arena, "%.*s or%s", (int)(last - text), text, last + 1) : text;
 }
 
-/* For users who start jobs: whether to. */
+/* For users who start jobs: whether jobs can start. */
 static const char *jobs_text(const struct view *v)
 {
 	unsigned int bad = 0, all = v->report->profiles;
@@ -498,7 +498,7 @@ static bool is_breakdown(const struct problem *p)
 	       action == ACTION_REPLACE_HARDWARE || p->first->rule->stops_boot;
 }
 
-/* By severity, and within one: what is broken, what concerns every job, what the next job meets. */
+/* By severity, and within one: broken hardware, then problems of every job, then those of the next job. */
 int text_gravity(const struct problem *p)
 {
 	const struct rule *rule = p->first->rule;
@@ -509,7 +509,7 @@ int text_gravity(const struct problem *p)
 	       2 * !!(rule->profiles & PROFILE_BASE) + !preflight_omission_of(rule->id);
 }
 
-/* The table is in the order of the steps: this line is where the worst problem does not begin it. */
+/* The table is in the order of the steps, so the worst problem may not be first. This line then names it. */
 static const char *worst_text(const struct view *v)
 {
 	const struct problem *first = v->problems->items.items, *worst = first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text-problem.c - a problem in full: what was found where, what was expected, its effect and its fix. */
+/* text-problem.c - a problem in full: what was found and where, the expected value, its effect and its fix. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ const char *render_proof(const struct report *r, const struct finding *f)
 			    verdict_words[f->configured]);
 }
 
-/* ---- what several members say ---- */
+/* ---- members with the same text ---- */
 
 typedef const char *get_text(const struct finding *finding);
 
@@ -122,8 +122,8 @@ static const char *with_name(struct arena *arena, const char *name, const char *
 						      : arena_printf(arena, "%s: %s", name, text);
 }
 
-/* Returns one line if all members say the same, else a line for each text. If they expect different values, the lines
- * have them. */
+/* Returns one line if all members have the same text, else a line for each text. If they expect different values, the
+ * lines have them. */
 struct text_lines render_found(const struct report *r, const struct problem *p)
 {
 	struct text_lines lines = { 0 };
@@ -195,7 +195,7 @@ const char *render_refused(const struct steps *steps, const struct problem *p)
 {
 	const char *refused = steps_refused(steps, p);
 
-	/* A remedy that asks to leave the setting as it is says why. */
+	/* A remedy that asks to leave the setting unchanged has the reason. */
 	return refused && !p->first->answer.is_kept
 		       ? arena_printf(steps->report->arena,
 				      "nvnodecheck fix cannot do it here: %s.", refused)
@@ -277,7 +277,7 @@ static void show_follows(struct view *v, const struct problem *p)
 					left == 1 ? "it" : "them"));
 }
 
-/* Returns true for a place that says little: a list or folder of the kernel, or the mark of a container. */
+/* Returns true for a place of little information: a list or folder of the kernel, or the mark of a container. */
 static bool is_commonplace(const struct finding *f, const char *place)
 {
 	static const char *const common[] = { "/proc/modules", "/proc/devices", "/lib/modules",
@@ -465,7 +465,7 @@ static void show(struct view *v, const struct problem *p)
 	show_follows(v, p);
 }
 
-/* ---- the problem beside what is to be done ---- */
+/* ---- the problem beside its steps ---- */
 
 void text_add_field(struct view *v, struct text_lines *lines, int indent, const char *label,
 		    const char *text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text-rest.c - the parts without an instruction: notes, what was not checked, what is switched
- * off, what passed. */
+/* text-rest.c - the parts without an instruction: notes, checks that could not run, rules that are switched off, rules
+ * that passed. */
 #include <string.h>
 
 #include "evaluate/acknowledge.h"
@@ -239,7 +239,7 @@ static void show_notes(struct view *v)
 			    count.left == 1 ? "it" : "them");
 }
 
-/* ---- what was not checked ---- */
+/* ---- checks that could not run ---- */
 
 /* Another suggested profile includes this one. */
 static bool is_included(const struct report *r, unsigned int profile)
@@ -301,7 +301,7 @@ static void show_unknowns(struct view *v)
 	}
 }
 
-/* Prints what a user without root misses. Returns false if a step says it, or nothing is missed. */
+/* Prints the facts that a user without root lacks. Returns false if a step mentions them, or there are none. */
 static bool show_for_root(struct view *v)
 {
 	const struct rule *worst = steps_worst_for_root(v->report);
@@ -335,7 +335,7 @@ static void show_not_evaluated(struct view *v)
 		mark(v, "Also check:", *hint);
 }
 
-/* ---- what is set apart ---- */
+/* ---- findings in a section of their own ---- */
 
 static void show_acknowledged(struct view *v)
 {
@@ -382,7 +382,7 @@ static void show_short(struct view *v, const struct finding *f)
 	text_field(v, "proved", render_proof(v->report, f));
 }
 
-/* Returns true if the files say that it fails, and a trial on the hardware passed. */
+/* Returns true if it fails according to the files, but a trial on the hardware passed. */
 static bool is_overruled(const struct finding *f)
 {
 	return !f->off && f->proved && f->answer.verdict == VERDICT_PASS &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text-steps.c - what is to be done, in order, with the commands to paste. */
+/* text-steps.c - the steps, in order, with the commands to paste. */
 #include <ctype.h>
 #include <string.h>
 
@@ -11,11 +11,11 @@
 #define NUMBER 4 /* width of " 1. " */
 #define COMMAND (2 * NUMBER)
 
-/* One thing to do, as lines of the page, and the problems that it is for. */
+/* One instruction, as lines of the page, and its problems. */
 struct instruction {
 	struct text_lines lines;
 	LIST(const struct problem *) problems;
-	bool goes_on; /* it is for the problems of the one before it */
+	bool goes_on; /* it is for the problems of the previous one */
 	bool by_fix;  /* the command of the step does it */
 };
 
@@ -97,7 +97,7 @@ static const char *numbered(struct view *v, const struct problem *const *problem
 			    text_numbers(v, problems, count));
 }
 
-/* An instruction for several problems stands below the last of them. */
+/* An instruction for several problems is below the last of them. */
 static const char *for_whom(struct view *v, const struct instruction *i)
 {
 	return i->problems.count > 1
@@ -130,7 +130,7 @@ static void name_problems(struct view *v, struct instruction *i)
 	}
 }
 
-/* Adds the instruction. TEXT is NULL if the title of the step says all. */
+/* Adds the instruction. TEXT is NULL if the title of the step is enough. */
 static void add_instruction(struct view *v, struct instruction *i, const char *text)
 {
 	name_problems(v, i);
@@ -152,12 +152,12 @@ static void add_risk_and_command(struct view *v, struct instruction *i, const ch
 		add_command(v, &i->lines, v->is_merged ? COMMAND + NUMBER : COMMAND, command);
 }
 
-/* ---- what the program changes ---- */
+/* ---- changes by the program ---- */
 
 /* A change that fix makes, and the problems that it solves. */
 struct change {
 	const char *what;
-	const char *effect; /* NULL if a later step says it */
+	const char *effect; /* NULL if a later step has it */
 	const struct plan_repair *repair;
 	LIST(const struct problem *) problems;
 };
@@ -226,7 +226,7 @@ static const char *change_text(const struct view *v, const struct change *c)
 			 : arena_printf(arena, "%s.", what);
 }
 
-/* ---- what people do ---- */
+/* ---- instructions for people ---- */
 
 static bool is_advised_before(const struct view *v, const struct step *step,
 			      const struct problem *problem)
@@ -573,7 +573,7 @@ static void print_refused(struct view *v)
 	const struct node *node = v->report->node;
 	const char *why = v->steps->plan ? v->steps->plan->refused : NULL;
 
-	/* The steps for a container say who does what outside it. */
+	/* The steps for a container name the person who acts outside it. */
 	if (is_known(node->os.container))
 		return;
 	/* A change by hand does not last on an image either. */
@@ -586,7 +586,7 @@ static void print_refused(struct view *v)
 			  0, 0, v->page.width);
 }
 
-/* Returns "step 1" or "steps 1 and 2", which a user without root can do; NULL if there are none. */
+/* Returns "step 1" or "steps 1 and 2", which a user without root can do; NULL: none. */
 static const char *own_steps(const struct view *v)
 {
 	struct arena *arena = v->report->arena;

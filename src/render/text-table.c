@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text-table.c - one line for each problem: how grave, what breaks, where, who acts, and what is next. */
+/* text-table.c - one line for each problem: its severity, what breaks, the place, the person who acts, and the next
+ * action. */
 #include <ctype.h>
 #include <string.h>
 
@@ -74,7 +75,7 @@ struct text_lines text_split(struct arena *arena, const char *text, int width)
 struct row {
 	const struct problem *problem;
 	const char *where, *who, *next;
-	const char *text;	 /* the title and where it is */
+	const char *text;	 /* the title and the place */
 	struct text_lines lines; /* the same */
 };
 
@@ -160,7 +161,7 @@ static const char *half_title(struct arena *arena, const struct rule *rule, cons
 
 	if (rule->is_short_effect)
 		return arena_strndup(arena, title, (size_t)(colon - title));
-	/* A name with other characters than letters is written as it is too. */
+	/* A name with other characters than letters is kept as it is written. */
 	if (rule->is_reason_name || reason[strspn(reason, letters)] != ' ')
 		return reason;
 	return arena_printf(arena, "%c%s", toupper((unsigned char)*reason), reason + 1);
@@ -280,7 +281,7 @@ static void print_head(const struct table *t)
 		    t->title + GAP, text, t->who + GAP, WHO, NEXT, page_style(page, STYLE_PLAIN));
 }
 
-/* ---- what is next ---- */
+/* ---- the next action ---- */
 
 static const char *step_sentence(struct view *v, const struct step *step)
 {
@@ -334,7 +335,7 @@ static void print_next(struct view *v, const struct step *first, const char *tex
 			  v->page.width);
 }
 
-/* The only problem needs no columns, because the steps say who acts and what is next. */
+/* A single problem needs no columns, because the steps name the person and the next action. */
 static void print_only(struct view *v, const struct problem *p)
 {
 	const struct page *page = &v->page;
@@ -360,7 +361,7 @@ void text_table(struct view *v, int lines)
 		print_only(v, v->problems->items.items);
 		return;
 	}
-	/* An empty line, the heads of the columns, and what follows. */
+	/* An empty line, the headings of the columns, and the first rows. */
 	lines -= 2 + PLAN_BEGIN;
 	lines -= most <= lines - 1 && is_own_shown(v);
 	if (!v->options->brief && lines < most)

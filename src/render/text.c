@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text.c - the report for people: the verdict, the node, a line for each problem, what is to be done, the problems
- * in full, and the rest. */
+/* text.c - the report for people: the verdict, the node, a line for each problem, the steps, the problems in full, and
+ * the rest. */
 #include "render/text.h"
 
 #define MANY 10 /* problems: with more, their effect is left out */

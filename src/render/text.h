@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* text.h - parts of the report for people; text.c puts them together. */
+/* text.h - parts of the report for people; text.c combines them. */
 #ifndef RENDER_TEXT_H
 #define RENDER_TEXT_H
 
@@ -18,8 +18,8 @@ struct view {
 	const struct steps *steps;
 	const struct render_options *options;
 	bool has_steps; /* the page has steps: problems are numbered, and the steps have their remedies */
-	bool is_merged; /* several problems: the steps say what was found, and there are no details */
-	bool is_long;	/* many problems: their effect is left out */
+	bool is_merged; /* several problems: the steps have what was found, and there are no details */
+	bool is_long; /* many problems: their effect is left out */
 	/* By the problem's place: */
 	const char **rows; /* the text of its row in the table; NULL if it has no row */
 	bool *named;	   /* a step has named it */
@@ -27,14 +27,15 @@ struct view {
 
 /* Prints a label and the text beside it. Prints nothing if the text is NULL or empty. */
 void text_field(struct view *v, const char *name, const char *text);
-/* The graver the more: by severity; within one a breakdown, then what stops all jobs. 0: it waits for another. */
+/* Compares by severity; within one, a breakdown comes first, then a problem that stops all jobs. 0: it waits for
+ * another. */
 int text_gravity(const struct problem *problem);
 /* Returns "[12] "; "" if problems have no numbers. */
 const char *text_number(const struct view *v, const struct problem *problem);
 void text_heading(struct view *v, const char *text);
 enum style text_style(enum severity severity);
 
-/* text-head.c: print the verdict, and which node it is. Both return the number of lines. */
+/* text-head.c: print the verdict, and the description of the node. Both return the number of lines. */
 int text_verdict(struct view *v);
 int text_head(struct view *v);
 /* text-table.c: prints a row for each problem. The table and the first step have at most LINES lines, if possible. */
@@ -42,11 +43,11 @@ void text_table(struct view *v, int lines);
 /* "1, 4-6" */
 const char *text_numbers(const struct view *v, const struct problem *const *problems,
 			 uint32_t count);
-/* Adds TEXT behind PREFIX to LINES, wrapped: further lines begin below its first word. */
+/* Adds TEXT after PREFIX to LINES, wrapped: further lines begin below its first word. */
 void text_add(struct view *v, struct text_lines *lines, const char *prefix, const char *text);
-/* text-steps.c: what is to be done, in order. */
+/* text-steps.c: prints the steps, in order. */
 void text_steps(struct view *v);
-/* Says which steps a user without root can do, and what to send for the others. */
+/* Prints which steps a user without root can do, and the request to send for the others. */
 void text_not_root(struct view *v);
 /* text-problem.c: add to LINES the title of a problem, and what was found and its effect; INDENT columns from the
  * left. */
@@ -57,11 +58,11 @@ void text_problem_lines(struct view *v, struct text_lines *lines, const struct p
 /* Adds a label and the text beside it to LINES. */
 void text_add_field(struct view *v, struct text_lines *lines, int indent, const char *label,
 		    const char *text);
-/* Prints what the table and the steps do not say: of the only problem, and of each problem with -v. */
+/* Prints what the table and the steps lack: of a single problem, and of each problem with -v. */
 void text_only_problem(struct view *v);
 void text_problems(struct view *v);
-/* text-rest.c: what was not checked, in a line or two; then notes, what was not checked, what is
- * switched off, and with -v what passed. */
+/* text-rest.c: prints the checks that could not run, in a line or two; then notes, the list of these checks, rules that
+ * are switched off, and with -v rules that passed. */
 /* A note: its first sentence, and with -v the whole; NULL: an earlier one of the rule said it. */
 const char *text_note(const struct view *v, const struct finding *note);
 void text_unknown(struct view *v);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * topo-settings.c - what to tell NCCL, NVSHMEM and UCX about the NICs of this node, so that each GPU uses its own.
+ * topo-settings.c - the variables for NCCL, NVSHMEM and UCX that make each GPU use its own NICs.
  *
- * NCCL_IB_HCA: a list after "=" compares whole names (NCCL 2.30.7, src/transport/net_ib/init.cc); each rank then takes
- * the nearest of them by itself. NVSHMEM_HCA_PE_MAPPING: the devices are sorted as libibverbs
- * lists them, each COUNT times, and rank N of the node takes number N (NVSHMEM 3.5.1,
- * src/modules/transport/ibgda/ibgda.cpp, src/host/transport/transport.cpp). It can say a pairing only where NICs in
- * that order go to GPUs in theirs.
+ * NCCL_IB_HCA: a list after "=" compares whole names (NCCL 2.30.7, src/transport/net_ib/init.cc); each rank then uses
+ * the nearest of them by itself. NVSHMEM_HCA_PE_MAPPING: the devices are sorted as libibverbs lists them, each COUNT
+ * times, and rank N of the node uses number N (NVSHMEM 3.5.1, src/modules/transport/ibgda/ibgda.cpp,
+ * src/host/transport/transport.cpp). It can only express a pairing of NICs in that order with GPUs in theirs.
  */
 #include <inttypes.h>
 #include <string.h>

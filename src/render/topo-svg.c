@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * topo-svg.c - the tree and the matrix as one SVG file: no script, no font and no file of others.
- * The tree grows to the right, one end a row; NUMA nodes stand side by side where that is shorter.
- * It has its own background, light or dark as the reader's system wants.
+ * topo-svg.c - the tree and the matrix as one SVG file, without scripts, fonts and other files. The tree grows to the
+ * right, with one leaf a row; NUMA nodes are side by side if that is shorter. It has its own background, light or dark
+ * as the reader's system prefers.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@
 #define LEGEND_WIDTH 460 /* of its longest sentence */
 
 struct place {
-	const struct topo_item *item; /* what is drawn: the last of a chain of folded ports */
+	const struct topo_item *item; /* the drawn item: the last of a chain of folded ports */
 	const struct topo_item *port; /* the port that is folded into the line to it; NULL: none */
 	int depth, y, height;
 	struct place *first, *next;
@@ -97,7 +97,7 @@ static void box(int x, int y, int width, int height, const char *class)
 	     width, height, class);
 }
 
-/* Cut to what fits: a letter of 12 pixels is about 6.6 wide. */
+/* Cut to the available width: a letter of 12 pixels is about 6.6 wide. */
 static const char *cut_to_width(const struct svg *svg, const char *s, int width)
 {
 	int room = width * 10 / 66, n = 0;
@@ -112,7 +112,7 @@ static const char *cut_to_width(const struct svg *svg, const char *s, int width)
 	return s;
 }
 
-/* Draws nothing where X is negative, and tells the height all the same. */
+/* Draws nothing if X is negative, but returns the height. */
 static int legend(const struct svg *svg, int x, int y)
 {
 	struct topo_lines notes;
@@ -145,7 +145,7 @@ static int legend(const struct svg *svg, int x, int y)
 	return y - top;
 }
 
-/* ---- where things stand ---- */
+/* ---- positions ---- */
 
 static int end_height(const struct svg *svg, const struct topo_item *item)
 {
@@ -159,7 +159,7 @@ static int end_height(const struct svg *svg, const struct topo_item *item)
 	return 12 + LINE * (2 + marks + (int)lines.count);
 }
 
-/* Puts ITEM and what is below it from Y on; returns where the next may begin. */
+/* Places ITEM and its subtree from Y on; returns the position after it. */
 static int put(struct svg *svg, struct panel *panel, struct place **out,
 	       const struct topo_item *item, int depth, int y)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* topo-text.c - the tree and the matrix for people, in box drawing characters where the locale has
- * them. */
+/* topo-text.c - the tree and the matrix for people, in box drawing characters if the locale has them. */
 #include <inttypes.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -24,7 +23,7 @@ static const struct glyphs ascii = { "|- ", "`- ", "|  ", "   ", " - ", "^" };
 /* A line of the tree; the columns are aligned when all lines are there. */
 struct row {
 	const char *tree;
-	const char *link, *driver, *iommu; /* NULL: the line is text alone */
+	const char *link, *driver, *iommu; /* NULL: the line has only text */
 	enum style style;
 	bool narrow;
 };

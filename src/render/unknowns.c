@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* unknowns.c - what was not checked: by what would make it known, and then by reason, since one reason often leaves
- * many rules open, and one remedy answers many reasons. */
+/* unknowns.c - checks that could not run, by the way to know their facts, and then by reason: one reason often leaves
+ * many rules unknown, and one remedy answers many reasons. */
 #include <ctype.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ struct unknowns render_unknowns(const struct report *report)
 
 /* ---- in one line ---- */
 
-/* The rules that what U asks for would answer. */
+/* The rules that would be answered if U were known. */
 static size_t answered(const struct unknowns *unknowns, const struct unknown *u)
 {
 	size_t count = 0;
@@ -97,7 +97,7 @@ static size_t answered(const struct unknowns *unknowns, const struct unknown *u)
 	return count;
 }
 
-/* What can be asked for, answers most, and whose reason is behind most of those. */
+/* The requests that answer most rules, with the reason of most of them. */
 static const struct unknown *main_one(const struct unknowns *unknowns)
 {
 	const struct unknown *best = NULL;
@@ -166,8 +166,8 @@ const char *render_unknown_line(const struct report *r, bool is_page, int width)
 				 : arena_printf(r->arena, " For %s: %s.", all == 1 ? "it" : "them",
 						how);
 	room = width - text_columns(head) - text_columns(tail) - 3;
-	/* Without a way to know them the reason is all there is to say: it takes a second line. A fact's name says
-	 * nothing here. */
+	/* Without a way to know the facts, there is only the reason: it gets a second line. A fact's name adds nothing
+	 * here. */
 	if (u->is_fact || text_columns(reason_text(r, u)) > (*tail ? room : 2 * width))
 		return arena_printf(r->arena, "%s.%s", head, tail);
 	return arena_printf(r->arena, "%s: %s.%s", head, without_stop(r, reason_text(r, u)), tail);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* why-json.c - the same as a document; docs/formats/why.schema.json. */
+/* why-json.c - the result of why as a document; docs/formats/why.schema.json. */
 #include <string.h>
 
 #include "base/json.h"
@@ -284,11 +284,11 @@ enum exit_status render_why_json(const struct why *why, enum exit_status status)
 	bool is_failure = why->decisive && why->decisive->message->kind == MESSAGE_FAILURE;
 
 	json_put_string(json, "result",
-			why->decisive && why->job->is_open ? "undecided"
-			: is_failure			   ? "failure"
-			: why->decisive			   ? "consequence"
-			: why->fallbacks.count		   ? "fallback"
-							   : "nothing");
+			why->decisive && why->job->is_undecided ? "undecided"
+			: is_failure				? "failure"
+			: why->decisive				? "consequence"
+			: why->fallbacks.count			? "fallback"
+								: "nothing");
 	json_put(json, "explained", json_object_new_boolean(why_is_explained(why)));
 	json_put(json, "decisive", why->decisive ? event_json(why->job, why->decisive) : NULL);
 	json_put_string(json, "whose", whose_words[why->whose]);

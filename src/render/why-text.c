@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* why-text.c - a log and this node for people: the first failure, what it means, what explains it here, what does not,
- * and where else to look. */
+/* why-text.c - the result of why for people: the first failure, its meaning, the problems of this node that explain it,
+ * rules that do not apply, and other places to look at. */
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
@@ -78,9 +78,9 @@ static void show_decisive(struct why_view *w)
 	bool is_failure = e->message->kind == MESSAGE_FAILURE;
 
 	field(w,
-	      w->why->job->is_open ? "First message"
-	      : is_failure	   ? "First failure"
-				   : "First sign",
+	      w->why->job->is_undecided ? "First message"
+	      : is_failure		? "First failure"
+					: "First sign",
 	      place_text(w, &e->first));
 	field(w, "", e->first.text ? e->first.text : e->message->pattern);
 	field(w, "It means", e->message->meaning);
@@ -91,7 +91,7 @@ static void show_decisive(struct why_view *w)
 		field(w, "",
 		      "It follows from an earlier failure, which was not recognised in the log.");
 	field(w, "Seen", times_text(w, e));
-	if (w->why->job->is_open)
+	if (w->why->job->is_undecided)
 		field(w, "Undecided",
 		      "Other lines follow it, which tell neither that the job went on with its work "
 		      "nor that it ended.");
@@ -142,7 +142,7 @@ static void show_survived(struct why_view *w, const struct job_event *e)
 	field(w, "", arena_printf(w->arena, "%s The job went on after it.", e->message->meaning));
 }
 
-/* What follows from the first failure is counted, not shown. */
+/* Consequences of the first failure are counted, not shown. */
 static void show_consequences(struct why_view *w)
 {
 	uint64_t count = 0;
@@ -179,7 +179,7 @@ static void show_events(struct why_view *w)
 		field(w, "Odd one out", arena_printf(w->arena, "%s: %s", odd->host, odd->text));
 }
 
-/* ---- what the job is ---- */
+/* ---- a description of the job ---- */
 
 static bool is_shown_before(const struct job *job, const struct job_fact *fact)
 {
@@ -316,7 +316,7 @@ struct cause {
 	const char *answer; /* NULL: the log rules it out */
 };
 
-/* A driver that told the job its version was loaded. */
+/* A driver that reported its version to the job was loaded. */
 static bool is_ruled_out_by_log(const struct job *job, const char *id)
 {
 	static const char *const rules[] = { "driver/loaded", "modules/nvidia-not-built-for-kernel",
@@ -331,7 +331,8 @@ static bool is_ruled_out_by_log(const struct job *job, const char *id)
 	return false;
 }
 
-/* Takes of LIST, which has COUNT findings, what the first message names, by the place that it has there. */
+/* Moves the findings of LIST, of COUNT findings, that the first message names to the front, in the order of the
+ * message's rules. */
 static void take_causes(const struct why *why, const struct finding **list, uint32_t count,
 			const char *answer, struct cause causes[PLACES_MAX])
 {
@@ -346,7 +347,7 @@ static void take_causes(const struct why *why, const struct finding **list, uint
 	}
 }
 
-/* What the message mostly comes from, whatever it is here: also where the log is of another node. */
+/* The most common causes of the message, whatever this node has: also if the log is of another node. */
 static void show_causes(struct why_view *w)
 {
 	const struct why *why = w->why;
@@ -424,7 +425,7 @@ static void show_whose(struct why_view *w)
 /* The log can be of hosts that are not this node. */
 static const char *not_explained(const struct why *why)
 {
-	if (why->job->is_open)
+	if (why->job->is_undecided)
 		return "This node's configuration is not known to explain the message.";
 	if (!is_evaluated(why))
 		return "No rule could look for the cause here.";
@@ -471,7 +472,7 @@ static const char *verdict(struct why_view *w)
 	const struct why *why = w->why;
 	uint32_t n = why->problems.items.count;
 
-	if (why->decisive && why->job->is_open)
+	if (why->decisive && why->job->is_undecided)
 		return verdict_open(w);
 	if (why->decisive && why->explaining && !why->explaining_first)
 		return arena_printf(w->arena,

@@ -11,7 +11,7 @@
 #include "facts/own-files.h"
 #include "txn/write.h"
 
-#define LOCK_TRIES 300 /* of a tenth of a second: others look at the node first, too */
+#define LOCK_TRIES 300 /* of a tenth of a second: the lock may be held for a moment */
 
 static void put_fact(struct json_object *json, const char *key, struct fact_str fact)
 {

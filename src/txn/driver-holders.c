@@ -113,8 +113,8 @@ static void check_module(struct search *s, const char *module)
 		s->error = rc;
 	if (rc || unexplained <= 0 || before)
 		return;
-	/* The map_files of all processes are many, and looked at only where no open file explains
-	 * it. */
+	/* All map_files of all processes take long to read, so they are read only if no open file explains the
+	 * holder. */
 	check_processes(s, "fd", device_of(module));
 	if (s->count == before)
 		check_processes(s, "map_files", device_of(module));

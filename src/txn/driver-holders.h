@@ -8,8 +8,8 @@
 /* The driver's own modules in the order in which they can be unloaded; ends with NULL. */
 extern const char *const driver_modules[];
 
-/* 0 when nothing holds any of them. Otherwise negative errno with WHY, in ARENA, which says who
- * holds what, or what could not be read: -EBUSY when something holds them for certain. */
+/* Returns 0 if nothing holds any of them. Otherwise a negative errno, with the holders, or the file that could not be
+ * read, in WHY, in ARENA. -EBUSY: they are certainly held. */
 int driver_holders(struct host *host, struct arena *arena, const char **why);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan.h - a plan: the changes of a node, and why. Fixes (src/fixes) make it from findings, it is shown as a unified
- * diff or JSON, and a transaction (src/txn/txn.h) carries it out. Data only: making a plan changes nothing.
+ * plan.h - a plan: the changes of a node, and their reasons. Fixes (src/fixes) make it from findings, it is shown as a
+ * unified diff or JSON, and a transaction (src/txn/txn.h) carries it out. Data only: making a plan changes nothing.
  *
  * Order of a transaction: files, then steps, each in the order of its list.
  */
@@ -16,7 +16,7 @@
  * applied, the plan is void. */
 struct plan_file {
 	const char *path;   /* on the node */
-	struct span before; /* p NULL: it was not there */
+	struct span before; /* p NULL: it did not exist */
 	struct span after;  /* p NULL: it goes */
 	uint32_t mode; /* of a new file, owned by root; an existing one keeps owner, mode, xattrs */
 	const char *why; /* one line */
@@ -27,7 +27,7 @@ enum plan_step_kind {
 	PLAN_BOOT_LOADER,   /* rebuild the menu */
 	PLAN_DAEMON_RELOAD, /* systemd reads unit files again */
 	PLAN_LOAD_MODULE,
-	PLAN_UNLOAD_MODULE, /* only what nothing holds */
+	PLAN_UNLOAD_MODULE, /* only if nothing holds them */
 	PLAN_UNIT_ENABLE,
 	PLAN_UNIT_DISABLE,
 	PLAN_UNIT_START,
@@ -44,9 +44,9 @@ struct plan_step {
 	const char *subject; /* kernel release, module, unit, sysctl=value, device node; or NULL */
 	const char *path;    /* PLAN_INITRAMFS: the image; PLAN_BOOT_LOADER: the menu; else NULL */
 	const char *tool;    /* initramfs-tools, dracut, mkinitcpio, grub-mkconfig, grubby, ... */
-	const char *const *argv; /* what is run, for those who read the plan; the transaction makes
-				    the command itself, of kind, tool, subject and path. NULL: a
-				    system call, or links in a folder */
+	/* The command, for readers of the plan; the transaction makes the command itself, of kind, tool, subject and
+	 * path. NULL: a system call, or links in a folder. */
+	const char *const *argv;
 	/* Texts that the result must have when it is read back, NULL-terminated; or NULL. PLAN_INITRAMFS: "nvidia
 	 * NVreg_X=1", "blacklist nouveau". PLAN_BOOT_LOADER: kernel arguments. */
 	const char *const *must_hold;
@@ -58,13 +58,13 @@ struct plan_repair {
 	const char *what;    /* one line; NULL: refused */
 	const char *refused; /* why software does not repair it, and who can */
 	bool only_by_hand;   /* refused is the remedy of the finding, and who carries it out */
-	bool changes; /* something has to change for it, even if another repair changes it too */
-	bool lasts;   /* some of the change is on disk; if not, the next boot undoes it */
-	/* If refused because all is there already: what it waits for; else NONE. */
+	bool changes;	     /* it needs a change, even if another repair makes the same change */
+	bool lasts;	     /* a part of the change is on disk; if not, the next boot reverts it */
+	/* If refused because it is configured already: when it takes effect; else NONE. */
 	enum activation activation;
 	const char *cost;     /* or NULL */
 	bool is_risk;	      /* of the cost: rule.h */
-	const char *then_run; /* what a person has to run after it, for a shell; or NULL */
+	const char *then_run; /* a command to run after it, for a shell; or NULL */
 };
 
 struct plan {

@@ -8,8 +8,8 @@
 
 enum repair_result {
 	REPAIR_NOT_TRIED, /* refused, or the transaction was */
-	REPAIR_FIXED,	  /* the check afterwards finds nothing any more */
-	/* configured on disk: waits for a boot, or for a service to start again */
+	REPAIR_FIXED,	  /* the check afterwards no longer finds it */
+	/* configured on disk: takes effect at a boot, or when a service starts again */
 	REPAIR_PENDING,
 	REPAIR_LEFT,	  /* a part remains for the user */
 	REPAIR_NOT_FIXED, /* still found, or not known: the transaction was undone */

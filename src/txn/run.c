@@ -233,7 +233,7 @@ struct watch {
 	char tail[RUN_OUTPUT_MAX];
 };
 
-/* Keeps the end of what comes. */
+/* Keeps the end of the output. */
 static void take(struct watch *w, const char *block, size_t n)
 {
 	if (n >= sizeof(w->tail)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* txn-audit.c - each transaction as structured entries of systemd's journal. The record on disk is
- * complete by itself, so that a host without journald or libsystemd goes without these. */
+/* txn-audit.c - each transaction as structured entries of systemd's journal. The record on disk is complete without
+ * them, so a host without journald or libsystemd has none. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

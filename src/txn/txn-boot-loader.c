@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-boot-loader.c - the boot loader's menu. grub-mkconfig writes one file and is given another name
- * for it, as a generator of images is. That of RHEL 8 and 9 also edits grubenv and the boot entries
- * in their place.
+ * txn-boot-loader.c - the boot loader's menu. grub-mkconfig writes one file and gets another name for it, like a
+ * generator of images. That of RHEL 8 and 9 also edits grubenv and the boot entries in place.
  */
 #include <errno.h>
 #include <string.h>
@@ -35,7 +34,7 @@ static const char *const *find_command(struct txn *t, const struct txn_step *ste
 	return argv[0] ? memcpy(arena_alloc(t->arena, sizeof(argv)), argv, sizeof(argv)) : NULL;
 }
 
-/* ---- keeping what may be written ---- */
+/* ---- copies of the files that it may write ---- */
 
 static void note_written(struct txn *t, struct txn_step *step, const char *path)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-form.c - the valid values of each field of a step. A plan is held against it before anything is prepared, and
- * a record before anything of it is believed: it may be damaged, or forged by the creator of the tree.
+ * txn-form.c - the valid values of each field of a step. A plan is checked before anything is prepared, and a record
+ * before any of it is used: it may be damaged, or forged by the creator of the tree.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ bool form_is_unit(const char *s)
 	return is_word(s, LETTERS DIGITS ":_.\\@-") && strchr(s, '.') && s[0] != '@';
 }
 
-/* net.ipv4.ip_forward, or with slashes where a part has a dot in it: sysctl(8). */
+/* net.ipv4.ip_forward, or with slashes if a part has a dot in it: sysctl(8). */
 bool form_split_sysctl(struct arena *arena, const char *subject, const char **path,
 		       const char **value)
 {
@@ -244,7 +244,7 @@ const char *txn_step_problem(struct arena *arena, const struct txn_step *step)
 	return NULL;
 }
 
-/* ---- what a record has besides ---- */
+/* ---- other fields of a record ---- */
 
 static bool starts(const char *path, const char *folder)
 {

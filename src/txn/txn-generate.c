@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-generate.c - a file that a program makes from others: an image, a menu. Its exit status
- * proves nothing, and some write into the live file or delete it when the disk is full: so it is
- * made under another name in the same folder, looked at, and exchanged with the old one only then.
- * So whatever is found at its own name, unless the journal knows it, belongs to another program.
+ * txn-generate.c - a file that a program makes from others: an image, a menu. The exit status of the program proves
+ * nothing, and some programs write into the live file or delete it when the disk is full. So it is made under another
+ * name in the same folder, checked, and only then exchanged with the old one. If a file is found under its own name
+ * that the journal does not know, it belongs to another program.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "txn/txn-private.h"
 #include "txn/write-private.h"
 
-/* ---- where it belongs ---- */
+/* ---- its place ---- */
 
 static bool has_word(struct span words, const char *wanted)
 {
@@ -132,7 +132,7 @@ static int note_made(struct txn *t, const struct txn_step *step, struct kept *ke
 				 (unsigned int)(kept - step->kept.items), made->sha256);
 }
 
-/* EXPECTED is what the new one takes the place of. */
+/* EXPECTED is the file that the new one replaces. */
 static int build(struct txn *t, struct txn_step *step, struct kept *kept,
 		 const struct file_seen *expected, const char *const *argv, generate_check *check)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* txn-handle.c - a transaction as its parts share it: opening, messages, results. */
+/* txn-handle.c - parts of a transaction that several files use: opening, messages, results. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "txn/txn-private.h"
 
-/* ---- what the parts share ---- */
+/* ---- shared parts ---- */
 
 int txn_fail(struct txn *t, int rc, const char *format, ...)
 {

@@ -135,8 +135,8 @@ static bool is_loaded(struct span proc_modules, const char *name)
 	return false;
 }
 
-/* A host-only image leaves out what it thinks this machine does not need; what it is using now it
- * does need, as the driver of the disk that the root file system is on. */
+/* A host-only image leaves out modules that its generator considers unnecessary on this machine. Modules in use are
+ * necessary, such as the driver of the root file system's disk. */
 static int check_lost(struct txn *t, const struct txn_step *step, const struct module_names *old,
 		      const struct module_names *new)
 {
@@ -169,7 +169,7 @@ static int check_lost(struct txn *t, const struct txn_step *step, const struct m
 			missed > LOST_NAMED ? " ..." : "");
 }
 
-/* ---- what an image must hold ---- */
+/* ---- required contents of an image ---- */
 
 static struct span unquoted(struct span value)
 {
@@ -377,7 +377,7 @@ static void undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 		txn_note(t, "%s: %s", HOOKS, t->why);
 }
 
-/* Rebuilds the image. It need not contain what the files no longer ask for. */
+/* Rebuilds the image. It may lack settings that the files no longer have. */
 static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	step->must_hold = NULL;

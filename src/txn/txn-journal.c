@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-journal.c - the journal: what was begun and what was done, a line for each, fsynced before going on; their form
- * is that of parse/journal.h:
+ * txn-journal.c - the journal: a line for each action that begins or ends, fsynced before the transaction continues.
+ * Lines have the form of parse/journal.h:
  *
  *     BEGIN SHA        the first line; SHA is that of plan.json
  *     INTENT N, DONE N file N
  *     RUN N, RAN N     step N
  *     MADE N M SHA     file M of step N becomes one of that hash
  *     VERIFIED, COMMIT
- *     UNDO             taking back has begun; lines above no longer mean that all is done
+ *     UNDO             reverting has begun; lines above no longer mean that all is done
  *     REMADE N M SHA   the undo rebuilds file M of step N
  *     END WORD         the last line: a word of txn_record_state_words
  */
@@ -40,7 +40,7 @@ int txn_journal_open(struct txn *t)
 	return t->journal < 0 ? journal_failed(t, t->journal) : 0;
 }
 
-/* After the last good line: what stands behind it was not written to its end. */
+/* After the last good line. An incomplete line may follow it. */
 static int append(struct txn *t, const char *line, size_t n)
 {
 	int rc = ftruncate(t->journal, (off_t)t->journal_size) < 0 ||

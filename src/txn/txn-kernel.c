@@ -245,8 +245,8 @@ static void undo_sysctl(struct txn *t, struct txn_step *step, struct txn_item *i
 
 /* ---- device nodes ---- */
 
-/* A node of another number is what a module left that was loaded under that number: who has it open
- * keeps it, and it opens nothing any more. */
+/* A node of another number is left from an earlier load of the module. A process that has it open keeps it, but it
+ * opens no device any more. */
 static int prepare_node(struct txn *t, struct txn_step *step)
 {
 	char target[PATH_MAX];
@@ -295,7 +295,7 @@ static int run_node(struct txn *t, struct txn_step *step, struct txn_item *item)
 	return replace_node(t, replaces ? &old : NULL, &node);
 }
 
-/* The old one is there, of whatever interruption. */
+/* The old one exists, whatever was interrupted. */
 static bool is_back(struct txn *t, const struct dev_node *old)
 {
 	struct host_stat st;

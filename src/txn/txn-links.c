@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-links.c - units enabled and disabled: links in /etc/systemd/system, each of which is a file
- * of the transaction. systemctl disable removes every link to a unit, also those that an
- * administrator made, and enable makes again only those that the unit's [Install] section names; so
- * the links are made and removed here, and put back one by one (systemd.unit(5), systemctl(1)).
+ * txn-links.c - units enabled and disabled: links in /etc/systemd/system, each of which is a file of the transaction.
+ * systemctl disable removes every link to a unit, also those that an administrator made, and enable only makes the
+ * links of the unit's [Install] section. So the links are made and removed here, and restored one by one
+ * (systemd.unit(5), systemctl(1)).
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +19,7 @@
 
 #define LINKS "/etc/systemd/system"
 
-/* Refuses a change for which the links would have to be guessed; systemctl sees all of them. */
+/* Refuses a change whose links would have to be guessed; systemctl knows all of them. */
 static int by_hand(struct txn *t, const struct txn_step *step, const char *why)
 {
 	return txn_fail(t, -EPERM, "%s: %s; run systemctl %s %s by hand", step->subject, why,
@@ -123,7 +123,7 @@ static int check_drop_ins(struct txn *t, const struct txn_step *step)
 	return 0;
 }
 
-/* ---- links to be made ---- */
+/* ---- links to make ---- */
 
 static bool leads_to(const struct file_seen *link, const char *unit)
 {
@@ -218,7 +218,7 @@ int links_enable(struct txn *t, struct txn_step *step)
 	return rc;
 }
 
-/* ---- links to be removed ---- */
+/* ---- links to remove ---- */
 
 static int drop_link(struct txn *t, struct txn_step *step, const char *path)
 {

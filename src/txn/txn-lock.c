@@ -40,7 +40,7 @@ static int refuse_held(struct txn *t, int fd)
 		digits ? ": process " : "", pid);
 }
 
-/* The folder that every transaction writes to first tells who may make one. */
+/* Every transaction writes to this folder first, so its permissions decide who may make one. */
 static int refuse_lock(struct txn *t, int rc, const char *why)
 {
 	const struct root *root = t->options->root;
@@ -122,7 +122,7 @@ static bool dpkg_was_interrupted(struct txn *t)
 	return false;
 }
 
-/* A file with the number of the process that holds it; one that has ended left it behind. */
+/* A file with the number of the process that holds it. A process that has died leaves it. */
 static uint64_t holder_of(struct txn *t, const char *path)
 {
 	_cleanup_text_ struct text text = { 0 };
@@ -168,7 +168,7 @@ int txn_check_packages(struct txn *t)
 				"a package manager is running (%s is locked); try again when it "
 				"has ended",
 				locks[i]);
-	/* pacman's lock is a file that is there. */
+	/* pacman holds its lock while the file exists. */
 	if (host_exists(t->host, "/var/lib/pacman/db.lck"))
 		return txn_fail(
 			t, -EBUSY,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-place.c - checks that the root is the plan's, and that the programs to run belong to root. With --root both
- * are found from one descriptor; that others cannot exchange the folder, or what programs come from, is asked before
- * anything is written.
+ * txn-place.c - checks that the root is that of the plan, and that the programs to run belong to root. With --root both
+ * are found from one descriptor. Before anything is written, it checks that others can exchange neither the folder nor
+ * the files of the programs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ int txn_check_identity(struct txn *t, const struct plan *plan)
 
 /* ---- programs ---- */
 
-/* The folders of run.c's PATH and what programs read at once; generators run many more. */
+/* The folders of run.c's PATH, and those that programs read at once. Generators run many more. */
 static const char *const program_folders[] = { "/usr/sbin", "/usr/bin", "/sbin",    "/bin",
 					       "/lib",	    "/lib64",	"/usr/lib", "/etc" };
 
@@ -88,7 +88,7 @@ static int check_file(struct txn *t, const char *path, int *fd)
 	return 0;
 }
 
-/* The path behind "#!", or NULL: execve(2). */
+/* The path after "#!", or NULL: execve(2). */
 static const char *interpreter_of(struct txn *t, const char *path)
 {
 	_cleanup_close_ int fd = host_open(t->host, path);

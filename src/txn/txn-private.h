@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-private.h - between the parts of a transaction; for these files only.
+ * txn-private.h - shared by the parts of a transaction only.
  *
- * Everything that undo needs is determined and written before the first change. So struct txn is the
- * same, whether it was made from a plan or read from the state folder of a process that ended.
+ * Everything that undo needs is determined and written before the first change. So struct txn is the same, whether it
+ * was made from a plan or read from the state folder of a process that ended.
  */
 #ifndef TXN_PRIVATE_H
 #define TXN_PRIVATE_H
@@ -26,16 +26,16 @@ struct kept {
 	/* AFTER is the result of the transaction. It is known from the record; for a file that a program makes, from
 	 * the journal before the file is renamed. */
 	bool after_known;
-	struct file_seen after;	    /* there, link and sha256 alone */
-	struct file_seen remade;    /* by an undo, because it had changed since; likewise */
-	LIST(const char *) folders; /* that were not there either, outermost first */
+	struct file_seen after;	    /* exists, link and sha256 only */
+	struct file_seen remade;    /* by an undo, because it had changed since then; likewise */
+	LIST(const char *) folders; /* new folders above it, outermost first */
 };
 
 struct txn_file {
 	struct kept kept;
-	struct span bytes; /* to be written; only while applying */
+	struct span bytes; /* new content; only while applying */
 	uint32_t mode;	   /* of a new file */
-	bool begun;	   /* the journal says so */
+	bool begun;	   /* according to the journal */
 };
 
 struct txn_step {
@@ -49,8 +49,8 @@ struct txn_step {
 	const char *was;	/* a unit's or module's state, a sysctl's value before; or NULL */
 	LIST(struct kept) kept; /* the files that it writes */
 	const char *left;	/* why it is not done, or NULL */
-	bool idle;		/* nothing to do: it is so already */
-	bool begun, ended;	/* the journal says so */
+	bool idle;		/* nothing to do: the state is as required already */
+	bool begun, ended;	/* according to the journal */
 };
 
 struct txn {
@@ -65,7 +65,7 @@ struct txn {
 	size_t journal_size;	    /* of its good lines */
 	char check[JOURNAL_ID_MAX]; /* of the last of them */
 	bool taking_back;	    /* signals wait until that is done */
-	bool again;		    /* a file could not be put back: the next run has to try */
+	bool again;		    /* a file could not be restored: the next run must try again */
 	bool commit_tried;	    /* its line may be on the disk */
 	unsigned int found;	    /* files of other programs that were kept, and replaced */
 
@@ -81,7 +81,7 @@ struct txn {
 
 	/* The state according to the journal. */
 	bool committed, undoing, ended;
-	bool journal_damaged; /* so that none of these is reliable */
+	bool journal_damaged; /* none of these is reliable */
 	char record_sha[SHA256_HEX];
 	enum txn_record_state status; /* when ended */
 
@@ -93,8 +93,8 @@ struct txn {
 int txn_open(struct txn *t, const struct txn_options *options, struct arena *arena,
 	     struct txn_outcome *outcome);
 void txn_close(struct txn *t);
-/* Between the first change and the last line of the journal, any end of the process says that the next run has to
- * revert it. */
+/* Between the first change and the last line of the journal, a message at any end of the process says that the next run
+ * must revert it. */
 void txn_under_way(bool under_way);
 /* Sets t->why and returns RC. FORMAT NULL: the reason is the writer's. */
 int txn_fail(struct txn *t, int rc, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -122,22 +122,23 @@ int txn_check_packages(struct txn *t);
 
 /* txn-state.c: the state folder. */
 int state_create(struct txn *t); /* an empty one, with an id of its own and another name */
-/* The record and the first line of the journal, fsynced; then it has its name, and has begun. */
+/* Writes the record and the first line of the journal with fsync. Then the folder gets its name, and the transaction
+ * has begun. */
 int state_begin(struct txn *t);
 void state_discard(struct txn *t); /* of a transaction that changed nothing */
 /* Removes the folders of transactions that never began. */
 void state_sweep(struct txn *t);
 /* Lists the ids of all transactions, the oldest first. */
 int state_list_ids(struct txn *t, struct names *names);
-/* Reads record and journal. -EBADMSG: one of them is not what was written there, and t->why says
- * what; the journal is replayed up to its last valid line. */
+/* Reads record and journal. -EBADMSG: one of them differs from what was written, and t->why explains it. The journal is
+ * replayed up to its last valid line. */
 int state_load(struct txn *t, const char *id);
-/* Keeps PATH as it is now: the next before.NUMBER. */
+/* Copies the present state of PATH: the next before.NUMBER. */
 int state_keep(struct txn *t, struct kept *kept, const char *path);
-/* Removes copies that are no longer needed: all is as it was. The record and the journal stay. */
+/* Removes copies that are no longer needed because all is restored. The record and the journal stay. */
 void state_forget(struct txn *t);
 int state_kept_open(struct txn *t, const struct kept *kept);
-/* A copy of what was found in its place, before it is replaced. 0 or a failure. */
+/* Copies the file that is now in its place, before it is replaced. Returns 0 or a failure. */
 int state_keep_found(struct txn *t, const struct kept *kept);
 /* Returns the instruction for a record that cannot be used: "look at ..., then mv ...". */
 const char *state_advice(struct txn *t);
@@ -154,14 +155,13 @@ struct json_object *record_to_json(const struct txn *t);
 /* Returns -EBADMSG if this program could not have written such a record. */
 int record_from_json(struct txn *t, struct json_object *json);
 
-/* In txn-form.c: checks word by word that a step is one that could have been prepared. NULL, or what is wrong with
- * it. */
+/* txn-form.c: checks word by word that a step is one that could have been prepared. Returns NULL, or the fault. */
 const char *path_problem(const char *path);
 /* UTF-8 without control characters. */
 bool form_is_text(const char *s);
 bool form_is_unit(const char *name);
 const char *txn_step_problem(struct arena *arena, const struct txn_step *step);
-/* Like txn_step_problem(), for a step of a record, with what was found out and kept for it. */
+/* Like txn_step_problem(), for a step of a record, with the state that was determined and kept for it. */
 const char *record_problem(struct arena *arena, const struct txn_step *step);
 /* PATH c MAJOR:MINOR MODE */
 struct dev_node {
@@ -175,21 +175,21 @@ bool form_split_sysctl(struct arena *arena, const char *subject, const char **pa
 
 /* txn-steps.c */
 const char *txn_step_title(struct arena *arena, const struct txn_step *step);
-/* Finds out what the step would change; nothing is changed. Sets step->left. */
+/* Determines the changes of the step without making them. Sets step->left. */
 int txn_step_prepare(struct txn *t, struct txn_step *step);
 bool txn_step_is_live(const struct txn_step *step);
-/* Keeps the files that it writes. */
+/* Copies the files that it will write. */
 int txn_step_keep(struct txn *t, struct txn_step *step);
 int txn_step_run(struct txn *t, struct txn_step *step, struct txn_item *item);
 void txn_step_undo(struct txn *t, struct txn_step *step, struct txn_item *item);
 /* Once the files are as before. */
 void txn_step_redo(struct txn *t, struct txn_step *step, struct txn_item *item);
 
-/* What a kind of step of a plan (enum plan_step_kind) does. NULL: nothing to do in that phase. */
+/* The functions of a kind of step of a plan (enum plan_step_kind). NULL: nothing to do in that phase. */
 struct txn_step_ops {
 	const char *title; /* %s is the subject */
-	bool live;	   /* only a running host has it, and only until it boots again */
-	bool program;	   /* a program is run for it */
+	bool live;	   /* only on a running host, and only until its next boot */
+	bool program;	   /* it runs a program */
 	int (*prepare)(struct txn *t, struct txn_step *step);
 	int (*run)(struct txn *t, struct txn_step *step, struct txn_item *item);
 	void (*undo)(struct txn *t, struct txn_step *step, struct txn_item *item);
@@ -205,11 +205,11 @@ extern const struct txn_step_ops txn_step_reload_driver; /* txn-reload.c */
 /* txn-kernel.c: 0, or a failure in t->why. */
 int txn_load_module(struct txn *t, const char *name);
 int txn_unload_module(struct txn *t, const char *name);
-/* Could be unloaded and loaded again: it has a file, and no command of its own. */
+/* Returns true if the module can be unloaded and loaded again: it has a file, and no install command. */
 int txn_check_module(struct txn *t, const char *name);
 
-/* The only door to programs. Runs ARGV in the transaction's root; fails as txn_fail(); -ECANCELED
- * when the user wants none run. OUTPUT may be NULL. */
+/* All programs are run by this function. Runs ARGV in the transaction's root. Fails as txn_fail(). -ECANCELED: the user
+ * wants no program run. OUTPUT may be NULL. */
 int txn_step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
 		     const char **output);
 const char *txn_step_command(struct arena *arena, const char *const *argv);
@@ -221,7 +221,7 @@ int links_enable(struct txn *t, struct txn_step *step);
 int links_disable(struct txn *t, struct txn_step *step);
 int links_change(struct txn *t, const struct txn_step *step);
 
-/* txn-generate.c: a file that a program makes: aside, looked at, then exchanged. */
+/* txn-generate.c: a file that a program makes under another name, which is checked and then exchanged. */
 typedef int generate_check(struct txn *t, struct txn_step *step, int side);
 int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
 	     generate_check *check);
@@ -229,9 +229,9 @@ int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char
 bool generate_in_place(const struct txn_step *step, const struct kept *kept);
 /* Returns true if the file system of PATH is mounted. */
 int generate_check_place(struct txn *t, const char *path);
-/* Finds the program, and says how to go on without it: NULL, with a reason. */
+/* Finds the program, or the way to continue without it: NULL, with a reason. */
 const char *generate_program(struct txn *t, const char *name);
-/* Checks of a step's own, of the file that is there now. NULL: none. */
+/* Checks of this kind of step on the present file. NULL: none. */
 typedef int generate_own_check(struct txn *t, const struct txn_step *step,
 			       const struct file_seen *seen);
 /* Makes sure that PROGRAM can write the step's file. 0, or a failure in t->why. */
@@ -242,12 +242,12 @@ void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 		   const char *const *argv, generate_check *check);
 
 /* txn-recover.c */
-/* Takes everything back that was begun: TXN_ROLLED_BACK, TXN_UNDONE or TXN_PARTLY. */
+/* Reverts everything that was begun: TXN_ROLLED_BACK, TXN_UNDONE or TXN_PARTLY. */
 enum txn_result txn_revert(struct txn *t);
 /* Recovers every unfinished transaction in the state folder. */
 int txn_recover_all(struct txn *t);
-/* Restores the file, unless another program changed it since. DOUBT: a program was writing it in
- * its place, so the content can be from anywhere: a copy of it is kept first. */
+/* Restores the file, unless another program changed it since then. DOUBT: a program was writing it in place, so its
+ * content is uncertain: a copy of it is kept first. */
 enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool doubt, const char **text);
 
 /* Restores all files of a step. The worst result becomes the item's state. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* txn-record.c - a transaction as plan.json has it: what was, what is to be, who wanted it. */
+/* txn-record.c - a transaction in plan.json: the previous state, the new state, and the user who asked for it. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -348,7 +348,7 @@ static int parts_from_json(struct txn *t, struct json_object *json)
 	return rc ? rc : each(t, json_member(json, "steps"), txn_step_from_json);
 }
 
-/* Reads a record. If it is invalid, everything that was taken from it is dropped. */
+/* Reads a record. If it is invalid, all values that were read from it are dropped. */
 int record_from_json(struct txn *t, struct json_object *json)
 {
 	int rc = parts_from_json(t, json);

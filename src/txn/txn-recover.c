@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-recover.c - taking back: after a failure, after an interruption, and when asked to. All three
- * are the same, and can be interrupted and begun again as often as it takes: what is as before is
- * left, what the transaction made is replaced by what was, and a file that is neither belongs to
- * another program.
+ * txn-recover.c - reverting: after a failure, after an interruption, and for undo. All three are the same, and can be
+ * interrupted and repeated any number of times. A file in its previous state is left, a file that the transaction made
+ * is replaced by the previous one, and any other file belongs to another program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +56,7 @@ static int put_back(struct txn *t, const struct kept *kept, const struct file_se
 							 .expected = now });
 }
 
-/* Brings to an end what an interruption left between two renames, and then looks. */
+/* Completes an exchange that was interrupted between two renames, and then reads the state. */
 static int see_now(struct txn *t, const struct kept *kept, struct file_seen *now)
 {
 	static const struct file_seen nothing;
@@ -74,8 +73,8 @@ static int see_now(struct txn *t, const struct kept *kept, struct file_seen *now
 			     : write_see(&t->w, kept->path, now);
 }
 
-/* Without its folder, or the copy that was kept, no later try does better; it would only block all
- * later transactions. A change by another program at this moment is left alone. */
+/* Without its folder, or its copy, no later attempt succeeds; it would only block all later transactions. A change by
+ * another program at this moment is left alone. */
 static enum txn_item_state not_restored(struct txn *t, int rc, const char **text)
 {
 	*text = arena_strdup(t->arena, t->w.why);
@@ -119,7 +118,7 @@ enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool doubt, c
 	return rc ? not_restored(t, rc, text) : TXN_RESTORED;
 }
 
-/* STATE, or what dropping the folders that were made for the file came to. */
+/* Returns STATE, or the failure to remove the folders that were made for the file. */
 static enum txn_item_state drop_folders(struct txn *t, const struct kept *kept,
 					enum txn_item_state state, const char **text)
 {
@@ -200,8 +199,7 @@ static void take_back_steps(struct txn *t)
 	}
 }
 
-/* A line of the journal that was lost whole leaves no trace in it; the file is what this
- * transaction alone makes of it. */
+/* A lost line leaves no trace in the journal. The content of the file is one that only this transaction makes. */
 static bool was_written(struct txn *t, const struct txn_file *file)
 {
 	const struct kept *kept = &file->kept;
@@ -268,7 +266,7 @@ static void make_items(struct txn *t)
 	}
 }
 
-/* A transaction of the state folder, sharing with T what is open. */
+/* A transaction of the state folder that shares open files with T. */
 static struct txn another(const struct txn *t, struct txn_outcome *outcome)
 {
 	return (struct txn){ .arena = t->arena,
@@ -315,7 +313,7 @@ static const char *add_item(struct arena *arena, const char *text, const struct 
 			    item->text ? item->text : txn_item_words[item->state]);
 }
 
-/* Lists what was not restored: "; WHAT: WHY; ...". Steps that were never done are not in it. */
+/* Lists what was not restored: "; WHAT: WHY; ...". Steps that were never done are not listed. */
 static const char *exceptions(struct txn *t)
 {
 	const char *text = "";
@@ -490,14 +488,14 @@ static bool is_meant(const struct txn *t, const char *id)
 	return strcmp(t->id, id) == 0 || (t->plan_id && strcmp(t->plan_id, id) == 0);
 }
 
-/* Whatever else of it is damaged, its journal says that it was taken back. */
+/* Whatever else is damaged, its journal says that it was reverted. */
 static bool was_taken_back(const struct txn *t)
 {
 	return !t->journal_damaged && t->ended &&
 	       (t->status == TXN_IS_UNDONE || t->status == TXN_IS_ROLLED_BACK);
 }
 
-/* 0 when a record that cannot be read is none that ID could mean. */
+/* Returns 0 if a record that cannot be read is certainly not the one of ID. */
 static int refuse_damaged(struct txn *t, struct txn *damaged, const char *id)
 {
 	bool named = id && strcmp(damaged->id, id) == 0;
@@ -508,7 +506,7 @@ static int refuse_damaged(struct txn *t, struct txn *damaged, const char *id)
 			state_advice(damaged), id ? "" : "; to undo an older one, name its ID");
 }
 
-/* Loads what ID means into FOUND: the newest that fits. */
+/* Loads the newest transaction that matches ID into FOUND. */
 static int find_meant(struct txn *t, const char *id, struct txn *found)
 {
 	_cleanup_names_ struct names names = { 0 };
@@ -558,7 +556,7 @@ static int refuse_older(struct txn *t, const struct txn *meant)
 	return rc;
 }
 
-/* Returns true if taking back the file would fail because of its copy: WHY is filled. */
+/* Returns true if reverting the file would fail because of its copy: WHY is filled. */
 static bool copy_is_lost(struct txn *t, const struct kept *kept)
 {
 	_cleanup_close_ int copy = -1;

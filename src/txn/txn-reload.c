@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn-reload.c - the NVIDIA driver's modules taken out and loaded again with the options that the
- * files have by then. What holds them is asked before anything is changed and once more before the
- * first is unloaded; nothing that holds them is ended. A transaction that is taken back loads them
- * once more, with the options of before.
+ * txn-reload.c - unloads the NVIDIA driver's modules and loads them with the present options of the files. Its holders
+ * are checked before anything is changed and again before the first module is unloaded. No holder is ended. A
+ * transaction that is reverted loads them once more, with the previous options.
  */
 #include "txn/driver-holders.h"
 #include "txn/txn-private.h"
@@ -110,7 +109,7 @@ static bool all_loaded(struct txn *t, const struct txn_step *step)
 	return true;
 }
 
-/* Unloads what has the options that are taken back. NULL, or why it stays as it is. */
+/* Unloads the modules that have the reverted options. Returns NULL, or why they stay. */
 static const char *unload_for_old_options(struct txn *t, const struct txn_step *step)
 {
 	if (t->files.count == 0 && all_loaded(t, step))

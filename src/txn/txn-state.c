@@ -2,13 +2,13 @@
 /*
  * txn-state.c - the state folder of a transaction, ID:
  *
- *   plan.json   what was there and what is to be, with hashes, owner, mode, attributes; written once
- *   journal     what was begun and what was done (txn-journal.c)
- *   before.N    the bytes of each file as it was
- *   found.N     what else was found in its place by a recovery that had to replace it
+ *   plan.json   the previous and the new state, with hashes, owner, mode, attributes; written once
+ *   journal     the actions that began and ended (txn-journal.c)
+ *   before.N    the previous bytes of each file
+ *   found.N     another file that a recovery found in its place and had to replace
  *
- * Until all of it is on the disk the folder is called ID.new, and nothing was changed. So a folder
- * called ID that lacks something was damaged, and is no transaction that never began.
+ * Until all of it is on the disk the folder is called ID.new, and nothing has been changed. So a folder called ID with a
+ * missing file was damaged. It is not a transaction that never began.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -79,7 +79,7 @@ static const char *folder_of(struct txn *t, const char *id, const char *suffix)
 	return arena_printf(t->arena, TXN_STATE_FOLDER "/%s%s", id, suffix);
 }
 
-/* Ids sort by time, also where the clock was set back or two begin in one second. */
+/* Ids sort by time, even if the clock was set back or two begin in one second. */
 static const char *new_stamp(struct txn *t)
 {
 	_cleanup_names_ struct names names = { 0 };
@@ -179,8 +179,8 @@ static void remove_unbegun(struct txn *t, const char *id)
 	write_drop_folder(&t->w, folder_of(t, id, UNBEGUN));
 }
 
-/* Under the name of one that has begun nothing is removed: an interruption would leave what looks
- * damaged. */
+/* Files of a transaction that has begun are never removed under its own name: an interruption would look like
+ * damage. */
 void state_discard(struct txn *t)
 {
 	const char *id = t->id, *unbegun = arena_printf(t->arena, "%s" UNBEGUN, id);

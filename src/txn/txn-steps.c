@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* txn-steps.c - which step is done how, and what all of them share. */
+/* txn-steps.c - the table of the kinds of steps, and the code that all of them share. */
 #include <errno.h>
 #include <string.h>
 
@@ -172,8 +172,7 @@ int txn_step_run(struct txn *t, struct txn_step *step, struct txn_item *item)
 	return ops_by_kind[step->kind]->run(t, step, item);
 }
 
-/* A step is undone only on the machine that it was done on, in the boot that it was done in, or not
- * at all. False, with what became of it in ITEM. */
+/* A step is undone only on the same machine and in the same boot, or not at all. False: ITEM has the reason. */
 static bool is_here(struct txn *t, const struct txn_step *step, struct txn_item *item)
 {
 	const char *now = txn_boot_id(t);
@@ -197,8 +196,9 @@ void txn_step_undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 		return;
 	if (ops->undo)
 		ops->undo(t, step, item);
+	/* otherwise txn_step_redo() does it again */
 	else
-		txn_set(item, TXN_RESTORED, NULL); /* or it is done again by txn_step_redo() */
+		txn_set(item, TXN_RESTORED, NULL);
 }
 
 void txn_step_redo(struct txn *t, struct txn_step *step, struct txn_item *item)
@@ -209,7 +209,7 @@ void txn_step_redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 		ops->redo(t, step, item);
 }
 
-/* ---- depmod: what it writes follows from the files alone ---- */
+/* ---- depmod: its output depends on the files only ---- */
 
 static int prepare_depmod(struct txn *t, struct txn_step *step)
 {

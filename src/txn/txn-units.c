@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* txn-units.c - systemd's units: enabled and disabled by links, which are files of the transaction;
- * all else asks the running manager through systemctl(1). */
+/* txn-units.c - systemd's units. They are enabled and disabled by links, which are files of the transaction. All else
+ * is done by the running manager through systemctl(1). */
 #include <errno.h>
 #include <string.h>
 

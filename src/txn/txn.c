@@ -38,7 +38,7 @@ static int set_after(struct txn *t, struct kept *kept, struct span bytes)
 	return rc ? txn_fail(t, rc, "%s: %s", kept->path, strerror(-rc)) : 0;
 }
 
-/* The folders above PATH that have to be made for it. */
+/* The folders above PATH that must be made for it. */
 static void find_new_folders(struct txn *t, struct kept *kept, const char *path)
 {
 	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {

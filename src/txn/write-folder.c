@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* write-folder.c - the way to a file, one folder at a time. */
+/* write-folder.c - opens the folder of a file, one component at a time. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

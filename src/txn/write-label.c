@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * write-label.c - the SELinux label of what is new. The kernel gives a new file the label of its
- * folder, which the policy need not want for this name; restorecon(8) would correct that later, and
- * until then processes that may not read that label would not see the file. A file that was there
- * keeps the label that it had (write-meta.c).
+ * write-label.c - the SELinux label of new files. The kernel gives a new file the label of its folder, which may differ
+ * from that of the policy for this name. restorecon(8) would correct it later, but until then processes without access
+ * to that label would not see the file. An existing file keeps its label (write-meta.c).
  */
 #include <fcntl.h>
 #include <selinux/label.h>
@@ -28,7 +27,7 @@ static struct {
 	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
-/* NULL where there is no SELinux, or where the policy has nothing to say of PATH. */
+/* NULL without SELinux, or if the policy has no label for PATH. */
 static char *wanted_label(const char *path, mode_t type)
 {
 	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };

@@ -13,7 +13,7 @@
 #define NAMES_MAX (64u << 10) /* XATTR_LIST_MAX, include/uapi/linux/limits.h */
 #define VALUE_MAX (64u << 10) /* XATTR_SIZE_MAX */
 
-/* Made from the content, by the kernel or by who signed it: they do not fit other bytes. */
+/* Attributes that the kernel or a signer made from the content: they do not fit other bytes. */
 static bool is_of_content(const char *name)
 {
 	return strcmp(name, "security.ima") == 0 || strcmp(name, "security.evm") == 0;
@@ -109,7 +109,7 @@ static int set_xattrs(int fd, const struct file_meta *meta, bool exact)
 		if (is_of_content(x->name) && !exact)
 			continue;
 		TEST_POINT("setxattr");
-		/* Signatures may be for the kernel alone to write. */
+		/* Only the kernel may be allowed to write signatures. */
 		if (fsetxattr(fd, x->name, x->value, x->n, 0) < 0 && !is_of_content(x->name))
 			rc = -errno;
 	}

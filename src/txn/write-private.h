@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* write-private.h - between the files write-*.c. */
+/* write-private.h - shared by the files write-*.c. */
 #ifndef WRITE_PRIVATE_H
 #define WRITE_PRIVATE_H
 
@@ -25,7 +25,7 @@ int write_failed(struct writer *w, const char *path, const char *what);
 
 /* In write.c. RC is open_own_file()'s. Fills w->why and returns a negative errno. */
 int write_open_failed(struct writer *w, const char *path, int rc);
-/* Looks at NAME in FOLDER. Its bytes are also written to OUT, unless that is -1. */
+/* Reads the state of NAME in FOLDER. Its bytes are also written to OUT, unless that is -1. */
 int write_see_in(struct writer *w, int folder, const char *name, const char *path,
 		 struct file_seen *seen, int out);
 /* The same for a symbolic link, whose target is read. */
@@ -34,7 +34,7 @@ int write_see_link_in(struct writer *w, int folder, const char *name, const char
 /* Copies the rest of FROM to TO. */
 int write_copy(int from, int to);
 
-/* In write-swap.c: gives TEMP in FOLDER, which is whole and fsynced, the name NAME. TEMP NULL: removes NAME. */
+/* In write-swap.c: gives TEMP in FOLDER, which is complete and fsynced, the name NAME. TEMP NULL: removes NAME. */
 int write_swap(struct writer *w, int folder, const char *temp, const char *name,
 	       const struct write_request *r);
 

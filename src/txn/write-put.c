@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* write-put.c - a file written beside its place, and then put there. */
+/* write-put.c - writes a file beside its place, and then moves it there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* write-special.c - writes kernel settings and device nodes, which are no regular files. */
+/* write-special.c - writes kernel settings and device nodes, which are not regular files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * write-swap.c - gives a name in a folder another file, and checks the displaced file before it is removed: between
- * a check and a rename the file may have changed, and reading a large image takes long.
+ * write-swap.c - gives a name in a folder another file, and checks the displaced file before it is removed. Between a
+ * check and a rename the file may change, and reading a large image takes long.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ struct swap {
 	int folder;
 	const char *name;
 	char old[NAME_MAX + 1]; /* .nvnodecheck.old.NAME */
-	struct stat ours;	/* of what goes to NAME */
+	struct stat ours;	/* of the new file */
 };
 
 static int name_beside(char out[NAME_MAX + 1], const char *what, const char *name)
@@ -131,8 +131,8 @@ static bool same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* Replaces a file where names cannot be exchanged (NFS, older vfat), after checking that the same inode was still
- * untouched a moment ago. */
+/* Replaces a file where names cannot be exchanged (NFS, older vfat), after checking that the same inode was unchanged a
+ * moment before. */
 static int replace_guarded(const struct swap *s)
 {
 	struct stat before, now;
@@ -152,8 +152,7 @@ static int replace_guarded(const struct swap *s)
 
 /* ---- back ---- */
 
-/* The file named OLD belongs to another program, and is no longer the newest: it is kept, and never
- * touched again. */
+/* The file OLD belongs to another program, and is no longer the newest: it is kept, and never touched again. */
 static void keep_beside(const struct swap *s)
 {
 	char found[NAME_MAX + 1];
@@ -251,7 +250,7 @@ int write_swap(struct writer *w, int folder, const char *temp, const char *name,
 
 	if (name_beside(s.old, "old", name))
 		return write_refuse(w, -ENAMETOOLONG, r->path, "its name is too long");
-	/* Mostly there is no need to displace anything to see that it changed. */
+	/* A change is mostly visible without displacing the file. */
 	rc = check_expected(&s, name);
 	if (rc)
 		return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* write-why.c - why a file could not be written. */
+/* write-why.c - the reason why a file could not be written. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

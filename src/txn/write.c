@@ -44,7 +44,7 @@ static int check_file(struct writer *w, int folder, const char *name, const char
 			"the file has %lu names (hard links), and the other names would keep the "
 			"old content",
 			(unsigned long)st->st_nlink);
-	/* Before Linux 5.8 rename() says EBUSY. */
+	/* Before Linux 5.8 rename() fails with EBUSY. */
 	if (open_is_mounted(folder, name))
 		return write_refuse(w, -EBUSY, path, "another file is mounted there");
 	return 0;
@@ -58,7 +58,7 @@ int write_open_failed(struct writer *w, const char *path, int rc)
 			    : write_fail(w, rc, path, "opening it: %s", strerror(-rc));
 }
 
-/* Feeds what FD holds to SHA and, where OUT is a file, to that. */
+/* Feeds the content of FD to SHA and, if OUT is a file, to OUT. */
 static int copy(int fd, int out, struct sha256 *sha, uint64_t *size)
 {
 	_cleanup_free_ char *block = malloc(BLOCK_SIZE);

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * write.h - files that are replaced whole, inside a root that nothing in it leads out of.
+ * write.h - replaces whole files inside a root that no path leaves.
  *
- * Every folder on the way is opened by its name in the one above it and must be a folder (no link)
- * that only its owner, root, can write to: then nothing on the way can be changed by anyone else
- * between a look and a rename.
+ * Every folder on the path is opened by its name in the one above it and must be a folder (no link) that only its owner,
+ * root, can write to. Then no one else can change the path between a check and a rename.
  *
- * A file is written beside its place under a name that no reader takes for configuration, fsynced
- * and exchanged with the one that is there. What was displaced is looked at then: when it is not
- * what the caller expected, another program changed it meanwhile, and it goes back to its place. So
- * no edit is ever lost, however long it took to read the file. Names beside a file:
+ * A file is written beside its place under a name that no program reads as configuration, fsynced and exchanged with the
+ * present one. The displaced file is checked then: if it is not the file that the caller expected, another program changed
+ * it meanwhile, and it returns to its place. So no edit is ever lost, however long it took to read the file. Names beside
+ * a file:
  *
- *     .nvnodecheck.tmp.XXXXXX   not whole yet; never anything but ours
- *     .nvnodecheck.new.NAME     what a generator writes; never anything but ours
- *     .nvnodecheck.old.NAME     what is about to go to NAME, or what was displaced from there
+ *     .nvnodecheck.tmp.XXXXXX   unfinished; always ours
+ *     .nvnodecheck.new.NAME     the output of a generator; always ours
+ *     .nvnodecheck.old.NAME     the new file for NAME, or the one displaced from there
  *     .nvnodecheck.found.NAME   displaced, of another program, and superseded; never touched again
  *
  * Functions return 0 or negative errno, with a sentence in writer.why.
@@ -50,21 +49,21 @@ struct file_meta {
 	LIST(struct xattr) xattrs; /* by name; also labels and ACLs */
 };
 
-/* A file as it was found; not there: all zero. */
+/* The state of a file; if it does not exist: all zero. */
 struct file_seen {
 	bool there;
-	const char *link; /* a symbolic link, and where it leads; NULL: a regular file */
+	const char *link; /* the target of a symbolic link; NULL: a regular file */
 	struct file_meta meta;
 	uint64_t size;
-	char sha256[SHA256_HEX]; /* of its bytes, or of the text of the link */
+	char sha256[SHA256_HEX]; /* of its bytes, or of the target of the link */
 };
 
 struct writer {
 	int root;	     /* a folder, opened once */
-	bool live;	     /* this host's own root, whose policy labels what is new */
-	struct arena *arena; /* for what file_seen holds */
+	bool live;	     /* this host's own root, whose policy labels new files */
+	struct arena *arena; /* for the strings of file_seen */
 	char why[WRITE_WHY];
-	bool refused;	/* the last failure: there is something that must not be replaced */
+	bool refused;	/* the last failure: a file in its place must not be replaced */
 	bool overtaken; /* the last failure: it was changed at the same time */
 };
 
@@ -72,10 +71,10 @@ struct writer {
 int writer_open(struct writer *w, const struct root *root, struct arena *arena);
 void writer_close(struct writer *w);
 
-/* Refused (-ELOOP, -EMLINK, -EBUSY, -EISDIR, ...) when the file could not be replaced without
- * changing something else: a link, one of several names of a file, a mount, no regular file. */
+/* Refused (-ELOOP, -EMLINK, -EBUSY, -EISDIR, ...) if the file could not be replaced without changing something else: a
+ * link, one of several names of a file, a mount, or not a regular file. */
 int write_see(struct writer *w, const char *path, struct file_seen *seen);
-/* A symbolic link or no file. Anything else is refused. */
+/* A symbolic link or no file. Any other type is refused. */
 int write_see_link(struct writer *w, const char *path, struct file_seen *seen);
 /* Does the same as write_see(), and copies the bytes to a new file NAME in FOLDER, with fsync. */
 int write_keep(struct writer *w, const char *path, struct file_seen *seen, int folder,
@@ -85,12 +84,12 @@ bool write_same(const struct file_seen *a, const struct file_seen *b);
 
 struct write_request {
 	const char *path;
-	const char *link;	      /* a symbolic link to that is made, or: */
+	const char *link;	      /* the target of a symbolic link to make, or: */
 	struct span bytes;	      /* the content, or: */
-	int from;		      /* a file that has it; -1 */
+	int from;		      /* a file with the content; -1 */
 	const struct file_meta *meta; /* NULL: a new file of root's, with MODE */
 	uint32_t mode;
-	bool exact; /* META belongs to these very bytes: time and signatures as well */
+	bool exact; /* META belongs to these same bytes: time and signatures as well */
 	/* The file to replace, as a function above has seen it. If another file is there, the result is -ESTALE, and
 	 * writer.overtaken is set. */
 	const struct file_seen *expected;
@@ -102,35 +101,34 @@ int write_generated(struct writer *w, const char *side, const struct write_reque
 int write_remove(struct writer *w, const char *path, const struct file_seen *expected);
 
 /*
- * After an interruption: brings to its end what was going on at PATH. When another program's file
- * was displaced at that moment, it goes back to its place. KNOWN, which ends with NULL, is all that
- * the transaction may have left or taken away there. Refused when the displaced file belongs to
- * another program and yet another file is there by now: it is kept beside it, and writer.why says
- * where.
+ * After an interruption: completes the exchange at PATH. If another program's file was displaced at that moment, it
+ * returns to its place. KNOWN, which ends with NULL, lists all files that the transaction may have left or removed
+ * there. Refused if the displaced file belongs to another program and a third file exists by now: it is kept beside it,
+ * and writer.why names it.
  */
 int write_settle(struct writer *w, const char *path, const struct file_seen *const *known);
 
-/* A folder of root's; -EEXIST when there is one. */
+/* Makes a folder of root's; -EEXIST if there is one. */
 int write_make_folder(struct writer *w, const char *path, uint32_t mode);
 /* Removes the folder. Returns 0 also when it is not empty or does not exist. */
 int write_drop_folder(struct writer *w, const char *path);
 bool write_folder_exists(struct writer *w, const char *path);
-/* Removes what is unfinished and ours beside PATH. */
+/* Removes our unfinished files beside PATH. */
 int write_sweep(struct writer *w, const char *path);
 
 /* Gets the free bytes of the file system that holds PATH. Returns 0, or a negative errno: -EROFS if it is mounted
  * read-only. */
 int write_room(struct writer *w, const char *path, uint64_t *bytes);
-/* A file for reading, found in the same careful way; or negative errno. */
+/* Opens a file for reading, with the same checks; or negative errno. */
 int write_open(struct writer *w, const char *path, int flags);
-/* The folder PATH is in, with the last part of PATH in NAME. */
+/* Opens the folder of PATH, with the last part of PATH in NAME. */
 int write_open_folder(struct writer *w, const char *path, char name[NAME_MAX + 1]);
 /* "/boot/.nvnodecheck.new.initrd.img-6.1" for "/boot/initrd.img-6.1" */
 const char *write_side_path(struct arena *arena, const char *path);
 
-/* A kernel setting: one write to a file that takes it as a whole. */
+/* A kernel setting: one write to a file that needs it as a whole. */
 int write_setting(struct writer *w, const char *path, const char *value);
-/* A character device; -EEXIST when something is there. */
+/* Makes a character device; -EEXIST if the name exists. */
 int write_make_node(struct writer *w, const char *path, uint32_t mode, dev_t device);
 int write_drop_node(struct writer *w, const char *path, dev_t device);
 /* Hashes the rest of an open file. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* clean.c - a log without what only a terminal or an encoding needs: colours, titles, and the NULs that UTF-16 has
- * beside each letter of these messages. */
+/* clean.c - removes from a log the bytes that only a terminal or an encoding needs: colours, titles, and the NULs that
+ * UTF-16 has beside each letter of these messages. */
 #include <string.h>
 
 #include "why/job-private.h"

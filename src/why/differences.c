@@ -19,7 +19,7 @@ static bool has_other_host(const struct why *why)
 	return false;
 }
 
-/* A line without a host is this node's where no other host is in the log. */
+/* A line without a host is of this node if the log has no other host. */
 static bool is_own(const struct why *why, const struct job_fact *fact)
 {
 	return fact->host == JOB_NOBODY ? !has_other_host(why) : why_is_own(why, fact->host);
@@ -52,7 +52,7 @@ static const struct {
 	{ "aws-ofi-nccl.version", COMPONENT_AWS_OFI_NCCL },
 };
 
-/* "2.28.9" is "2.28" as far as that says it. */
+/* "2.28.9" equals "2.28" in the parts that the latter has. */
 static bool is_same_version(const char *a, const char *b)
 {
 	size_t n = strspn(a, "0123456789."), m = strspn(b, "0123456789."), least = n < m ? n : m;

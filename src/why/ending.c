@@ -9,10 +9,10 @@
 #include "why/job.h"
 #include "why/sign.h"
 
-#define GOOD_LINES 12 /* in which a job that went well says so */
-#define BAD_LINES 8   /* of which one tells that a process ended badly */
+#define GOOD_LINES 12 /* lines, in one of which a job reports that it went well */
+#define BAD_LINES 8   /* lines, in one of which a process reports a bad end */
 #define LAST_LINES 5  /* an error among these is the end of the job, */
-#define GOOD_BEHIND 2 /* unless so many lines behind it tell that something went well */
+#define GOOD_AFTER 2  /* unless so many lines after it say that something went well */
 
 static bool is_word_char(char c)
 {
@@ -21,7 +21,7 @@ static bool is_word_char(char c)
 
 /* ---- one line ---- */
 
-/* One of the words and marks that stand between "exit" and its status. */
+/* One of the words and marks between "exit" and its status. */
 static bool skip_between(struct span *s)
 {
 	static const char *const between[] = {
@@ -58,7 +58,7 @@ static enum exit_said exit_said_in(struct span line)
 	return EXIT_NOT_SAID;
 }
 
-/* A row of a table of results: numbers alone, two or more. */
+/* A row of a table of results: only numbers, two or more. */
 static bool is_numbers(struct span line)
 {
 	size_t words = 0;
@@ -224,9 +224,9 @@ struct ending find_ending(struct arena *arena, const struct error_finder *errors
 	return ending;
 }
 
-/* ---- behind a line ---- */
+/* ---- after a line ---- */
 
-/* Did the process of M print this line? A line without a rank can be of any rank that the log names. */
+/* Returns true if the process of M printed this line. A line without a rank can be of any rank in the log. */
 static bool is_own(const struct ending *ending, const struct ending_message *m,
 		   const struct ending_line *line)
 {
@@ -235,41 +235,41 @@ static bool is_own(const struct ending *ending, const struct ending_message *m,
 	return ending->is_one_rank && (ending->is_one_host || line->host == m->host);
 }
 
-static void take_behind(struct ending_behind *behind, const struct ending *ending,
+static void count_after(struct ending_after *after, const struct ending *ending,
 			const struct ending_message *m, const struct ending_line *line)
 {
 	bool is_plain = line->class != ENDING_IDLE && line->class < ENDING_ERROR;
 
-	behind->plain += is_plain;
-	behind->calm += is_plain && line->number > ending->error_line;
-	behind->progress += line->class == ENDING_PROGRESS;
-	behind->own += line->class == ENDING_PROGRESS && is_own(ending, m, line);
+	after->plain += is_plain;
+	after->calm += is_plain && line->number > ending->error_line;
+	after->progress += line->class == ENDING_PROGRESS;
+	after->own += line->class == ENDING_PROGRESS && is_own(ending, m, line);
 }
 
-struct ending_behind ending_behind(const struct ending *ending, const struct ending_message *m)
+struct ending_after ending_after(const struct ending *ending, const struct ending_message *m)
 {
-	struct ending_behind behind = { 0 };
+	struct ending_after after = { 0 };
 	int good = 0;
 
 	for (uint32_t i = 0; i < ending->count && ending->lines[i].number >= m->first; i++) {
 		const struct ending_line *line = &ending->lines[i];
-		bool is_behind = line->number > m->last;
+		bool is_after = line->number > m->last;
 
-		behind.is_raised |= line->is_raised;
+		after.is_raised |= line->is_raised;
 		if (line->number == m->first)
 			break;
-		behind.overcome += line->is_overcome;
-		if (is_behind)
-			take_behind(&behind, ending, m, line);
-		if (behind.progress)
+		after.overcome += line->is_overcome;
+		if (is_after)
+			count_after(&after, ending, m, line);
+		if (after.progress)
 			continue;
-		behind.is_very_bad |= line->class == ENDING_BAD ||
-				      (line->class == ENDING_ERROR && is_behind && !i);
-		behind.is_bad |= behind.is_very_bad || (line->class == ENDING_ERROR && is_behind &&
-							i < LAST_LINES && good < GOOD_BEHIND);
+		after.is_very_bad |= line->class == ENDING_BAD ||
+				     (line->class == ENDING_ERROR && is_after && !i);
+		after.is_bad |= after.is_very_bad || (line->class == ENDING_ERROR && is_after &&
+						      i < LAST_LINES && good < GOOD_AFTER);
 		good += line->class == ENDING_GOOD;
 	}
-	return behind;
+	return after;
 }
 
 uint32_t ending_progress(const struct ending *ending, const struct ending_message *m, uint64_t to)

@@ -8,9 +8,9 @@
 #include "base/array.h"
 #include "why/sign.h"
 
-#define BLOCK 4 /* bytes that every sign of an error has or more */
+#define BLOCK 4 /* bytes of the shortest sign of an error */
 
-/* Lines of source code in a traceback, without what stands before them. */
+/* Lines of source code in a traceback, without their prefix. */
 static const char *const code[] = { "raise ",  "return ", "assert ", "except ",
 				    "File \"", "self.",	  "at " };
 
@@ -64,7 +64,7 @@ static bool is_one_of(char c, const char *set)
 	return c && strchr(set, c);
 }
 
-/* A value that says that there is none, up to the end of its field. */
+/* A value that means "no error", up to the end of its field. */
 static bool is_none(struct span value)
 {
 	static const char *const words[] = { "none", "no", "null", "false", "[]", "{}" };
@@ -104,7 +104,7 @@ static bool is_denied_behind(struct span rest)
 	return is_none((struct span){ rest.p + i, rest.n - i });
 }
 
-/* Is SIGN at AT in LINE? */
+/* Returns true if LINE has SIGN at AT. */
 static bool has_sign(const struct sign *sign, struct span line, const char *at)
 {
 	size_t n = sign->n, left = (size_t)(line.p + line.n - at);
@@ -126,9 +126,9 @@ static bool has_sign(const struct sign *sign, struct span line, const char *at)
 
 /* ---- calm lines ---- */
 
-#define LEVEL_WITHIN 160 /* bytes: a line's level stands before its message */
+#define LEVEL_WITHIN 160 /* bytes in which a line has its level, before its message */
 
-/* glog and what follows its form: "I0309 11:46:30", "[W122 20:05:19", "[W socket.cpp:601]" */
+/* glog and loggers of the same form: "I0309 11:46:30", "[W122 20:05:19", "[W socket.cpp:601]" */
 static bool is_glog_calm(struct span line, const char *at)
 {
 	const char *end = line.p + line.n, *p = at + 1;
@@ -162,7 +162,7 @@ static bool has_calm_level(struct span line)
 	return false;
 }
 
-/* Behind "[core.py:396]" of a logger, what is indented belongs to a traceback; the error itself stands at its end. */
+/* After "[core.py:396]" of a logger, indented text belongs to a traceback. The error itself is at its end. */
 static bool is_code(struct span line)
 {
 	const char *mark = memmem(line.p, line.n, "] ", 2);
@@ -181,7 +181,7 @@ static bool is_code(struct span line)
 	return false;
 }
 
-/* A row of a list of what a program can do, as of gdscheck: "Userspace RDMA     : Unsupported" */
+/* A row of a list of a program's abilities, as of gdscheck: "Userspace RDMA : Unsupported" */
 static bool is_capability(struct span line)
 {
 	static const char *const answers[] = { "Unsupported", "Supported",  "Disabled",
@@ -228,7 +228,7 @@ bool error_line_is_calm(struct span line)
 struct error_finder {
 	uint8_t shift
 		[1
-		 << 16]; /* by two bytes: so much farther, at least, a block of a sign can begin */
+		 << 16]; /* by two bytes: the least distance to the next possible block of a sign */
 	uint8_t first[1 << BITS];
 	uint8_t *next; /* by sign: a sign of the same hash; 0: no other */
 	struct sign_list signs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * error-line.h - lines that read like an error although the table does not have them. No claim is made of such a line:
- * it is where a person would begin to read.
+ * error-line.h - lines that read like an error but are not in the table. No claim is made about such a line: a person
+ * would begin to read there.
  */
 #ifndef WHY_ERROR_LINE_H
 #define WHY_ERROR_LINE_H
@@ -13,11 +13,11 @@ struct error_finder;
 
 struct error_finder *error_finder_new(struct arena *arena);
 
-/* The first sign of an error in TEXT, at or behind FROM; NULL: there is none. */
+/* Returns the first sign of an error in TEXT at or after FROM; NULL: none. */
 const char *error_finder_next(const struct error_finder *finder, struct span text,
 			      const char *from);
 
-/* Returns true if LINE says that the sign in it is no error, or an error that was overcome. */
+/* Returns true if LINE says that its sign is not an error, or that the error was overcome. */
 bool error_line_is_calm(struct span line);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* job-copy.c - what a child found in a log, made this process's own. */
+/* job-copy.c - copies the job of a child's window into memory of this process. */
 #include <string.h>
 
 #include "why/job.h"
@@ -63,7 +63,7 @@ static uint8_t *copy_bits(const struct copy *c, uint8_t *const *from, size_t mos
 	return memcpy(arena_alloc(c->to, most / 8), bits, most / 8);
 }
 
-/* Behind the hosts and ranks, of which it has the numbers. */
+/* After the hosts and ranks, to whose numbers it refers. */
 static struct job_place copy_place(const struct copy *c, const struct job_place *from)
 {
 	return (struct job_place){
@@ -87,8 +87,10 @@ static void copy_event(const struct copy *c, const struct job_event *from)
 	e.ranks = WINDOW_READ(from->ranks);
 	e.host_bits = copy_bits(c, &from->host_bits, JOB_HOSTS_MAX);
 	e.rank_bits = copy_bits(c, &from->rank_bits, JOB_RANKS_MAX);
-	e.is_calm = *(const volatile char *)&from->is_calm != 0;
-	e.survived = *(const volatile char *)&from->survived != 0;
+	e.is_mild = *(const volatile char *)&from->is_mild != 0;
+	e.outcome = WINDOW_READ(from->outcome);
+	if (e.outcome >= JOB_OUTCOMES)
+		e.outcome = JOB_ENDED;
 	e.first = copy_place(c, &from->first);
 	*LIST_ADD(c->to, &c->job->events) = e;
 }
@@ -163,7 +165,7 @@ const struct job *job_copy(const struct job *from, const struct window *window, 
 	c.job->read = WINDOW_READ(from->read);
 	if (c.job->read != JOB_READ_WHOLE && c.job->read != JOB_READ_SIZE)
 		c.job->read = JOB_READ_TIME;
-	c.job->is_open = *(const volatile char *)&from->is_open != 0;
+	c.job->is_undecided = *(const volatile char *)&from->is_undecided != 0;
 	copy_lists(&c, from);
 	c.job->unrecognised = copy_place(&c, &from->unrecognised);
 	c.job->unrecognised_survived = *(const volatile char *)&from->unrecognised_survived != 0;

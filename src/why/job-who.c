@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* job-who.c - whose line it is, and what the job tells of itself. */
+/* job-who.c - the host and rank of a line, and the facts that the job prints about itself. */
 #include <string.h>
 #include <sys/random.h>
 
@@ -18,7 +18,7 @@ void key_table_init(struct key_table *table, struct arena *arena, uint32_t most)
 	*table = (struct key_table){ .most = most, .mask = places - 1 };
 	table->slots = arena_alloc(arena, places * sizeof(*table->slots));
 	table->keys = arena_alloc(arena, most * sizeof(*table->keys));
-	/* Without randomness a log could be made to be read slowly. */
+	/* Without randomness an attacker could make a log whose keys all collide. */
 	if (getrandom(table->secret, sizeof(table->secret), GRND_NONBLOCK) < 0)
 		memset(table->secret, 0, sizeof(table->secret));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* job.c - a log in portions, to lines, to the messages in them. */
+/* job.c - a log in portions, to lines, to their messages. */
 #include "why/job.h"
 
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 #include "why/sign.h"
 #include "why/topic.h"
 
-/* Of a long line, what is compared with messages before and behind the place of an anchor. */
+/* The part of a long line that is compared with messages, before and after an anchor. */
 #define LINE_BEFORE 8192
-#define LINE_BEHIND (JOB_LINE_MAX - LINE_BEFORE)
-#define SAME_FAILURE_LINES 4 /* what one program prints of one failure, at most */
+#define LINE_AFTER (JOB_LINE_MAX - LINE_BEFORE)
+#define SAME_FAILURE_LINES 4 /* lines that one program prints of one failure, at most */
 #define SAME_CAUSE_LINES 40  /* and with a traceback between */
-#define BEHIND_MAX 1024	     /* bytes behind a line that are looked at with it */
-#define OVERCOME_LINES 2     /* behind an error, in which a program says what it does instead */
+#define NEXT_MAX 1024	     /* bytes after a line that are read with it */
+#define OVERCOME_LINES 2     /* after an error, in which a program says what it does instead */
 #define JOB_RULE_MAX 128     /* bytes of a rule's id */
 
 struct job_reader *job_begin(struct arena *arena)
@@ -79,7 +79,7 @@ static void begin_event(struct job_reader *r, struct job_event *event,
 			const struct job_place *place)
 {
 	event->message = message;
-	event->is_calm = true;
+	event->is_mild = true;
 	event->first = *place;
 	event->first.time = keep(r, line->time);
 	event->first.text = keep(r, line->text);
@@ -106,14 +106,14 @@ static void blame(struct job_reader *r, const struct message *message,
 }
 
 static void take_event(struct job_reader *r, const struct message *message, const struct line *line,
-		       const struct job_place *place, bool is_calm)
+		       const struct job_place *place, bool is_mild)
 {
 	struct job_event *event = event_of(r, message);
 
 	if (!event->count++)
 		begin_event(r, event, message, line, place);
 	event->last_line = place->line;
-	event->is_calm &= is_calm;
+	event->is_mild &= is_mild;
 	count_bit(r, &event->host_bits, &event->hosts, place->host, JOB_HOSTS_MAX);
 	count_bit(r, &event->rank_bits, &event->ranks, place->rank, JOB_RANKS_MAX);
 	blame(r, message, place);
@@ -141,7 +141,7 @@ static struct job_place place_of(struct job_reader *r, const struct line *line, 
 	return place;
 }
 
-/* Does a quotation that stands before AT include it? A value behind "=" or ":" is none. */
+/* Returns true if AT is within quotation marks. A value after "=" or ":" is not a quotation. */
 static bool is_quoted(struct span line, const char *at)
 {
 	const char *open = memrchr(line.p, '"', (size_t)(at - line.p));
@@ -153,36 +153,31 @@ static bool is_quoted(struct span line, const char *at)
 	       open[-2] != '=' && memchr(at, '"', (size_t)(line.p + line.n - at));
 }
 
-static const char *begin_of(const struct message_match *match)
-{
-	return match->values[0].p - match->message->parts[0].n;
-}
-
-/* Does one of the next lines say that the program does something else instead? */
-static bool is_overcome(struct span behind)
+/* Returns true if one of the next lines says that the program does something else instead. */
+static bool is_overcome(struct span next)
 {
 	struct span line;
 
-	for (int i = 0; i < OVERCOME_LINES && span_cut(&behind, '\n', &line); i++)
+	for (int i = 0; i < OVERCOME_LINES && span_cut(&next, '\n', &line); i++)
 		if (sign_is_in_text(SIGN_OVERCOME, line))
 			return true;
 	return false;
 }
 
-/* Does the line say that its message is no failure? One of the next lines can say that it was overcome. Not asked if
- * an earlier line with the message said nothing. */
-static bool is_calm(const struct job_reader *r, const struct message_match *match, struct span line)
+/* Returns true if the line says that its message is no failure, or one of the next lines that it was overcome. False if
+ * an earlier line with the message said neither. */
+static bool is_mild(const struct job_reader *r, const struct message_match *match, struct span line)
 {
 	const struct job_event *event = r->events[match->message - r->messages];
 
-	if (match->message->kind > MESSAGE_CONSEQUENCE || (event && !event->is_calm))
+	if (match->message->kind > MESSAGE_CONSEQUENCE || (event && !event->is_mild))
 		return false;
-	return error_line_is_calm(line) || is_quoted(line, begin_of(match)) ||
-	       is_overcome(r->behind);
+	return error_line_is_calm(line) ||
+	       is_quoted(line, match->values[0].p - match->message->parts[0].n) ||
+	       is_overcome(r->next);
 }
 
-/* WHOLE is the line with what stands before its message, which is part of some patterns; no anchor is before
- * ANCHOR. */
+/* WHOLE is the line with the prefix of its message, which is part of some patterns. No anchor is before ANCHOR. */
 static void take_text(struct job_reader *r, struct span whole, const char *anchor,
 		      struct line *line)
 {
@@ -206,7 +201,7 @@ static void take_text(struct job_reader *r, struct span whole, const char *ancho
 	for (size_t i = 0; i < count; i++)
 		job_take_facts(r, &matches[i], line, place.host);
 	if (kind <= MESSAGE_FALLBACK)
-		take_event(r, match->message, line, &place, is_calm(r, match, whole));
+		take_event(r, match->message, line, &place, is_mild(r, match, whole));
 }
 
 static void take_json(struct job_reader *r, const struct line *outer, const struct json_line *json)
@@ -253,13 +248,13 @@ static uint64_t count_lines(const char *from, const char *to)
 	return n;
 }
 
-/* The line around AT, as far as it is compared: a carriage return, with which progress bars write a line again,
- * ends one too. */
+/* The line around AT, within the compared length. A carriage return ends a line too: progress bars write a line again
+ * with it. */
 static struct span line_around(struct span region, const char *at)
 {
 	const char *begin = at - region.p > LINE_BEFORE ? at - LINE_BEFORE : region.p;
 	size_t left = (size_t)(region.p + region.n - at);
-	const char *end = at + (left < LINE_BEHIND ? left : LINE_BEHIND), *mark;
+	const char *end = at + (left < LINE_AFTER ? left : LINE_AFTER), *mark;
 
 	mark = memrchr(begin, '\n', (size_t)(at - begin));
 	begin = mark ? mark + 1 : begin;
@@ -272,19 +267,19 @@ static struct span line_around(struct span region, const char *at)
 	return (struct span){ begin, (size_t)(end - begin) };
 }
 
-/* What stands behind LINE in REGION, as far as it is looked at. */
-static struct span lines_behind(struct span region, struct span line)
+/* The lines after LINE in REGION that are read with it. */
+static struct span lines_after(struct span region, struct span line)
 {
 	const char *end = region.p + region.n, *from = line.p + line.n;
 
 	from += from < end && *from == '\r';
 	from += from < end && *from == '\n';
-	return (struct span){ from, end - from < BEHIND_MAX ? (size_t)(end - from) : BEHIND_MAX };
+	return (struct span){ from, end - from < NEXT_MAX ? (size_t)(end - from) : NEXT_MAX };
 }
 
 /* ---- lines that read like an error ---- */
 
-/* Messages that only tell what the job chose are in lines of errors, too. */
+/* Messages that only report a choice of the job occur in lines of errors, too. */
 static bool has_message(struct job_reader *r, struct span text, bool *is_new)
 {
 	struct message_match matches[SCAN_MATCHES_MAX];
@@ -316,7 +311,7 @@ static void take_topic(struct job_reader *r, const struct line *line, uint64_t n
 							 .place = keep_place(r, line, number) };
 }
 
-/* A line with a sign of an error, where it has no message of the table, whatever that means. */
+/* A line with a sign of an error and without a message of the table, whatever it means. */
 static void take_unrecognised(struct job_reader *r, struct span text, uint64_t number)
 {
 	enum clean_state state = CLEAN_TEXT;
@@ -338,7 +333,7 @@ static void take_unrecognised(struct job_reader *r, struct span text, uint64_t n
 		r->job->unrecognised = keep_place(r, &line, number);
 }
 
-/* Not needed behind the first failure. */
+/* Not needed after the first failure. */
 static bool is_search_over(const struct job_reader *r)
 {
 	return r->job->counts[MESSAGE_FAILURE] || r->suspects_seen >= JOB_SUSPECTS_MAX ||
@@ -371,7 +366,7 @@ static void take_region(struct job_reader *r, struct span region)
 
 		r->job->lines += count_lines(counted, line.p);
 		counted = line.p;
-		r->behind = lines_behind(region, line);
+		r->next = lines_after(region, line);
 		take_line(r, line, at);
 		at = line.p + line.n;
 	}
@@ -437,7 +432,7 @@ static uint64_t first_line(const struct job *job, enum message_kind kind)
 	return UINT64_MAX;
 }
 
-/* Is the likeliest rule of A among those of B? */
+/* Returns true if the likeliest rule of A is one of the rules of B. */
 static bool shares_cause(const struct message *a, const struct message *b)
 {
 	struct span rest = span_of(a->rules ? a->rules : ""), first;
@@ -450,17 +445,17 @@ static bool shares_cause(const struct message *a, const struct message *b)
 	return message_names_rule(b, id) >= 0;
 }
 
-/* A program often says a thing twice: a message of the table a few lines behind says it better than a line that is only
+/* A program often reports one error twice: a message of the table a few lines later says it better than a line that is only
  * known by its words. */
-static bool says_it_better(const struct message *m, const struct job_suspect *s, uint64_t behind)
+static bool says_it_better(const struct message *m, const struct job_suspect *s, uint64_t distance)
 {
 	bool is_a = shares_cause(m, s->topic), is_b = shares_cause(s->topic, m);
 
-	if (behind <= SAME_FAILURE_LINES)
+	if (distance <= SAME_FAILURE_LINES)
 		return is_a || is_b ||
 		       (s->topic->when == TOPIC_BEFORE &&
 			strcmp(m->component, s->topic->component) == 0);
-	return is_a && is_b && behind <= SAME_CAUSE_LINES;
+	return is_a && is_b && distance <= SAME_CAUSE_LINES;
 }
 
 static bool is_said_better(const struct job *job, const struct job_suspect *s)
@@ -494,156 +489,6 @@ static const struct job_suspect *find_suspect(const struct job_reader *r)
 	return best;
 }
 
-#define WENT_ON_LINES 20 /* lines without an error, behind which a failure is forgotten */
-#define PROGRESS_LINES 3 /* lines of work that the end of a job does not leave behind */
-#define OPEN_LINES 4	 /* plain lines that a job that has failed does not write */
-
-/* A job whose ranks no longer reach each other hangs, and the other ranks go on writing. */
-static bool can_hang(const struct message *m)
-{
-	return sign_is_in_text(SIGN_HANG, span_of(m->component)) ||
-	       sign_is_in_text(SIGN_HANG, span_of(m->id));
-}
-
-/* A failure, and what the log has behind it. */
-struct aftermath {
-	bool is_mild;	  /* its own line says that it is none, or only its words are known */
-	bool is_bad;	  /* the job ended badly */
-	bool is_hang;	  /* lines of other ranks tell nothing */
-	bool is_fatal;	  /* its process ends, or can do no more */
-	bool went_on;	  /* a process of the job did its work */
-	bool has_gone_on; /* the process that printed it did */
-	bool is_raised;	  /* an exception, behind which buffered lines can still be written */
-	struct ending_behind behind;
-};
-
-/* Does its program end with it, as the source of the message or its line says? */
-static bool is_fatal(const struct job_event *e)
-{
-	return !e->is_calm &&
-	       (sign_is_in_text(SIGN_FATAL, span_of(e->message->id)) ||
-		sign_is_in_text(SIGN_FATAL, span_of(e->first.text ? e->first.text : "")));
-}
-
-/* The kernel and services print of other processes: no work is theirs. */
-static bool is_of_system(const struct job_event *e)
-{
-	return sign_is_in_text(SIGN_SYSTEM, span_of(e->message->component));
-}
-
-static struct ending_message message_place(const struct job_event *e)
-{
-	return (struct ending_message){ .first = e->first.line,
-					.last = e->last_line,
-					.host = e->first.host,
-					.rank = e->one_rank };
-}
-
-/* Lines of work that show that a failure was no end. */
-static uint32_t work_needed(const struct job_event *e)
-{
-	return e->is_calm || e->message->when ? 1 : PROGRESS_LINES;
-}
-
-static struct aftermath aftermath_of(const struct job_event *e, const struct ending *ending)
-{
-	const struct ending_message place = message_place(e);
-	struct aftermath a = { .is_mild = e->is_calm || e->message->when,
-			       .behind = ending_behind(ending, &place) };
-
-	a.is_bad = a.is_mild ? a.behind.is_very_bad : a.behind.is_bad;
-	a.is_raised = !e->is_calm && a.behind.is_raised;
-	a.is_hang = !a.is_mild && can_hang(e->message);
-	a.is_fatal = is_fatal(e);
-	a.went_on = !a.is_bad && a.behind.progress >= work_needed(e);
-	/* A line that says of itself that it is no failure needs no other evidence. */
-	a.has_gone_on = a.went_on && (e->is_calm || (!is_of_system(e) && !a.is_fatal &&
-						     a.behind.own >= work_needed(e)));
-	return a;
-}
-
-/* No failure ended a job that succeeded, or that went on. A process that has ended does not go on; others can take its
- * place. */
-static bool is_survived(const struct job_event *e, const struct ending *ending)
-{
-	struct aftermath a = aftermath_of(e, ending);
-
-	if (e->message->kind > MESSAGE_CONSEQUENCE)
-		return false;
-	if (ending->is_success || (a.is_mild && ending->is_good))
-		return true;
-	if (a.is_bad)
-		return false;
-	if (a.went_on && a.behind.overcome)
-		return true;
-	return (a.has_gone_on && !a.is_raised) || (a.is_mild && a.behind.calm >= WENT_ON_LINES);
-}
-
-/* Neither did the job go on behind this failure nor did it end, as far as the log tells. */
-static bool is_open(const struct job_event *e, const struct ending *ending)
-{
-	struct aftermath a = aftermath_of(e, ending);
-	uint32_t plain = a.is_mild ? 1 : OPEN_LINES;
-
-	if (e->message->kind > MESSAGE_CONSEQUENCE || e->survived || a.is_bad)
-		return false;
-	return a.went_on || (!a.is_hang && !a.is_fatal && a.behind.plain >= plain);
-}
-
-/* The same of a line that is only known to read like an error. */
-static bool is_place_survived(const struct job_place *place, const struct ending *ending)
-{
-	const struct ending_message own = {
-		.first = place->line, .last = place->line, .host = place->host, .rank = place->rank
-	};
-	struct ending_behind behind = ending_behind(ending, &own);
-
-	if (ending->is_success || ending->is_raised)
-		return ending->is_success;
-	return (ending->is_good && !ending->is_bad) ||
-	       (!behind.is_very_bad && (behind.own || behind.calm >= WENT_ON_LINES));
-}
-
-static bool is_cause(const struct message *m)
-{
-	return m->weight == FAILURE_CAUSE || m->weight == FAILURE_LOSS;
-}
-
-/* Did the process of E do its work between E and a later failure? Then that one is the first of its end. */
-static bool is_left_behind(const struct job *job, const struct job_event *e,
-			   const struct ending *ending)
-{
-	const struct ending_message place = message_place(e);
-	struct aftermath a = aftermath_of(e, ending);
-
-	if (e->message->kind > MESSAGE_CONSEQUENCE || is_cause(e->message) ||
-	    (a.is_raised && !a.behind.overcome))
-		return false;
-	for_each(f, &job->events)
-		if (f->message->kind == MESSAGE_FAILURE && !f->is_calm && !f->message->when &&
-		    f->first.line > e->last_line &&
-		    ending_progress(ending, &place, f->first.line) >= work_needed(e))
-			return true;
-	return false;
-}
-
-/* The log shows that the job failed if one of its failures is not open. */
-static void find_outcome(struct job *job, const struct ending *ending)
-{
-	bool has_open = false, has_end = false;
-
-	for (uint32_t i = 0; i < job->events.count; i++) {
-		struct job_event *e = &job->events.items[i];
-		bool open;
-
-		e->survived = is_survived(e, ending) || is_left_behind(job, e, ending);
-		open = is_open(e, ending);
-		has_open |= open;
-		has_end |= e->message->kind <= MESSAGE_CONSEQUENCE && !e->survived && !open;
-	}
-	job->is_open = has_open && !has_end;
-}
-
 /* A line that is only known by its words did not end a job that went on. */
 static void add_suspect(struct job_reader *r, const struct ending *ending)
 {
@@ -657,7 +502,7 @@ static void add_suspect(struct job_reader *r, const struct ending *ending)
 				    .first = suspect->place,
 				    .last_line = suspect->place.line,
 				    .one_rank = job_one_number(r, suspect->place.rank) };
-	if (is_survived(&event, ending))
+	if (job_outcome_of(r->job, &event, ending) == JOB_SURVIVED)
 		return;
 	count_bit(r, &event.host_bits, &event.hosts, suspect->place.host, JOB_HOSTS_MAX);
 	count_bit(r, &event.rank_bits, &event.ranks, suspect->place.rank, JOB_RANKS_MAX);
@@ -672,7 +517,7 @@ static void sort_events(struct job *job)
 		      compare_events);
 }
 
-/* A process whose lines have no number can be the one whose lines have no process. */
+/* Lines that have only a rank and lines that have only a process can be of one process. */
 struct names {
 	int64_t rank, pid;
 	bool are_many;
@@ -731,43 +576,6 @@ const struct job *job_end(struct job_reader *r)
 	ending = read_ending(r);
 	add_suspect(r, &ending);
 	sort_events(r->job);
-	find_outcome(r->job, &ending);
-	r->job->unrecognised_survived = is_place_survived(&r->job->unrecognised, &ending);
+	job_find_outcomes(r->job, &ending);
 	return r->job;
-}
-
-/* The first one that counts before M. A GPU that is lost explains all that an Xid can explain. */
-static const struct job_event *first_cause(const struct job *job, const struct message *m)
-{
-	bool is_symptom = m->weight == FAILURE_SYMPTOM,
-	     is_of_gpu = !is_cause(m) && message_names_rule(m, "log/xid") >= 0;
-
-	for_each(e, &job->events)
-		if (!e->survived && ((is_symptom && is_cause(e->message)) ||
-				     (is_of_gpu && e->message->weight == FAILURE_LOSS)))
-			return e;
-	return NULL;
-}
-
-static const struct job_event *first_failure(const struct job *job, bool may_be_calm)
-{
-	for_each(e, &job->events)
-		if (e->message->kind == MESSAGE_FAILURE && !e->survived &&
-		    (may_be_calm || !e->is_calm))
-			return e;
-	return NULL;
-}
-
-/* A line that says of itself that it is no failure counts before a failure of the same program, and where there is none. */
-const struct job_event *job_decisive(const struct job *job)
-{
-	const struct job_event *first = first_failure(job, true), *plain, *cause;
-
-	if (!first)
-		return NULL;
-	plain = first_failure(job, false);
-	if (plain && strcmp(plain->message->component, first->message->component) != 0)
-		first = plain;
-	cause = first_cause(job, first->message);
-	return cause ? cause : first;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job.h - what a log says of a job: the messages of the table that it has, by host and rank; which failure was first,
- * and what the job chose. A log is of any size and of anybody's making: everything here is bounded, and what is kept
- * of it are bytes that only the sinks of escape.h may print.
+ * job.h - the job in a log: its messages, by host and rank; its first failure; its choices. A log has any size, and any
+ * user can write it. Everything here is bounded, and the texts may only be printed through escape.h.
  */
 #ifndef WHY_JOB_H
 #define WHY_JOB_H
@@ -23,7 +22,17 @@ struct job_place {
 	uint32_t host;	  /* in hosts, or JOB_NOBODY */
 	uint32_t rank;	  /* in ranks, or JOB_NOBODY */
 	const char *time; /* NULL: not said */
-	const char *text; /* behind time, host and rank */
+	const char *text; /* after time, host and rank */
+};
+
+/* What the log shows of a failure. */
+enum job_outcome {
+	JOB_NO_FAILURE,
+	JOB_ENDED,	 /* it ended the job */
+	JOB_UNDECIDED,	 /* neither the end of the job nor further work of its process is shown */
+	JOB_SURVIVED,	 /* the job went on after it */
+	JOB_LEFT_BEHIND, /* its process went on, and a later failure counts */
+	JOB_OUTCOMES,
 };
 
 /* A message of the table that the log has. */
@@ -31,13 +40,14 @@ struct job_event {
 	const struct message *message;
 	uint64_t count;
 	struct job_place first;
-	uint32_t
-		one_rank; /* of the first line, where a rank has two places: the one with its number */
+	/* of the first line; if a rank has two places, the one with its number */
+	uint32_t one_rank;
 	uint64_t last_line;
-	uint32_t hosts, ranks; /* that have it, of those that are known by name */
+	uint32_t hosts, ranks; /* hosts and ranks with this message, among those with a name */
 	uint8_t *host_bits, *rank_bits;
-	bool is_calm;  /* each of its lines says of itself that it is information or a warning */
-	bool survived; /* a failure behind which the job went on, as the end of the log tells */
+	/* Each of its lines, or one of the next two, says that it is a warning, a quotation or overcome. */
+	bool is_mild;
+	enum job_outcome outcome;
 };
 
 struct job_host {
@@ -75,36 +85,40 @@ struct job {
 	uint64_t lines, bytes;
 	uint64_t recognised;		/* lines */
 	uint64_t counts[MESSAGE_KINDS]; /* lines */
-	LIST(struct job_event)
-	events; /* in the order in which each was first seen; no harmless ones and choices */
+	/* in the order of their first lines, without harmless ones and choices */
+	LIST(struct job_event) events;
 	LIST(struct job_host) hosts;
 	LIST(struct job_rank) ranks;
 	LIST(struct job_fact) facts;
-	/* The first line that reads like an error and is no message of the table; line 0: none before the first failure. */
+	/* The first line that reads like an error and has no message of the table; line 0: none before the first
+	 * failure. */
 	struct job_place unrecognised;
-	bool unrecognised_survived; /* the job went on behind it */
-	bool is_open;		    /* it has failures, but does not show that the job failed */
+	bool unrecognised_survived; /* the job went on after it */
+	bool is_undecided;	    /* it has failures, but does not show that the job failed */
 	bool is_cut;		    /* more hosts, ranks or facts than are kept */
 	enum job_read read;
 };
 
-/* job-copy.c: a copy in ARENA of what another process wrote in the window. What is not right there is left out; NULL:
- * all of it. */
+/* job-copy.c: a copy in ARENA of the job that another process wrote in the window. Invalid parts are left out. NULL:
+ * all is invalid. */
 const struct job *job_copy(const struct job *from, const struct window *window,
 			   struct arena *arena);
 
-/* The first failure; NULL: none was recognised. */
+/* Returns true if the job went on after this failure. */
+bool job_event_is_survived(const struct job_event *event);
+
+/* Returns the first failure; NULL: none was recognised. */
 const struct job_event *job_decisive(const struct job *job);
 
 /* ---- reading ---- */
 
 struct job_reader;
 
-/* The job lies in ARENA, and so does all that it is made with. */
+/* The job and all its parts are in ARENA. */
 struct job_reader *job_begin(struct arena *arena);
 /* The next bytes of the log, in any portions. */
 void job_feed(struct job_reader *reader, struct span bytes);
-/* The log goes on, and no more of it is read. */
+/* The log continues, but its rest is not read. */
 void job_stop(struct job_reader *reader, enum job_read why);
 const struct job *job_end(struct job_reader *reader);
 

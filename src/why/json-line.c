@@ -33,7 +33,7 @@ static void take_rank(struct json_scan *s, struct json_line *out)
 		out->rank = (int64_t)digits.value;
 }
 
-/* A string with escapes in its time or host is none. */
+/* A string with escapes is not accepted as a time or host. */
 static struct span plain(struct json_raw raw)
 {
 	return raw.escapes ? (struct span){ 0 } : raw.text;

@@ -115,7 +115,7 @@ static void skip_fraction(struct span *s)
 		skip(s, s->p[3] == ':' ? 6 : 5);
 }
 
-/* What the usual forms begin with, up to the seconds. */
+/* The usual forms of a time, up to the seconds. */
 static size_t time_bytes(struct span s)
 {
 	bool is_number = isdigit((unsigned char)*s.p);
@@ -175,7 +175,7 @@ static bool take_glog(struct line *line, struct span *s)
 	return true;
 }
 
-/* ---- what launchers and containers write ---- */
+/* ---- prefixes of launchers and containers ---- */
 
 /* srun -l: " 3: "; only at the very beginning, and in no more digits than there are ranks */
 static bool take_task(struct line *line, struct span *s)
@@ -222,7 +222,7 @@ static bool take_worker(struct line *line, struct span *s)
 	return true;
 }
 
-/* NCCL and what follows its form: "host:pid:tid [gpu] ", without a GPU too */
+/* NCCL and libraries with the same form: "host:pid:tid [gpu] ", without a GPU too */
 static bool take_process(struct line *line, struct span *s)
 {
 	struct span rest = *s, host = { s->p, count_host(*s) };
@@ -255,7 +255,7 @@ static bool is_address(struct span s)
 	return dots == 3 && s.n >= 7;
 }
 
-/* "192.0.2.1: " of tools that ask many nodes; behind a time of syslog "host program[1]: " and "host kernel: " */
+/* "192.0.2.1: " of tools that query many nodes; after a time of syslog "host program[1]: " and "host kernel: " */
 static bool take_host(struct line *line, struct span *s)
 {
 	struct span rest = *s, host = { s->p, count_host(*s) };
@@ -367,7 +367,7 @@ static bool take_inside(struct line *line, struct span inside)
 	       take_short_process(line, inside);
 }
 
-/* "[...]", and what belongs to it: "<stderr>" and a colon */
+/* "[...]", and its parts: "<stderr>" and a colon */
 static bool take_bracket(struct line *line, struct span *s)
 {
 	size_t end = span_find(*s, ']');
@@ -382,7 +382,7 @@ static bool take_bracket(struct line *line, struct span *s)
 	return true;
 }
 
-/* By what a prefix can begin with. */
+/* By the first character of a prefix. */
 static bool take_prefix(struct line *line, struct span *s, bool first)
 {
 	char c = *s->p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * line.h - what stands before a message in a log: its time, host, rank and process, as launchers, containers, loggers
- * and the programs themselves write them.
+ * line.h - the prefix of a message in a log: its time, host, rank and process, in the forms of launchers, containers,
+ * loggers and the programs themselves.
  */
 #ifndef WHY_LINE_H
 #define WHY_LINE_H
@@ -12,14 +12,14 @@
 #define LINE_NONE (-1)
 
 struct line {
-	struct span text; /* behind all of that */
-	struct span host; /* its pod where only that is known; empty: not said */
+	struct span text; /* after the prefix */
+	struct span host; /* or the pod, if only that is known; empty: not said */
 	struct span pod;  /* as kubectl logs --prefix has it */
 	struct span time; /* as it is written; empty: not said */
 	int64_t rank;	  /* LINE_NONE: not said; the same for the others */
 	int64_t pid;
 	int64_t gpu;  /* as the process counts them */
-	int64_t task; /* the label of srun -l: the rank, where the message does not say another */
+	int64_t task; /* the label of srun -l: the rank, unless the message has another */
 };
 
 /* TEXT is one line. Its spans point into it. */
@@ -33,7 +33,7 @@ struct json_line {
 	int64_t rank;
 };
 
-/* Decodes into ROOM, of at least line.n bytes. False: LINE is no such object, or has no message. */
+/* Decodes into ROOM, of at least line.n bytes. False: LINE is not such an object, or has no message. */
 bool json_line_parse(struct json_line *out, struct span line, char *room);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/packed.h"
 
-/* A row of the table, but for its texts. */
+/* A row of the table without its texts. */
 struct row {
 	uint8_t kind, weight, parts;
 	bool binds_rank, same_facts;
@@ -92,13 +92,13 @@ const struct message *message_all(size_t *count)
 	return messages;
 }
 
-/* The next place of PART at or behind FROM; NULL: there is none. */
+/* Returns the next place of PART at or after FROM, or NULL. */
 static const char *find_part(const struct message_part *part, const char *from, const char *end)
 {
 	return part->n ? memmem(from, (size_t)(end - from), part->text, part->n) : from;
 }
 
-/* Each part is taken where it is first found behind the one before: if the pattern fits at all, it fits so. */
+/* Each part is matched at its first place after the part before it. If the pattern matches at all, it matches so. */
 bool message_match(const struct message *message, struct span line, const char *from,
 		   struct message_match *match)
 {
@@ -131,7 +131,7 @@ bool message_variable(const struct message_match *match, struct span name, struc
 	return false;
 }
 
-/* TEXT with a variable in it to NAME; false where it is too long. */
+/* Expands a variable in TEXT into NAME. False: too long. */
 static bool fill_name(const struct message_match *match, struct span text,
 		      char name[MESSAGE_FACT_MAX])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* odd.c - the host of a job that is unlike all the others. */
+/* odd.c - the host of a job that differs from all others. */
 #include <string.h>
 
 #include "why/why.h"
@@ -28,7 +28,7 @@ static uint32_t find_host(const struct job *job, const struct job_event *e, bool
 	return JOB_NOBODY;
 }
 
-/* A failure of one host; what follows from a failure on all but one. */
+/* A failure on one host, with its consequences on all others. */
 static void compare_event(struct why *why, const struct job_event *e)
 {
 	struct arena *arena = why->report->arena;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* related.c - for a line that the table does not have: the rules whose texts have the words that it has. The fewer
- * rules have a word, such as "gdrdrv" or "libnvidia-ml", the more it counts. */
+/* related.c - for a line that is not in the table: the rules whose texts have words of the line. A word that few rules
+ * have, such as "gdrdrv" or "libnvidia-ml", counts more. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static bool next_word(struct span *text, struct span *word)
 	return word->p < text->p;
 }
 
-/* Is WORD, in plain letters, in TEXT, and no part of a longer word? "shm" is in "limits/shm-small". */
+/* Returns true if TEXT has WORD, in plain letters, and not as part of a longer word. "shm" is in "limits/shm-small". */
 static bool has_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);

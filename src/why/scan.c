@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 
-#define BLOCK 4 /* bytes of a window's end that the table is about */
+#define BLOCK 4 /* last bytes of a window, by which the table is indexed */
 #define BITS 15
 #define FARTHEST (MESSAGE_WINDOW - BLOCK + 1)
 #define NONE UINT16_MAX
@@ -93,7 +93,7 @@ const char *scanner_next(const struct scanner *s, struct span text, const char *
 	return NULL;
 }
 
-/* Does the first part of a message lie where its anchor, which is at AT, says? A message whose anchor is in another
+/* Returns true if the first part of a message is where its anchor at AT implies. A message whose anchor is in another
  * part can begin anywhere. */
 static bool can_be(const struct message *m, struct span line, const char *at)
 {

@@ -16,13 +16,13 @@ struct scanner;
 
 struct scanner *scanner_new(struct arena *arena);
 
-/* The first anchor in TEXT at or behind FROM: its place, and what its messages begin with. NULL: there is none. */
+/* Returns the first anchor in TEXT at or after FROM, or NULL. */
 const char *scanner_next(const struct scanner *scanner, struct span text, const char *from);
 
 #define SCAN_MATCHES_MAX 24
 
-/* The messages that are in LINE and have their anchor at or behind FROM, each once, in the order of the table. How
- * many. */
+/* Finds the messages in LINE with their anchor at or after FROM, each once, in the order of the table. Returns their
+ * number. */
 size_t scanner_match(struct scanner *scanner, struct span line, const char *from,
 		     struct message_match matches[SCAN_MATCHES_MAX]);
 

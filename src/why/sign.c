@@ -51,7 +51,7 @@ static bool has_number(const char *at, const char *end)
 	return at > from && at < end && isdigit((unsigned char)*at);
 }
 
-/* Is what stands at AT in TEXT a sign of this form? */
+/* Returns true if TEXT has a sign of this form at AT. */
 static bool has_form(const struct sign *sign, struct span text, const char *at)
 {
 	const char *end = at + sign->n;

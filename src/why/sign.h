@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sign.h - words from which it is seen what a line of a log is: the table data/signs.tsv. */
+/* sign.h - words that show the kind of a line of a log: the table data/signs.tsv. */
 #ifndef WHY_SIGN_H
 #define WHY_SIGN_H
 
@@ -20,17 +20,17 @@ enum sign_kind {
 	SIGN_HANG,
 	SIGN_FATAL,
 	SIGN_SYSTEM,
-	SIGN_REQUEST, /* a server speaks of one request */
+	SIGN_REQUEST, /* a message of a server about one request */
 	SIGN_LOST,    /* and of one that failed */
 	SIGN_KINDS
 };
 
 enum sign_form {
 	SIGN_FORM_ANY,
-	SIGN_FORM_WORD,	  /* neither a letter, a digit nor "_" at its sides */
+	SIGN_FORM_WORD,	  /* no letter, digit or "_" beside it */
 	SIGN_FORM_BEGIN,  /* none before it */
-	SIGN_FORM_LEVEL,  /* as a word, and no "=" at its sides */
-	SIGN_FORM_NUMBER, /* as a word, and a number behind it */
+	SIGN_FORM_LEVEL,  /* as a word, without "=" beside it */
+	SIGN_FORM_NUMBER, /* as a word, followed by a number */
 	SIGN_FORM_START,  /* at the start of the text */
 };
 
@@ -48,8 +48,8 @@ struct sign_list {
 
 struct sign_list sign_all(enum sign_kind kind);
 
-/* A line, its first bytes in small letters, and which pairs of bytes they have: a bit for each, by a hash. Most signs
- * are not in a line because one of their pairs is not. */
+/* A line, its first bytes in small letters, and the pairs of bytes that these have: a bit for each, by a hash. Most
+ * signs are excluded because the line lacks one of their pairs. */
 #define SIGN_LINE_MAX 2048
 #define SIGN_PAIRS 4096
 struct sign_line {
@@ -60,7 +60,7 @@ struct sign_line {
 };
 
 void sign_line_make(struct sign_line *line, struct span text);
-/* Does LINE have a sign of KIND? */
+/* Returns true if LINE has a sign of KIND. */
 bool sign_is_in(enum sign_kind kind, const struct sign_line *line);
 bool sign_is_in_text(enum sign_kind kind, struct span text);
 

@@ -6,7 +6,7 @@
 
 #define LINE_MAX_BYTES 2048
 
-/* Small letters, and "-" for "_": names are written in both ways. The table's words are plain already. */
+/* Small letters, and "-" for "_": names are written in both ways. The words of the table have this form already. */
 static struct span make_plain(struct span line, char room[LINE_MAX_BYTES])
 {
 	size_t n = line.n < LINE_MAX_BYTES ? line.n : LINE_MAX_BYTES;
@@ -16,7 +16,7 @@ static struct span make_plain(struct span line, char room[LINE_MAX_BYTES])
 	return (struct span){ room, n };
 }
 
-/* Does WORD, which is at AT, end there? A longer one goes on with letters or digits. */
+/* Returns true if WORD, which is at AT, ends there. A longer word continues with letters or digits. */
 static bool is_whole(struct span line, const char *at, struct span word, bool is_open)
 {
 	const char *end = at + word.n;

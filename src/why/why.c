@@ -7,7 +7,7 @@
 
 #define NO_PLACE (-1)
 
-/* ---- whose it is ---- */
+/* ---- hosts ---- */
 
 /* "gpu01" and "gpu01.example.com" are one host: programs print either. */
 static bool is_same_host(const char *a, const char *b)
@@ -46,7 +46,7 @@ static void sort_events(struct why *why)
 
 	why->decisive = job_decisive(why->job);
 	for_each(e, &why->job->events) {
-		if (e->survived)
+		if (job_event_is_survived(e))
 			*LIST_ADD(arena, &why->survived) = e;
 		else if (e->message->kind == MESSAGE_CONSEQUENCE && !why->decisive)
 			why->decisive = e;
@@ -73,7 +73,7 @@ static void find_unrecognised(struct why *why)
 	why_find_related(why, place->text);
 }
 
-/* A topic names the rules of many lines; the words of this one can say more. */
+/* A topic names the rules of many lines. The words of this line can be more specific. */
 static void find_related_to_topic(struct why *why)
 {
 	if (why->decisive && why->decisive->message->when)
@@ -92,7 +92,7 @@ static int place_in(const struct job_event *event, const char *id, int before)
 	return place == NO_PLACE ? NO_PLACE : before + (place < PLACES ? place : PLACES - 1);
 }
 
-/* A first failure that is known by a word only, and for which no rule is named, has the rules of what followed. */
+/* A first failure that is known by its words only and names no rule gets the rules of its consequences. */
 static int place_in_first(const struct why *why, const char *id)
 {
 	const struct message *first = why->decisive ? why->decisive->message : NULL;
@@ -282,5 +282,5 @@ enum exit_status why_status(const struct why *why)
 		return EXIT_FINDINGS;
 	if (why->job->read != JOB_READ_WHOLE)
 		return EXIT_INCOMPLETE;
-	return why->decisive && !why->job->is_open ? EXIT_INCOMPLETE : EXIT_WELL;
+	return why->decisive && !why->job->is_undecided ? EXIT_INCOMPLETE : EXIT_WELL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * why.h - a log and a node held together: which rules could explain what the log has, what they answer here, and where
- * the two contradict each other. Pure.
+ * why.h - compares a log with a node: the rules that could explain the failures of the log, their findings on this
+ * node, and the differences between log and node. Pure.
  */
 #ifndef WHY_H
 #define WHY_H
@@ -9,14 +9,14 @@
 #include "evaluate/problems.h"
 #include "why/job.h"
 
-/* Whose a line is. */
+/* The origin of a line. */
 enum why_whose {
-	WHY_UNKNOWN, /* the log names no host, or the node has no name */
+	WHY_UNKNOWN, /* the log has no host name, or the node has none */
 	WHY_OWN,     /* this node's */
 	WHY_OTHER,   /* another host's */
 };
 
-/* The log and the node say different things. In the arena. */
+/* A difference between the log and the node. In the arena. */
 struct why_difference {
 	const char *what; /* "NCCL version" */
 	const char *job;
@@ -25,7 +25,7 @@ struct why_difference {
 	uint64_t line;
 };
 
-/* A host that is unlike the others. */
+/* A host that differs from the others. */
 struct why_odd {
 	const char *host;
 	const char *text;
@@ -35,33 +35,32 @@ struct why {
 	const struct job *job;
 	const struct report *report;
 	const char *name;     /* of this node; NULL: not known */
-	uint32_t own_host;    /* in job->hosts: this node; JOB_NOBODY: none of them is */
+	uint32_t own_host;    /* in job->hosts: this node; JOB_NOBODY: not among them */
 	enum why_whose whose; /* the decisive message */
-	const struct job_event
-		*decisive; /* first failure; without one, the first consequence; or NULL */
+	/* first failure; without one, the first consequence; or NULL */
+	const struct job_event *decisive;
 	LIST(const struct job_event *) failures; /* all others */
 	LIST(const struct job_event *) consequences;
 	LIST(const struct job_event *) fallbacks;
-	LIST(const struct job_event *) survived; /* failures behind which the job went on */
-	struct problems
-		problems; /* of the report: those that could explain it, the likeliest first */
+	LIST(const struct job_event *) survived; /* failures after which the job went on */
+	struct problems problems; /* of the report: possible explanations, the likeliest first */
 	LIST(const struct finding *) notes;
-	LIST(const struct finding *) passed;  /* one for each rule: all its answers are good */
+	LIST(const struct finding *) passed;  /* one for each rule that only passed */
 	LIST(const struct finding *) unknown; /* one for each rule */
-	LIST(const struct finding *)
-	inapplicable; /* one for each rule: it does not concern this node */
+	/* one for each rule that does not apply to this node */
+	LIST(const struct finding *) inapplicable;
 	LIST(struct why_difference) differences;
 	LIST(struct why_odd) odd;
 	/* If no failure was recognised: the first line that reads like one; or NULL. */
 	const struct job_place *unrecognised;
-	LIST(const char *)
-	words; /* of it, or of the decisive line of a topic, that few rules have */
+	/* words of it, or of the decisive line of a topic, that few rules have */
+	LIST(const char *) words;
 	LIST(const struct rule *) related; /* rules that have them, the closest first */
-	/* Problems that the decisive message names, and those that any failure does. */
+	/* Problems of rules that the decisive message names, and of rules for any failure. */
 	uint32_t explaining_first, explaining;
 };
 
-/* NAME is the node's in the log; NULL: its host name. In the report's arena. */
+/* NAME is the name of the node in the log; NULL: its host name. In the report's arena. */
 const struct why *why_make(const struct job *job, const struct report *report, const char *name);
 
 /* Returns true if the failure, or the whole log, is of other hosts than this node. */
@@ -76,7 +75,7 @@ enum exit_status why_status(const struct why *why);
  * one. */
 bool why_is_own(const struct why *why, uint32_t host);
 
-/* related.c: words and related, of a LINE that is no message of the table; NULL: it has no text */
+/* related.c: sets words and related for LINE, which has no message of the table; NULL: it has no text */
 void why_find_related(struct why *why, const char *line);
 /* differences.c */
 void why_find_differences(struct why *why);
