@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/child.h"
 #include "base/message.h"
 #include "base/output.h"
@@ -41,12 +44,33 @@ static bool has_stack(void)
 	return false;
 }
 
+/* With privileges of its file the program does not let its caller choose what a library opens: libibverbs loads what
+ * RDMAV_DRIVERS names (rdma-core 50: libibverbs/init.c), and others have variables of that kind. Rules read the
+ * caller's variables in /proc. */
+static void leave_environment(void)
+{
+	static const char *const kept[] = { "COLUMNS", "LANG",	   "LC_ALL", "LC_CTYPE",
+					    "LINES",   "NO_COLOR", "TERM" };
+	const char *values[ARRAY_SIZE(kept)];
+
+	if (!getauxval(AT_SECURE))
+		return;
+	/* The strings are the kernel's, and stay. */
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		values[i] = getenv(kept[i]);
+	clearenv();
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		if (values[i])
+			setenv(kept[i], values[i], 1);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 	enum exit_status status;
 
 	open_standard_files();
+	leave_environment();
 	child_note_inherited();
 	/* write() says so then: a limit on the size of files (setrlimit(2)) is reported like a full
 	 * disk. */

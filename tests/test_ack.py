@@ -203,6 +203,36 @@ def test_metrics(xid):
     assert all("gpu=" not in l for l in text.splitlines() if 'subject=""' in l)
 
 
+def test_what_would_not_be_read_is_not_written(xid):
+    """A list over its bounds would take the earlier acknowledgements with it."""
+    assert xid.ack("log/xid", "--reason", "seen").status == 0
+    with open(xid.path(FILE)) as file:
+        before = file.read()
+    xid.be(*["file /etc/modprobe.d/zz.conf text='%s'" % "".join(
+        "options nvidia NVreg_Misspelt%d=1\\n" % i for i in range(300))])
+    with open(xid.path(FILE), "w") as file:
+        file.write(before)
+    result = xid.ack("driver/unknown-module-parameter", "--reason", "long " * 2000)
+    assert result.status == 4 and "1 MiB" in result.err, str(result)
+    with open(xid.path(FILE)) as file:
+        assert file.read() == before
+
+
+def test_another_user_cannot_keep_it_waiting(xid):
+    """Who can read a folder can lock it. The lock is a file of root's."""
+    assert xid.ack("log/xid", "--reason", "seen").status == 0
+    holder = subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups", "flock",
+                               xid.path("/var/lib/nvnodecheck"), "sleep", "20"])
+    try:
+        start = time.monotonic()
+        assert xid.ack("log/xid", "--reason", "again").status == 0
+        assert time.monotonic() - start < 15
+        assert os.stat(xid.path("/run/nvnodecheck/ack.lock")).st_mode & 0o777 == 0o600
+    finally:
+        holder.kill()
+        holder.wait()
+
+
 def test_two_at_once(xid):
     """Each reads the file, looks at the node and writes the file: none writes over what another has added."""
     xid.be(XID, OTHER)

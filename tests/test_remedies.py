@@ -154,3 +154,19 @@ def test_a_name_of_a_missing_device_is_no_problem_of_the_job(scratch):
     case = cases.find("incidents/rdma", "one RDMA device of ten is gone")
     scratch.put(node.tree_of(case.node, case.edits + plans.edits("env NCCL_IB_HCA=mlx5_20\n")))
     assert problems(report(scratch.directory)) == {"rdma/device-missing", "env/hca-selection"}
+
+
+def test_no_example_of_a_device_that_is_called_like_a_command(node_facts, tmp_path):
+    """A stranger's facts name devices. An example that is to be pasted has none that the shell would run."""
+    document, file = json.loads(node_facts("hgx-h100-ib")), tmp_path / "facts.json"
+    document["env"]["variables"] = []
+    document["rdma"]["devices"][0]["ports"][0]["rate_mbps"] = 200000
+
+    def example(suffix):
+        for device in document["rdma"]["devices"]:
+            device["name"] += suffix
+        file.write_text(json.dumps(document))
+        found = finding(run("doctor", "--json", "--from", file).json(), "env/hca-selection")
+        return found.get("command")
+    assert "NCCL_IB_HCA==mlx5_" in example("")
+    assert example("$(id)") is None

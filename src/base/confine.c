@@ -80,7 +80,9 @@ void confine_keep(unsigned int needs)
 #define READS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define READS_FILE LANDLOCK_ACCESS_FS_READ_FILE
 #define WRITES LANDLOCK_ACCESS_FS_WRITE_FILE
-#define IOCTLS (1ull << 15) /* LANDLOCK_ACCESS_FS_IOCTL_DEV of later headers */
+/* Of later headers: LANDLOCK_ACCESS_FS_TRUNCATE of Linux 6.2, LANDLOCK_ACCESS_FS_IOCTL_DEV of 6.10. */
+#define TRUNCATES (1ull << 14)
+#define IOCTLS (1ull << 15)
 
 /* Returns the accesses that this version of Landlock can refuse: later versions add renaming, truncating and ioctl
  * of devices (Documentation/userspace-api/landlock.rst). 0: the kernel has no Landlock. */
@@ -151,7 +153,8 @@ static void allow_gpus(int rules, uint64_t access)
 }
 
 /* Restricts the files that can be read. A process in a Landlock domain cannot inspect processes outside it
- * (landlock.rst, "Ptrace restrictions"), so this is not for probes that do. */
+ * (landlock.rst, "Ptrace restrictions"), so this is not for probes that do. Returns true if Landlock refuses all
+ * changes to files: before Linux 6.2 openat2() with O_TRUNC empties a file that can be read. */
 static bool confine_files(const struct confine *how)
 {
 	uint64_t accesses = known_accesses();
@@ -173,7 +176,7 @@ static bool confine_files(const struct confine *how)
 	} else if (how->asks == ASKS_RDMA) {
 		allow_path(rules, "/dev/infiniband", (WRITES | IOCTLS) & accesses);
 	}
-	return syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+	return syscall(SYS_landlock_restrict_self, rules, 0) == 0 && (accesses & TRUNCATES);
 }
 
 bool confine(const struct confine *how)

@@ -19,6 +19,9 @@
 /* Findings that an administrator has seen (nvnodecheck ack). */
 #define OWN_STATE "/var/lib/nvnodecheck"
 #define OWN_ACKNOWLEDGED OWN_STATE "/acknowledged.json"
+#define OWN_ACKNOWLEDGED_BYTES_MAX \
+	(1u << 20) /* a larger file, or one with more findings, is not read */
+#define OWN_ACKNOWLEDGED_MAX 1000
 #define OWN_ACKNOWLEDGED_FORMAT "nvnodecheck-acknowledged"
 
 #endif

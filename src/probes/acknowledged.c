@@ -7,9 +7,6 @@
 #include "facts/own-files.h"
 #include "probes/probe.h"
 
-#define FILE_MAX (1u << 20)
-#define ACKNOWLEDGED_MAX 1000
-
 static struct fact_str text_of(struct arena *arena, struct json_object *json, const char *key)
 {
 	const char *text = json_string(json, key);
@@ -63,7 +60,7 @@ static int read_list(struct acknowledged_facts *facts, struct arena *arena, cons
 	list = json ? json_member(json, "findings") : NULL;
 	if (!json || json_check_document(json, OWN_ACKNOWLEDGED_FORMAT, &later, &error) ||
 	    !json_object_is_type(list, json_type_array) ||
-	    json_object_array_length(list) > ACKNOWLEDGED_MAX)
+	    json_object_array_length(list) > OWN_ACKNOWLEDGED_MAX)
 		return -EBADMSG;
 	for (size_t i = 0; i < json_object_array_length(list); i++)
 		if (!read_one(arena, json_object_array_get_idx(list, i),
@@ -76,7 +73,7 @@ static int acknowledged_ask(struct host *host, void *facts, struct arena *arena,
 {
 	struct acknowledged_facts *answer = facts, read = { 0 };
 	_cleanup_text_ struct text text = { 0 };
-	int rc = host_read(host, &text, FILE_MAX, "%s", OWN_ACKNOWLEDGED);
+	int rc = host_read(host, &text, OWN_ACKNOWLEDGED_BYTES_MAX, "%s", OWN_ACKNOWLEDGED);
 
 	(void)user;
 	if (rc == 0)

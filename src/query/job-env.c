@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shell.h"
 #include "parse/version.h"
 #include "query/node-find.h"
 #include "query/ports.h"
@@ -158,6 +159,8 @@ const char *job_nic_example(struct arena *arena, const struct node *node,
 		    port_is_ethernet(p) != port_is_ethernet(best) ||
 		    p->rate_mbps.value != best->rate_mbps.value)
 			continue;
+		if (!shell_is_plain(d->name.value))
+			return NULL;
 		text = text ? arena_printf(arena, "%s,%s", text, d->name.value)
 			    : arena_printf(arena, "%s%s", nccl ? "=" : "", d->name.value);
 		if (!nccl || d->ports.count > 1)

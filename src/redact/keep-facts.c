@@ -2,6 +2,8 @@
 /* keep-facts.c - answers that were recorded as facts: how each string of them is kept, by its struct and member. A
  * string that is not in the list gets a stand-in. */
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -566,6 +568,26 @@ static struct json_object *string_of(const struct place *p, struct json_object *
 	return json_text(made, n);
 }
 
+static bool is_user(const char *field)
+{
+	return span_ends(span_of(field), "uid") && !span_ends(span_of(field), "uuid");
+}
+
+static struct json_object *number_of(const struct place *p, struct json_object *value)
+{
+	char digits[24], made[24] = "";
+	FILE *out = p->k->out;
+
+	if (!is_user(p->field->name) || !json_object_is_type(value, json_type_int))
+		return json_object_get(value);
+	p->k->out = memory_need(fmemopen(made, sizeof(made), "w"));
+	snprintf(digits, sizeof(digits), "%" PRIu64, json_object_get_uint64(value));
+	keep_user_number(p->k, span_of(digits));
+	fclose(p->k->out);
+	p->k->out = out;
+	return json_object_new_uint64(strtoull(made, NULL, 10));
+}
+
 static struct json_object *value_of(const struct place *p, struct json_object *value)
 {
 	struct json_object *array;
@@ -574,6 +596,8 @@ static struct json_object *value_of(const struct place *p, struct json_object *v
 		return NULL;
 	if (p->field->type == FIELD_STR)
 		return string_of(p, value);
+	if (p->field->type == FIELD_U64)
+		return number_of(p, value);
 	if (p->field->type == FIELD_STRUCT)
 		return keep_facts(p->k, p->field->sub, value);
 	if (p->field->type != FIELD_STRS && p->field->type != FIELD_LIST)

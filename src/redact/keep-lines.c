@@ -24,9 +24,7 @@ void keep_nothing(struct keeping *k, struct span text)
 		k->left_out(k->user, text);
 }
 
-typedef void put_line(struct keeping *k, struct span line, void *user);
-
-static void each_line(struct keeping *k, struct span text, put_line *put, void *user)
+void keep_each_line(struct keeping *k, struct span text, put_line *put, void *user)
 {
 	struct span line;
 
@@ -53,7 +51,7 @@ static void put_field(struct keeping *k, struct span line, void *names)
 
 void keep_fields(struct keeping *k, struct span text, const char *const *names)
 {
-	each_line(k, text, put_field, (void *)names);
+	keep_each_line(k, text, put_field, (void *)names);
 }
 
 static void put_plain_words(struct keeping *k, struct span words)
@@ -82,7 +80,7 @@ static void put_plain_field(struct keeping *k, struct span line, void *names)
 
 void keep_plain_fields(struct keeping *k, struct span text, const char *const *names)
 {
-	each_line(k, text, put_plain_field, (void *)names);
+	keep_each_line(k, text, put_plain_field, (void *)names);
 }
 
 /* ---- text of the kernel ---- */
@@ -135,7 +133,7 @@ static void put_driver_param(struct keeping *k, struct span line, void *user)
 
 void keep_driver_params(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_driver_param, NULL);
+	keep_each_line(k, text, put_driver_param, NULL);
 }
 
 /* Keeps of a program only whether it contains the name of the module. */
@@ -191,7 +189,7 @@ static void put_version_line(struct keeping *k, struct span line, void *user)
 
 void keep_driver_version(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_version_line, NULL);
+	keep_each_line(k, text, put_version_line, NULL);
 }
 
 /* Keeps the lines of /dev/shm in the tables of mounts. */
@@ -208,7 +206,7 @@ static void put_mount(struct keeping *k, struct span line, void *user)
 
 void keep_mounts(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_mount, NULL);
+	keep_each_line(k, text, put_mount, NULL);
 }
 
 /* The names of containers, pods, jobs and users are private; the name of the runtime is not. */
@@ -218,11 +216,8 @@ static void put_cgroup_part(struct keeping *k, struct span part)
 		"-.slice",
 		"system.slice",
 		"user.slice",
-		"user-[0-9]*.slice",
 		"machine.slice",
 		"init.scope",
-		"session-*.scope",
-		"user@*.service",
 		"docker",
 		"kubepods",
 		"kubepods.slice",
@@ -252,6 +247,8 @@ static void put_cgroup_part(struct keeping *k, struct span part)
 						"cri-containerd-",
 						"lxc.payload." };
 
+	if (keep_login_unit(k, part))
+		return;
 	if (!part.n || keep_has(parts, part)) {
 		keep_as_it_is(k, part);
 		return;
@@ -280,7 +277,7 @@ static void put_cgroup_line(struct keeping *k, struct span line, void *user)
 
 void keep_cgroup(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_cgroup_line, NULL);
+	keep_each_line(k, text, put_cgroup_line, NULL);
 }
 
 /* Programs that start jobs, and programs from which people start others. */
@@ -341,7 +338,7 @@ static void put_inet6(struct keeping *k, struct span line, void *user)
 
 void keep_inet6(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_inet6, NULL);
+	keep_each_line(k, text, put_inet6, NULL);
 }
 
 /* ---- the network's names ---- */
@@ -372,7 +369,7 @@ static void put_host_line(struct keeping *k, struct span line, void *user)
 
 void keep_hosts(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_host_line, NULL);
+	keep_each_line(k, text, put_host_line, NULL);
 }
 
 static void put_nsswitch_line(struct keeping *k, struct span line, void *user)
@@ -388,7 +385,7 @@ static void put_nsswitch_line(struct keeping *k, struct span line, void *user)
 
 void keep_nsswitch(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_nsswitch_line, NULL);
+	keep_each_line(k, text, put_nsswitch_line, NULL);
 }
 
 /* ---- modules-load.d ---- */
@@ -406,7 +403,7 @@ static void put_module_name(struct keeping *k, struct span line, void *user)
 
 void keep_module_names(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_module_name, NULL);
+	keep_each_line(k, text, put_module_name, NULL);
 }
 
 /* ---- units ---- */
@@ -488,31 +485,10 @@ void keep_unit(struct keeping *k, struct span text)
 {
 	bool continued = false;
 
-	each_line(k, text, put_unit_line, &continued);
+	keep_each_line(k, text, put_unit_line, &continued);
 }
 
 /* ---- limits.conf ---- */
-
-/* A user, @group, a range of numbers, everybody. */
-void keep_who(struct keeping *k, struct span who)
-{
-	static const char *const anybody[] = { "\\*", "%", "root", "systemd", "docker", NULL };
-	bool group = who.n && (who.p[0] == '@' || who.p[0] == '%');
-	/* A range of IDs, or a number of few digits: a longer number can be the name of a user. */
-	bool numbers = who.n <= 5 || span_find(who, ':') < who.n;
-
-	for (size_t i = 0; i < who.n; i++)
-		numbers &= isdigit((unsigned char)who.p[i]) || who.p[i] == ':';
-	if (numbers || keep_has(anybody, who)) {
-		keep_as_it_is(k, who);
-	} else if (span_ends(who, ".service")) {
-		keep_unit_name(k, who);
-	} else {
-		if (group)
-			putc(*who.p, k->out);
-		keep_instead(k, (struct span){ who.p + group, who.n - group });
-	}
-}
 
 static void put_limit(struct keeping *k, struct span line, void *user)
 {
@@ -537,7 +513,7 @@ static void put_limit(struct keeping *k, struct span line, void *user)
 
 void keep_limits(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_limit, NULL);
+	keep_each_line(k, text, put_limit, NULL);
 }
 
 /* ---- paths ---- */
@@ -564,7 +540,7 @@ static void put_path_line(struct keeping *k, struct span line, void *user)
 
 void keep_path_lines(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_path_line, NULL);
+	keep_each_line(k, text, put_path_line, NULL);
 }
 
 /* ---- boot entries in files ---- */
@@ -635,7 +611,7 @@ static void put_bls_line(struct keeping *k, struct span line, void *user)
 
 void keep_bls(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_bls_line, NULL);
+	keep_each_line(k, text, put_bls_line, NULL);
 }
 
 static void put_loader_line(struct keeping *k, struct span line, void *user)
@@ -653,7 +629,7 @@ static void put_loader_line(struct keeping *k, struct span line, void *user)
 
 void keep_loader(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_loader_line, NULL);
+	keep_each_line(k, text, put_loader_line, NULL);
 }
 
 /* Four bytes, then UTF-16: bytes that are not ASCII are not needed. */
@@ -752,7 +728,7 @@ static void put_setting(struct keeping *k, struct span line, void *user)
 
 void keep_settings(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_setting, NULL);
+	keep_each_line(k, text, put_setting, NULL);
 }
 
 /* ---- versions ---- */
@@ -777,5 +753,5 @@ static void put_version(struct keeping *k, struct span line, void *user)
 
 void keep_version(struct keeping *k, struct span text)
 {
-	each_line(k, text, put_version, NULL);
+	keep_each_line(k, text, put_version, NULL);
 }

@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "redact/keep-private.h"
 
 enum place {
@@ -40,15 +41,11 @@ static const char *const known[] = {
 	"bin",
 	"compat",
 	"cuda",
-	"cuda-[0-9]*",
-	"deep_ep*",
-	"deepep*",
 	"dist-packages",
 	"doca",
 	"efa_installed_packages",
 	"etc",
 	"games",
-	"gdrcopy*",
 	"home",
 	"ibstat",
 	"nvcc",
@@ -58,7 +55,6 @@ static const char *const known[] = {
 	"lib32",
 	"lib*-rdmav[0-9]*.so",
 	"lib64",
-	"libcuda.so*",
 	"libcudart.so*",
 	"libdoca_common.so*",
 	"libefa.so*",
@@ -81,13 +77,11 @@ static const char *const known[] = {
 	"mnt",
 	"nccl",
 	"nccl.conf",
-	"nccl[-_0-9]*",
 	"non_abi",
 	"nvidia",
 	"nvidia_*.dist-info",
 	"nvshmem",
 	"nvshmem.conf",
-	"nvshmem[-_0-9]*",
 	"nvshmem_bootstrap_*.so*",
 	"nvshmem_transport_*.so*",
 	"nvshmem_version.h",
@@ -126,6 +120,42 @@ bool keep_has(const char *const *list, struct span word)
 	return false;
 }
 
+/* "nccl_2.21.5-1+cuda12.4_x86_64", "deep_ep-1.2.1+9af0e0d.dist-info", "cuda-13.1", "libcuda.so.580.82.07": a product and
+ * its release. Any other word can be a person's or a project's. */
+static bool is_release(struct span component)
+{
+	static const char *const products[] = { "nccl",	   "deep_ep", "deepep",	   "gdrcopy",
+						"nvshmem", "cuda",    "libcuda.so" };
+	static const char *const words[] = { "aarch64", "cpp",	    "cuda",	  "cuda[0-9]*",
+					     "dist",	"egg",	    "archive",	  "info",
+					     "linux",	"rc[0-9]*", "sbsa",	  "src",
+					     "txz",	"x86",	    "g[0-9a-f]*", "post[0-9]*",
+					     NULL };
+	struct span rest = component, word;
+
+	for (size_t i = 0; i < ARRAY_SIZE(products); i++)
+		if (span_starts(component, products[i])) {
+			rest.p += strlen(products[i]);
+			rest.n -= strlen(products[i]);
+			break;
+		}
+	if (rest.n == component.n)
+		return false;
+	while (rest.n) {
+		size_t n = 0, hex = 0;
+
+		while (n < rest.n && !strchr("-_.+", rest.p[n]))
+			hex += isxdigit((unsigned char)rest.p[n++]) != 0;
+		word = (struct span){ rest.p, n };
+		if (n && !keep_has(words, word) && (hex < n || isalpha((unsigned char)*word.p)) &&
+		    !(hex == n && n >= 7))
+			return false;
+		n += n < rest.n;
+		rest = (struct span){ rest.p + n, rest.n - n };
+	}
+	return true;
+}
+
 static bool is_scheme(struct span component)
 {
 	static const char *const schemes[] = { "http:", "https:", "tftp:", "ftp:",
@@ -138,6 +168,8 @@ static bool is_scheme(struct span component)
 static void step(struct walk *w, struct span component)
 {
 	static const char *const own[] = { "lib*", "bin", "sbin", "nvidia", "etc", NULL };
+	static const char *const vars[] = { "cache", "crash", "lib",  "lock",  "log",
+					    "opt",   "run",   "snap", "spool", NULL };
 	bool was_usr = w->usr, was_run = w->run, was_var = w->var, was_local = w->local;
 
 	w->url |= (w->boot && is_scheme(component)) ||
@@ -148,9 +180,9 @@ static void step(struct walk *w, struct span component)
 		w->place = keep_has(kernel_tops, component)   ? PLACE_KERNEL
 			   : keep_has(system_tops, component) ? PLACE_SYSTEM
 							      : PLACE_PEOPLE;
-	else if ((was_usr && span_is(component, "local")) ||
+	else if ((was_usr && (span_is(component, "local") || span_is(component, "home"))) ||
 		 (was_run && (span_is(component, "media") || span_is(component, "user"))) ||
-		 (was_var && span_is(component, "tmp")))
+		 (was_var && !keep_has(vars, component)))
 		w->place = PLACE_PEOPLE;
 	else if (was_local && keep_has(own, component))
 		w->place = PLACE_SYSTEM;
@@ -209,7 +241,7 @@ static void put_component(struct keeping *k, const struct walk *w, struct span c
 		keep_as_it_is(k, component);
 	else if (w->boot && w->place == PLACE_SYSTEM)
 		put_boot_component(k, w, component);
-	else if (w->place == PLACE_SYSTEM || keep_has(known, component))
+	else if (w->place == PLACE_SYSTEM || keep_has(known, component) || is_release(component))
 		redact_put(k->redact, k->out, component, REDACT_NAMES_IN_ORDER);
 	else
 		keep_instead(k, component);

@@ -72,7 +72,12 @@ bool keep_is_option_word(struct span word);
 
 /* keep-lines.c: texts of lines. */
 void keep_fields(struct keeping *k, struct span text, const char *const *names);
-/* NAME=VALUE of files that people write: of a value only numbers and words such as yes. */
+typedef void put_line(struct keeping *k, struct span line, void *user);
+/* Calls PUT for each line of TEXT, which writes what is kept of it. Lines keep their numbers. */
+void keep_each_line(struct keeping *k, struct span text, put_line *put, void *user);
+/* Writes a part of a cgroup's path that systemd-logind named. False: it is none, and nothing was written. */
+bool keep_login_unit(struct keeping *k, struct span part);
+/* NAME=VALUE of files that people write: of a value numbers and words such as yes. */
 void keep_plain_fields(struct keeping *k, struct span text, const char *const *names);
 void keep_uvm_names(struct keeping *k, struct span text);
 void keep_driver(struct keeping *k, struct span text);
@@ -82,6 +87,9 @@ void keep_modules(struct keeping *k, struct span text);
 void keep_driver_version(struct keeping *k, struct span text);
 void keep_mounts(struct keeping *k, struct span text);
 void keep_cgroup(struct keeping *k, struct span text);
+void keep_login(struct keeping *k, struct span text);
+void keep_status(struct keeping *k, struct span text);
+void keep_user_map(struct keeping *k, struct span text);
 void keep_command_name(struct keeping *k, struct span text);
 void keep_hostname(struct keeping *k, struct span text);
 void keep_hosts(struct keeping *k, struct span text);

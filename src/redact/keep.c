@@ -52,7 +52,6 @@ FIELDS(static, cpuinfo, "processor", "vendor_id", "cpu family", "model", "model 
        "CPU part", "CPU variant", "CPU revision")
 FIELDS(static, meminfo, "MemTotal", "Node * MemTotal", "Hugepagesize", "HugePages_*")
 FIELDS(static, stat, "btime *")
-FIELDS(static, status, "Uid", "CapEff", "CapBnd", "Seccomp", "Cpus_allowed_list")
 FIELDS(static, gpu_information, "Model", "IRQ", "GPU UUID", "Video BIOS", "Bus Type", "DMA Size",
        "DMA Mask", "Bus Location", "Device Minor", "GPU Firmware", "GPU Excluded")
 FIELDS(, os_release, "ID", "ID_LIKE", "NAME", "PRETTY_NAME", "VERSION", "VERSION_ID",
@@ -99,10 +98,10 @@ static const struct {
 	{ "/proc/*/cgroup", keep_cgroup },
 	{ "/proc/*/comm", keep_command_name },
 	{ "/proc/*/limits", keep_plain_text },
-	{ "/proc/*/loginuid", keep_plain_text },
+	{ "/proc/*/loginuid", keep_login },
 	{ "/proc/*/mounts", keep_mounts },
 	{ "/proc/*/status", keep_status },
-	{ "/proc/*/uid_map", keep_plain_text },
+	{ "/proc/*/uid_map", keep_user_map },
 	{ "/proc/2/task/2/children", keep_plain_text },
 	{ "/proc/cmdline", keep_arguments },
 	{ "/proc/cpuinfo", keep_cpuinfo },

@@ -38,6 +38,8 @@ void keep_entry(struct keeping *k, const char *path, const char *name);
 void keep_target(struct keeping *k, const char *link, const char *target);
 /* The name or number of a user. */
 void keep_who(struct keeping *k, struct span who);
+/* The number of a user. A number of up to four digits stays, and so do 65534 and 4294967295, which are no user's. */
+void keep_user_number(struct keeping *k, struct span number);
 
 /* keep-facts.c. A copy of ANSWER, described by DESC, with its strings redacted. */
 struct json_object *keep_facts(struct keeping *k, const struct desc *desc,

@@ -451,6 +451,15 @@ void redact_put_host(struct redact *r, FILE *out, struct span name)
 	fputs(stand_in, out);
 }
 
+void redact_put_number(struct redact *r, FILE *out, struct span number)
+{
+	char stand_in[32];
+
+	snprintf(stand_in, sizeof(stand_in), "%u", 10000 + (uint32_t)hash(r, 'u', number) % 50000);
+	report_replaced(r, number, stand_in);
+	fputs(stand_in, out);
+}
+
 void redact_put_instead(struct redact *r, FILE *out, struct span text)
 {
 	char stand_in[32];

@@ -46,7 +46,10 @@ void redact_put(struct redact *r, FILE *out, struct span text, enum redact_names
 /* Writes the stand-in of NAME, which is one of this host's, with its domain or without. */
 void redact_put_host(struct redact *r, FILE *out, struct span name);
 
-/* Writes a stand-in for the whole of TEXT, whose form has no meaning: redacted-1f3c8a52. */
+/* Writes a stand-in of five digits for NUMBER, which is a user's. */
+void redact_put_number(struct redact *r, FILE *out, struct span number);
+
+/* Writes a stand-in for the whole of TEXT, which has no form that counts: redacted-1f3c8a52. */
 void redact_put_instead(struct redact *r, FILE *out, struct span text);
 
 #endif

@@ -214,9 +214,9 @@ static void check_ecc(struct rule_context *ctx)
 /* ---- NVLink ---- */
 
 /* nverror.h: NVLink errors, training that failed (136), NVLink 5 (144 to 150, 155, 166, 170). */
-static const char *const nvlink_errors[] = { "xid-74",	"xid-136", "xid-137", "xid-144", "xid-145",
-					     "xid-146", "xid-147", "xid-148", "xid-149", "xid-150",
-					     "xid-155", "xid-166", "xid-170", NULL };
+static const char *const nvlink_errors[] = { "xid-74",	"xid-136", "xid-144", "xid-145", "xid-146",
+					     "xid-147", "xid-148", "xid-149", "xid-150", "xid-155",
+					     "xid-166", "xid-170", NULL };
 
 /* "SXid (PCI:0000:05:00.0): 20034, Fatal, Link 30 ...": most of the others are counted and harmless. */
 static const struct log_line *fatal_switch_error(const struct node *node)

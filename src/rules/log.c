@@ -590,7 +590,8 @@ static const struct rule log_rules[] = {
 		.id = "log/dmabuf-attach-failed",
 		.title = "GPUDirect RDMA fails: a NIC was refused access to GPU memory by DMA-BUF",
 		.profiles = PROFILE_RDMA_ANY,
-		.severity = SEVERITY_ERR,
+		/* A job can cause the line on purpose, so it drains no node. */
+		.severity = SEVERITY_WARN,
 		.evaluate = check_dmabuf,
 		.impact =
 			"GPUDirect RDMA does not work on this path. NCCL copies through host memory or uses "
@@ -606,7 +607,8 @@ static const struct rule log_rules[] = {
 		.why = "The driver refuses on chipsets that it knows to lack PCIe peer-to-peer, unless GPU "
 		       "and NIC have a PCIe switch in common, and everywhere with GrdmaPciTopoCheckOverride=2. It also refuses a mapping type (FORCE_PCIE) "
 		       "that the platform lacks, and an RDMA driver that cannot handle memory of a device. "
-		       "Its line names no device. A job that uses the wrong NIC on purpose leaves it too.",
+		       "Its line names no device. A job that uses the wrong NIC or asks for that mapping type leaves it too, on a "
+		       "node that is right.",
 		.check = "dmesg | grep 'dma-buf attach failed'",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-dmabuf.c "

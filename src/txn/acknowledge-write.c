@@ -3,15 +3,14 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/file.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "facts/own-files.h"
-#include "txn/write.h"
+#include "txn/lock-file.h"
 
-#define LOCK_TRIES 300 /* of a tenth of a second: the lock may be held for a moment */
+#define LOCK_FILE LOCK_FOLDER "/ack.lock"
+#define LOCK_TENTHS 300 /* others look at the node first, too */
 
 static void put_fact(struct json_object *json, const char *key, struct fact_str fact)
 {
@@ -62,25 +61,28 @@ static int put(struct writer *w, const char *text)
 	return rc ? rc : write_put(w, &request);
 }
 
-/* The lock is the folder's, and goes with the descriptor, which stays open. */
 int acknowledge_lock(const struct root *root, struct arena *arena)
 {
-	const struct timespec pause = { 0, 100000000 };
-	char name[NAME_MAX + 1];
 	struct writer w;
-	int folder = -1;
+	int rc = writer_open(&w, root, arena), fd;
 
-	if (writer_open(&w, root, arena) == 0 && make_folders(&w) == 0)
-		folder = write_open_folder(&w, OWN_ACKNOWLEDGED, name);
-	writer_close(&w);
-	for (unsigned int i = 0; folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) < 0; i++) {
-		if (errno != EWOULDBLOCK || i == LOCK_TRIES) {
-			close_fd(&folder);
-			return -EWOULDBLOCK;
-		}
-		nanosleep(&pause, NULL);
+	if (rc == 0) {
+		fd = lock_file_open(&w, LOCK_FILE);
+		rc = fd < 0 ? 0 : lock_file_take(fd, LOCK_TENTHS);
 	}
-	return 0;
+	writer_close(&w);
+	return rc == -EWOULDBLOCK ? rc : 0;
+}
+
+/* What would not be read again is not written: the findings that were acknowledged before would count again. */
+static int check_bounds(const struct acknowledged_facts *facts, const char *text, const char **why)
+{
+	if (facts->findings.count <= OWN_ACKNOWLEDGED_MAX &&
+	    strlen(text) <= OWN_ACKNOWLEDGED_BYTES_MAX)
+		return 0;
+	*why = "the file would have more than 1000 findings or 1 MiB, and nothing was changed; "
+	       "withdraw others, or give a shorter reason";
+	return -EFBIG;
 }
 
 int acknowledge_write(const struct root *root, const struct acknowledged_facts *facts,
@@ -89,14 +91,19 @@ int acknowledge_write(const struct root *root, const struct acknowledged_facts *
 	_cleanup_json_ struct json_object *json = json_document(OWN_ACKNOWLEDGED_FORMAT);
 	struct json_object *list = json_object_new_array();
 	struct writer w;
-	int rc = writer_open(&w, root, arena);
+	const char *text;
+	int rc;
 
 	for_each(a, &facts->findings)
 		json_object_array_add(list, one_json(a));
 	json_put(json, "findings", list);
+	text = arena_printf(arena, "%s\n", json_written(json, JSON_C_TO_STRING_PRETTY));
+	rc = check_bounds(facts, text, why);
+	if (rc)
+		return rc;
+	rc = writer_open(&w, root, arena);
 	if (rc == 0)
-		rc = put(&w,
-			 arena_printf(arena, "%s\n", json_written(json, JSON_C_TO_STRING_PRETTY)));
+		rc = put(&w, text);
 	if (rc)
 		*why = arena_strdup(arena, *w.why ? w.why : strerror(-rc));
 	writer_close(&w);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "txn/lock-file.h"
 #include "txn/txn-private.h"
 
 /* ---- shared parts ---- */
@@ -107,6 +108,7 @@ int txn_open(struct txn *t, const struct txn_options *options, struct arena *are
 			   .options = options,
 			   .outcome = outcome,
 			   .lock = -1,
+			   .records = -1,
 			   .folder = -1,
 			   .journal = -1,
 			   .w.root = -1 };
@@ -122,10 +124,9 @@ void txn_close(struct txn *t)
 {
 	close_fd(&t->journal);
 	close_fd(&t->folder);
-	/* The lock is released explicitly: a probing child of the last check may hang with the descriptor open. */
-	if (t->lock >= 0)
-		flock(t->lock, LOCK_UN);
-	close_fd(&t->lock);
+	/* The locks are released explicitly: a probing child of the last check may hang with the descriptors open. */
+	lock_file_release(&t->records);
+	lock_file_release(&t->lock);
 	writer_close(&t->w);
 	if (t->host)
 		host_close(t->host);

@@ -57,6 +57,7 @@ int txn_list(const struct root *root, struct arena *arena, struct txn_entries *e
 				   .host = t.host,
 				   .w = t.w,
 				   .lock = -1,
+				   .records = -1,
 				   .folder = -1,
 				   .journal = -1 };
 		add_entry(&one, state_load(&one, arena_strdup(arena, names.items[i])), entries);

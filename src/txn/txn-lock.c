@@ -5,26 +5,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/open-file.h"
+#include "txn/lock-file.h"
 #include "txn/txn-private.h"
-
-#define LOCK_FOLDER "/run/nvnodecheck"
-
-static int make_lock_folder(struct txn *t)
-{
-	int rc = write_folder_exists(&t->w, "/run") ? 0 : write_make_folder(&t->w, "/run", 0755);
-
-	if (rc == 0 && !write_folder_exists(&t->w, LOCK_FOLDER))
-		rc = write_make_folder(&t->w, LOCK_FOLDER, 0755);
-	return rc == -EEXIST ? 0 : rc;
-}
 
 static int refuse_held(struct txn *t, int fd)
 {
@@ -53,50 +41,40 @@ static int refuse_lock(struct txn *t, int rc, const char *why)
 	return txn_fail(t, rc, "%s", why);
 }
 
-static int open_lock(int folder, const char *name)
-{
-	int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	if (fd < 0 && errno == EEXIST)
-		return open_own_file(folder, name, O_RDWR);
-	return fd < 0 ? -errno : fd;
-}
-
 /* The lock goes with the last process that has it open: that includes a generator that outlived its
  * parent. */
 int txn_lock(struct txn *t)
 {
-	unsigned int tries = t->options->wait_s * 10;
-	char text[16], name[NAME_MAX + 1], why[256];
-	_cleanup_close_ int folder = -1;
-	int rc = make_lock_folder(t);
+	char text[16];
+	int rc;
 
-	if (rc == 0)
-		folder = write_open_folder(&t->w, TXN_LOCK_FILE, name);
-	if (rc || folder < 0)
-		return refuse_lock(t, rc ? rc : folder, t->w.why);
-	t->lock = open_lock(folder, name);
-	if (t->lock < 0) {
-		rc = t->lock;
-		snprintf(why, sizeof(why), "%s: %s", TXN_LOCK_FILE,
-			 rc == -EBADF
-				 ? "not a regular file with one name, or a file is mounted there"
-				 : strerror(-rc));
-		return refuse_lock(t, rc, why);
-	}
-	while (flock(t->lock, LOCK_EX | LOCK_NB) < 0) {
-		const struct timespec pause = { 0, 100000000 };
-
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return txn_fail(t, -errno, "%s: %s", TXN_LOCK_FILE, strerror(errno));
-		if (!tries--)
-			return refuse_held(t, t->lock);
-		nanosleep(&pause, NULL);
-	}
+	t->lock = lock_file_open(&t->w, TXN_LOCK_FILE);
+	if (t->lock < 0)
+		return refuse_lock(t, t->lock, t->w.why);
+	rc = lock_file_take(t->lock, t->options->wait_s * 10);
+	if (rc == -EWOULDBLOCK)
+		return refuse_held(t, t->lock);
+	if (rc)
+		return txn_fail(t, rc, "%s: %s", TXN_LOCK_FILE, strerror(-rc));
 	snprintf(text, sizeof(text), "%d\n", (int)getpid());
 	if (ftruncate(t->lock, 0) < 0 || pwrite(t->lock, text, strlen(text), 0) < 0)
 		txn_note(t, "%s: %s", TXN_LOCK_FILE, strerror(errno));
-	return 0;
+	return txn_lock_records(t);
+}
+
+int txn_lock_records(struct txn *t)
+{
+	char name[NAME_MAX + 1];
+
+	if (t->records >= 0)
+		return 0;
+	/* What else is wrong with the folder is said where it is needed. */
+	t->records = write_open_folder(&t->w, TXN_STATE_FOLDER "/any", name);
+	if (t->records < 0 || lock_file_take(t->records, t->options->wait_s * 10) == 0)
+		return 0;
+	return txn_fail(t, -EWOULDBLOCK,
+			"another fix or undo is changing these files, on another machine, in a "
+			"container or through another mount; try again when it has ended");
 }
 
 /* Returns true if a program writes to the package database. The lock is only queried, never taken, and readers such

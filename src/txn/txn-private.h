@@ -60,6 +60,7 @@ struct txn {
 	struct host *host;
 	struct writer w;
 	int lock;
+	int records;		    /* the folder of all records, locked; -1 */
 	int folder;		    /* the state folder; -1 */
 	int journal;		    /* -1 */
 	size_t journal_size;	    /* of its good lines */
@@ -116,8 +117,10 @@ int txn_check_identity(struct txn *t, const struct plan *plan);
 /* Checks a program that root will run: it and every folder and link on its path must belong to root. */
 int txn_check_program(struct txn *t, const char *path);
 
-/* txn-lock.c: 0 or a refusal in t->why. */
+/* txn-lock.c: 0 or a refusal in t->why. The second locks the records, once they have a folder: another machine, a
+ * container or a second mount can have the same files and another /run. */
 int txn_lock(struct txn *t);
+int txn_lock_records(struct txn *t);
 int txn_check_packages(struct txn *t);
 
 /* txn-state.c: the state folder. */

@@ -125,6 +125,8 @@ int state_create(struct txn *t)
 {
 	int rc = make_state_folders(t);
 
+	if (rc == 0)
+		rc = txn_lock_records(t);
 	if (rc)
 		return rc;
 	t->id = arena_printf(t->arena, "%s-%s", new_stamp(t), t->plan_id);
