@@ -20,7 +20,7 @@ CAPTURE = HEAD % ("capture", 0, "}")
 FROM_MAX = 128 * MIB
 FROM_PACKED_MAX = 32 * MIB
 RECORDS_MAX = 1 << 18
-ITEMS_MAX = 65536
+ITEMS_MAX = 16384
 
 
 def write(path, pieces):
