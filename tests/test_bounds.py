@@ -298,3 +298,15 @@ def test_a_long_list(path, node_facts, tmp_path):
         refused = result.status == 4 and "more than 32 MiB of facts" in result.err
         assert result.status in (0, 1, 3) or refused, (args, result.err)
         assert cpu < 6 and peak << 10 < 256 * MIB, (args, cpu, peak)
+
+
+def test_a_long_difference(node_facts, tmp_path):
+    """Rows of a comparison were held against each other: sixteen thousand items took minutes."""
+    files = []
+    for name, step in (("a", 1), ("b", -1)):
+        document = lists.lengthened(json.loads(node_facts("broken-everything")), ("modprobe", "alias"), 10000)
+        document["modprobe"]["alias"] = document["modprobe"]["alias"][::step]
+        files.append(tmp_path / name)
+        files[-1].write_text(json.dumps(document))
+    result, _, cpu = program.run_measured("diff", *files)
+    assert result.status == 1 and (cpu < 6 or program.is_sanitized()), (result.err, cpu)
