@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from lib import program
+from lib import elf, lists, program
+from lib.long import or_short
 from lib.program import run
 
 MIB = 1 << 20
@@ -20,7 +21,7 @@ CAPTURE = HEAD % ("capture", 0, "}")
 FROM_MAX = 128 * MIB
 FROM_PACKED_MAX = 32 * MIB
 RECORDS_MAX = 1 << 18
-ITEMS_MAX = 65536
+ITEMS_MAX = 16384
 
 
 def write(path, pieces):
@@ -61,6 +62,22 @@ def test_memory_of_a_file(name, tmp_path):
     result, peak, _ = program.run_measured("doctor", "--quiet", "--from", path)
     assert result.status in ((4,) if name == "version" else (0, 1, 3)), str(result)
     assert peak << 10 < 2 * size + 64 * MIB, (peak, size)
+
+
+def test_memory_of_a_proof(tmp_path):
+    """The document of --with. Its objects took twenty-five times its size."""
+    if program.is_sanitized():
+        pytest.skip("a sanitizer takes memory of its own")
+    node, proof = tmp_path / "node.json", tmp_path / "proof.json"
+    node.write_text(HEAD % ("facts", 0, "}"))
+    for rest in (',"proof":{},"x":[%s1]}' % ("1," * (7 * MIB)), ',"proof":{"x":[%s1]}}' % ("1," * (7 * MIB))):
+        proof.write_text(HEAD % ("proof", 9, rest))
+        result, peak, _ = program.run_measured("doctor", "--quiet", "--from", node, "--with", proof)
+        assert result.status == 4 and "made on another node" in result.err, str(result)
+        assert peak << 10 < 2 * proof.stat().st_size + 64 * MIB, peak
+    proof.write_text(HEAD % ("proof", 0, ',"proof":{},"x":"%s"}' % ("x" * (16 * MIB))))
+    result = run("doctor", "--from", node, "--with", proof)
+    assert result.status == 4 and "proof.json: more than 16 MiB" in result.err, str(result)
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
@@ -138,6 +155,57 @@ def test_processor_time_of_a_file(tmp_path):
     assert "; 1 file could not be read" in result.out
 
 
+# ---- the files of a node ----
+
+UNIT = "nvidia-persistenced.service"
+
+
+def node_root(tmp_path, files):
+    for path, content in {"/etc/systemd/system/" + UNIT: b"[Service]\nExecStart=/opt/daemon\n[Install]\nWantedBy=multi-user.target\n", "/proc/1/comm": b"systemd\n",
+                          "/lib64/empty": b"", "/usr/lib/empty": b"", **files}.items():
+        file = tmp_path / path[1:]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    wants = tmp_path / "etc/systemd/system/multi-user.target.wants"
+    wants.mkdir()
+    (wants / UNIT).symlink_to("/etc/systemd/system/" + UNIT)
+    return tmp_path
+
+
+def chain(count):
+    """Libraries of which each needs the next sixty-four."""
+    return {"/usr/lib64/lib%d.so" % i: elf.program("x86_64", ["lib%d.so" % k for k in range(64 * i + 1, 64 * i + 65)
+                                                             if k < count], soname="lib%d.so" % i)
+            for i in range(count - 1)}
+
+
+@pytest.mark.parametrize("files, missing", [
+    ({"/usr/lib64/lib0.so": elf.program("x86_64", soname="lib0.so")}, []),
+    ({"/usr/lib64/lib0.so": elf.program("x86_64", ["gone.so"], soname="lib0.so", others=1000)}, ["gone.so"]),
+    ({"/usr/lib64/lib0.so": elf.program("x86_64", ["gone.so"], soname="lib0.so", others=1100)}, "unknown"),
+    (chain(100), ["lib99.so"]), (chain(400), "unknown"),
+], ids=["few", "entries", "too many entries", "libraries", "too many libraries"])
+def test_elf(files, missing, tmp_path):
+    """What was not read of a program names no library that is missing, and does not say that none is."""
+    root = node_root(tmp_path, {"/opt/daemon": elf.program("x86_64", ["lib0.so"]), **files})
+    service = run("facts", "services.units[%s]" % UNIT, "--root", root).json()
+    assert service.get("missing_libraries", "unknown") == missing
+
+
+@pytest.mark.parametrize("count", [1000, 1001])
+def test_acknowledgements(count, tmp_path):
+    one = {"rule": "log/xid", "subject": None, "observed": "x", "reason": "x", "boot_id": "x", "time_s": 1,
+           "until": "event"}
+    document = json.loads(HEAD % ("acknowledged", 0, "}"))
+    root = node_root(tmp_path, {"/var/lib/nvnodecheck/acknowledged.json": json.dumps(
+        dict(document, findings=[one] * count)).encode()})
+    facts = program.facts(root)
+    found = facts["acknowledged"].get("findings") if "acknowledged" in facts else None
+    assert (found is None) == (count > 1000), facts.get("acknowledged")
+    gaps = [gap["why"] for gap in facts["gaps"] if gap["path"].endswith("acknowledged.json")]
+    assert bool(gaps) == (count > 1000), gaps
+
+
 # ---- the log of a job ----
 
 FAILURE = b"NCCL WARN Cuda failure 800\n"
@@ -204,7 +272,7 @@ def test_many_routes(change, node_tree, tmp_path):
     """Each was compared with each: twenty thousand took nine seconds."""
     facts = program.facts(node_tree("hgx-h100-ib"))
     routes = facts["net"]["routes"]
-    made = [dict(routes[i % len(routes)]) for i in range(20000)]
+    made = [dict(routes[i % len(routes)]) for i in range(16000)]
     for i, route in enumerate(made):
         if change == "metric":
             route["metric"] = i
@@ -215,3 +283,35 @@ def test_many_routes(change, node_tree, tmp_path):
     path.write_text(json.dumps(facts))
     result, _, cpu = program.run_measured("doctor", "--quiet", "--from", path)
     assert result.status in (0, 1, 3) and cpu < 2, (str(result), cpu)
+
+
+COMMANDS = [("doctor", "--json", "--profile", "base,p2p,gpudirect-rdma,deepep,nccl-gin"),
+            ("doctor", "-v"), ("doctor", "--format", "html"), ("doctor", "--format", "prometheus"),
+            ("fix", "--all", "--json"), ("topo",), ("topo", "--format", "svg"), ("expect",)]
+
+
+@pytest.mark.parametrize("path", lists.paths(), ids=".".join)
+def test_a_long_list(path, node_facts, tmp_path):
+    """A rule that compares each item with each took up to a minute, and one that adds to a text for each item took
+    all memory."""
+    if program.is_sanitized():
+        pytest.skip("a sanitizer takes memory and time of its own")
+    file = tmp_path / "node.json"
+    file.write_text(json.dumps(lists.lengthened(json.loads(node_facts("broken-everything")), path, 10000)))
+    for args in or_short(COMMANDS, COMMANDS[:1]):
+        result, peak, cpu = program.run_measured(*args, "--from", file)
+        refused = result.status == 4 and "more than 32 MiB of facts" in result.err
+        assert result.status in (0, 1, 3) or refused, (args, result.err)
+        assert cpu < 6 and peak << 10 < 256 * MIB, (args, cpu, peak)
+
+
+def test_a_long_difference(node_facts, tmp_path):
+    """Rows of a comparison were held against each other: sixteen thousand items took minutes."""
+    files = []
+    for name, step in (("a", 1), ("b", -1)):
+        document = lists.lengthened(json.loads(node_facts("broken-everything")), ("modprobe", "alias"), 10000)
+        document["modprobe"]["alias"] = document["modprobe"]["alias"][::step]
+        files.append(tmp_path / name)
+        files[-1].write_text(json.dumps(document))
+    result, _, cpu = program.run_measured("diff", *files)
+    assert result.status == 1 and (cpu < 6 or program.is_sanitized()), (result.err, cpu)

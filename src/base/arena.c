@@ -152,3 +152,19 @@ const char *arena_added(const struct arena_text *t)
 {
 	return t->text ? t->text : "";
 }
+
+void arena_list(struct arena_list *list, struct arena *arena, const char *word)
+{
+	list->text.arena = arena;
+	if (list->count++ < LISTED_MAX)
+		arena_add(&list->text, "%s%s", list->text.n ? ", " : "", word);
+}
+
+const char *arena_listed(struct arena_list *list)
+{
+	if (list->count > LISTED_MAX) {
+		arena_add(&list->text, " and %zu more", list->count - LISTED_MAX);
+		list->count = LISTED_MAX;
+	}
+	return list->count ? arena_added(&list->text) : NULL;
+}

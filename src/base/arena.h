@@ -53,4 +53,15 @@ void arena_add(struct arena_text *t, const char *format, ...) __attribute__((for
 /* Returns the text; "" if nothing was added. */
 const char *arena_added(const struct arena_text *t);
 
+/* Words for people: "a, b, c"; of more than LISTED_MAX the others are counted: "a, b and 9000 more". */
+#define LISTED_MAX 24
+struct arena_list {
+	struct arena_text text;
+	size_t count;
+};
+
+void arena_list(struct arena_list *list, struct arena *arena, const char *word);
+/* NULL: there is no word. */
+const char *arena_listed(struct arena_list *list);
+
 #endif

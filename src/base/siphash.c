@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/siphash.h"
 
+#include <string.h>
+#include <sys/random.h>
+
 static uint64_t rotate(uint64_t x, int bits)
 {
 	return x << bits | x >> (64 - bits);
@@ -49,4 +52,10 @@ uint64_t siphash(const uint64_t key[2], const void *data, size_t n)
 	v[2] ^= 0xff;
 	rounds(v, 4);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+void siphash_secret(uint64_t key[2])
+{
+	if (getrandom(key, 2 * sizeof(*key), GRND_NONBLOCK) < 0)
+		memset(key, 0, 2 * sizeof(*key));
 }

@@ -9,4 +9,7 @@
 
 uint64_t siphash(const uint64_t key[2], const void *data, size_t n);
 
+/* Fills KEY for a table of texts that others choose: without it, they could choose texts that all have one place. */
+void siphash_secret(uint64_t key[2]);
+
 #endif

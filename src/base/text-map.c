@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/text-map.h"
 
-#include <sys/random.h>
-
 #include "base/siphash.h"
 
 struct entry {
@@ -25,21 +23,30 @@ struct text_map *text_map_new(struct arena *arena, size_t most)
 		places *= 2;
 	map = arena_alloc(arena, sizeof(*map) + places * sizeof(struct entry));
 	map->mask = places - 1;
-	/* Without randomness a list could be made that takes long. */
-	if (getrandom(map->secret, sizeof(map->secret), GRND_NONBLOCK) < 0)
-		memset(map->secret, 0, sizeof(map->secret));
+	siphash_secret(map->secret);
 	return map;
+}
+
+static size_t place_of(const struct text_map *map, struct span key)
+{
+	size_t at = siphash(map->secret, key.p, key.n) & map->mask;
+
+	for (const struct entry *entry = &map->entries[at];
+	     entry->key.p && (entry->key.n != key.n || memcmp(entry->key.p, key.p, key.n) != 0);
+	     entry = &map->entries[at])
+		at = (at + 1) & map->mask;
+	return at;
 }
 
 void **text_map_at(struct text_map *map, struct span key)
 {
-	size_t at = siphash(map->secret, key.p, key.n) & map->mask;
-	struct entry *entry = &map->entries[at];
+	struct entry *entry = &map->entries[place_of(map, key)];
 
-	while (entry->key.p && (entry->key.n != key.n || memcmp(entry->key.p, key.p, key.n) != 0)) {
-		at = (at + 1) & map->mask;
-		entry = &map->entries[at];
-	}
 	entry->key = key;
 	return &entry->value;
+}
+
+void *text_map_get(const struct text_map *map, struct span key)
+{
+	return map->entries[place_of(map, key)].value;
 }

@@ -13,5 +13,7 @@ struct text_map;
 struct text_map *text_map_new(struct arena *arena, size_t most);
 /* The place of KEY's value, NULL until it is set. KEY is not copied. */
 void **text_map_at(struct text_map *map, struct span key);
+/* Returns the value of KEY, or NULL. */
+void *text_map_get(const struct text_map *map, struct span key);
 
 #endif

@@ -218,12 +218,33 @@ static bool can_cause(const struct finding *cause, const struct finding *f, cons
 	       (!own || !subject || strcmp(own, subject) == 0);
 }
 
+/* Returns the first finding of RULE, or of the next rule that has one: rules are evaluated in the order of their ids. */
+static size_t first_of_rule(const struct report *report, const char *rule)
+{
+	size_t from = 0, to = report->findings.count;
+
+	while (from < to) {
+		size_t middle = (from + to) / 2;
+
+		if (strcmp(report->findings.items[middle].rule->id, rule) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
 static const struct finding *find_cause(const struct report *report, const struct finding *f,
 					const char *rule, const char *subject)
 {
-	for_each(cause, &report->findings)
-		if (strcmp(cause->rule->id, rule) == 0 && can_cause(cause, f, subject))
+	for (size_t i = first_of_rule(report, rule); i < report->findings.count; i++) {
+		const struct finding *cause = &report->findings.items[i];
+
+		if (strcmp(cause->rule->id, rule) != 0)
+			break;
+		if (can_cause(cause, f, subject))
 			return cause;
+	}
 	return NULL;
 }
 

@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text-map.h"
 #include "facts/fact.h"
 
 struct compare {
 	fact_differs *differs;
 	void *user;
+	struct arena *arena;
 	size_t count;
 	char path[512];
 };
@@ -42,20 +44,39 @@ static bool is_named(const struct desc *desc, const void *item, const char *key)
 	return name && strcmp(name, key) == 0;
 }
 
-/* It mostly has the same index in both lists. Items with equal names, against the rule, each have their own index. */
-static const void *partner(const struct desc *desc, const struct fact_list *list, const char *key,
-			   uint32_t i)
+/* The items of LIST by their names; of some with one name the first. */
+static struct text_map *by_name(struct compare *c, const struct desc *desc,
+				const struct fact_list *list)
+{
+	struct text_map *names = text_map_new(c->arena, list->count);
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		const void *item = list_item(desc, list, i);
+		char buffer[24];
+		const char *name = desc_name(desc, item, buffer);
+		void **at;
+
+		if (name == buffer)
+			name = arena_strdup(c->arena, name);
+		at = name ? text_map_at(names, span_of(name)) : NULL;
+		if (at && !*at)
+			*at = (void *)item;
+	}
+	return names;
+}
+
+/* Mostly it stands at the same place; of items that have one name against the rule, each has its own. NAMES is made
+ * when an item does not. */
+static const void *partner(struct compare *c, const struct desc *desc, const struct fact_list *list,
+			   const char *key, uint32_t i, struct text_map **names)
 {
 	const void *item = list_item(desc, list, i);
 
 	if (!key || (item && is_named(desc, item, key)))
 		return item;
-	for (uint32_t k = 0; k < list->count; k++) {
-		item = list_item(desc, list, k);
-		if (is_named(desc, item, key))
-			return item;
-	}
-	return NULL;
+	if (!*names)
+		*names = by_name(c, desc, list);
+	return text_map_get(*names, span_of(key));
 }
 
 /* Items of A with their partners in B, then (A and B changed over) those that B has alone. */
@@ -64,12 +85,13 @@ static void compare_items(struct compare *c, const struct field *f, const struct
 {
 	const struct field whole = { .name = "", .type = FIELD_STRUCT, .sub = f->sub };
 	size_t end = strlen(c->path);
+	struct text_map *names = NULL;
 
 	for (uint32_t i = 0; i < a->count; i++) {
 		const void *item = list_item(f->sub, a, i);
 		char buffer[24];
 		const char *key = desc_name(f->sub, item, buffer);
-		const void *other = partner(f->sub, b, key, i);
+		const void *other = partner(c, f->sub, b, key, i, &names);
 
 		if (key)
 			snprintf(c->path + end, sizeof(c->path) - end, "[%s]", key);
@@ -145,10 +167,10 @@ static void compare_struct(struct compare *c, const struct desc *desc, const voi
 	c->path[end] = '\0';
 }
 
-size_t fact_compare(const struct desc *desc, const void *a, const void *b, fact_differs *differs,
-		    void *user)
+size_t fact_compare(const struct desc *desc, const void *a, const void *b, struct arena *arena,
+		    fact_differs *differs, void *user)
 {
-	struct compare c = { .differs = differs, .user = user };
+	struct compare c = { .differs = differs, .user = user, .arena = arena };
 
 	compare_struct(&c, desc, a, b);
 	return c.count;

@@ -228,6 +228,7 @@ static int read_list(struct reader *r, const struct place *place, const struct d
 			return rc;
 	}
 	list->state = FACT_KNOWN;
+	fact_list_order(desc, list);
 	return 0;
 }
 

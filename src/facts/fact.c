@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/utf8.h"
 
 bool str_starts(struct fact_str fact, const char *prefix)
@@ -69,24 +70,109 @@ void fact_list_sort(void *list, size_t item_size, int (*compare)(const void *, c
 		qsort(l->items, l->count, item_size, compare);
 }
 
-static int compare_key(const void *key, const void *item)
+/* ---- by name ---- */
+
+static const struct fact_str *name_at(const struct fact_list *list, size_t item_size, uint32_t i)
 {
-	return strcmp(key, ((const struct fact_str *)item)->value);
+	return (const void *)((const char *)list->items + i * item_size);
+}
+
+/* Items without a name come first. */
+static int compare_names(const struct fact_str *a, const struct fact_str *b)
+{
+	if (!is_known(*a) || !is_known(*b))
+		return is_known(*a) - is_known(*b);
+	return strcmp(a->value, b->value);
+}
+
+/* Returns the first item of a settled list whose name does not come before KEY. */
+static uint32_t first_from(const struct fact_list *list, size_t item_size, const char *key)
+{
+	const struct fact_str wanted = { FACT_KNOWN, key };
+	uint32_t from = 0, to = list->count;
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (compare_names(name_at(list, item_size, middle), &wanted) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
 }
 
 const void *fact_list_find(const void *list, size_t item_size, const char *key)
 {
 	const struct fact_list *l = list;
-	const struct fact_str *found =
-		l->count ? bsearch(key, l->items, l->count, item_size, compare_key) : NULL;
+	bool settled = l->sorted == l->count;
 
-	/* A document may have another order. */
-	for (uint32_t i = 0; i < l->count && !(found && is_known(*found)); i++) {
-		const struct fact_str *item = (const void *)((char *)l->items + i * item_size);
+	/* A probe looks into a list that it has not finished. */
+	for (uint32_t i = settled ? first_from(l, item_size, key) : 0; i < l->count; i++) {
+		const struct fact_str *name = name_at(l, item_size, i);
 
-		found = str_is(*item, key) ? item : NULL;
+		if (str_is(*name, key))
+			return name;
+		if (settled)
+			break;
 	}
-	return found;
+	return NULL;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct fact_str *x = *(const struct fact_str *const *)a;
+	const struct fact_str *y = *(const struct fact_str *const *)b;
+	int order = compare_names(x, y);
+
+	/* Those of one name stay in their order. */
+	return order ? order : x < y ? -1 : x > y;
+}
+
+static bool is_sorted(const struct fact_list *list, size_t item_size)
+{
+	for (uint32_t i = 1; i < list->count; i++)
+		if (compare_names(name_at(list, item_size, i - 1), name_at(list, item_size, i)) > 0)
+			return false;
+	return true;
+}
+
+/* Moves the items of one circle of PLACES, each to where it belongs: a stranger's list is large, and has no second. */
+static void move_circle(char **places, char *items, size_t item_size, size_t first, char *spare)
+{
+	size_t at = first, from;
+
+	memcpy(spare, items + first * item_size, item_size);
+	for (; (from = (size_t)(places[at] - items) / item_size) != first; at = from) {
+		memcpy(items + at * item_size, places[at], item_size);
+		places[at] = items + at * item_size;
+	}
+	memcpy(items + at * item_size, spare, item_size);
+	places[at] = items + at * item_size;
+}
+
+static void sort(struct fact_list *list, size_t item_size)
+{
+	char **places = memory_need(malloc(list->count * sizeof(*places)));
+	char *items = list->items, *spare = memory_need(malloc(item_size));
+
+	for (uint32_t i = 0; i < list->count; i++)
+		places[i] = items + i * item_size;
+	qsort(places, list->count, sizeof(*places), compare_places);
+	for (uint32_t i = 0; i < list->count; i++)
+		if (places[i] != items + i * item_size)
+			move_circle(places, items, item_size, i, spare);
+	free(spare);
+	free(places);
+}
+
+void fact_list_order(const struct desc *desc, struct fact_list *list)
+{
+	if (desc->ordered || desc->fields[0].type != FIELD_STR || desc->fields[0].offset)
+		return;
+	if (!is_sorted(list, desc->size))
+		sort(list, desc->size);
+	list->sorted = list->count;
 }
 
 const struct field *desc_field(const struct desc *desc, const char *name, size_t n)
@@ -137,6 +223,8 @@ static void close_list(const struct desc *desc, struct fact_list *list)
 		list->count = 0;
 	for (uint32_t i = 0; desc && i < list->count; i++)
 		fact_close_holes(desc, (char *)list->items + i * desc->size);
+	if (desc)
+		fact_list_order(desc, list);
 }
 
 void field_close_holes(const struct field *field, void *value)

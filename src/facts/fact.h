@@ -52,7 +52,8 @@ struct fact_str {
 struct fact_list {
 	enum fact_state state;
 	uint32_t count;
-	void *items; /* room for the next power of two of count */
+	void *items;	 /* room for the next power of two of count */
+	uint32_t sorted; /* so many items at its beginning stand in the order of their names */
 };
 
 #define LIST(T)                        \
@@ -60,6 +61,7 @@ struct fact_list {
 		enum fact_state state; \
 		uint32_t count;        \
 		T *items;              \
+		uint32_t sorted;       \
 	}
 
 #define FACT_UNLIMITED UINT64_MAX
@@ -110,16 +112,18 @@ struct fact_str fact_str(struct arena *arena, const char *s);
 void *fact_list_add(struct arena *arena, void *list, size_t item_size);
 /* Room for that many items, zeroed, for a list that is made at once and may be added to as any other. */
 void *fact_list_room(struct arena *arena, size_t count, size_t item_size);
+struct desc;
 /* Sorts by the first member of each item, which must be a struct fact_str or a char pointer. */
 void fact_list_sort(void *list, size_t item_size, int (*compare)(const void *, const void *));
-/* The item whose first member, a struct fact_str, is KEY. Fast if the list is sorted by it. */
+/* Puts the items in the order of their names, unless their order has a meaning or they lack names. */
+void fact_list_order(const struct desc *desc, struct fact_list *list);
+/* The first item whose first member, a struct fact_str, is KEY; fast if the list is in that order. */
 #define LIST_FIND(list, key) \
 	((const typeof((list)->items[0]) *)fact_list_find((list), sizeof((list)->items[0]), (key)))
 const void *fact_list_find(const void *list, size_t item_size, const char *key);
 
-/* Makes all strings and lists safe to use, after all facts are filled: a string that is not known becomes "", and
- * such a list has no items. A sentence that uses one without a check then has a hole, and nothing crashes. */
-struct desc;
+/* Makes all strings and lists safe to use, after all facts are filled: a string that is not known becomes "", such a
+ * list has no items, and the others are settled. A sentence that uses one without a check then has a hole, and nothing crashes. */
 struct field;
 void fact_close_holes(const struct desc *desc, void *facts);
 void field_close_holes(const struct field *field, void *value);
@@ -214,7 +218,7 @@ struct json_object *fact_to_json(const struct desc *desc, const void *facts);
 /* A document whose facts take more is refused, because the rest of the arena is needed for their evaluation. */
 #define FACT_BYTES_MAX (ARENA_BYTES / 2)
 /* Most items of one list of it; the longest that a probe makes has 8192. */
-#define FACT_ITEMS_MAX 65536
+#define FACT_ITEMS_MAX 16384
 
 struct fact_error {
 	char text[264]; /* the place in the document, and the error */
@@ -268,11 +272,11 @@ void fact_copy(const struct desc *desc, void *to, struct arena *arena, const voi
 	       const struct window *window);
 
 /* fact-compare.c: calls DIFFERS for every path at which A and B are not the same; a NULL value is
- * one that is unknown or not there. Returns the number of differences. */
+ * one that is unknown or not there. ARENA is for what it needs meanwhile. Returns the number of differences. */
 typedef void fact_differs(void *user, const char *path, struct json_object *a,
 			  struct json_object *b);
-size_t fact_compare(const struct desc *desc, const void *a, const void *b, fact_differs *differs,
-		    void *user);
+size_t fact_compare(const struct desc *desc, const void *a, const void *b, struct arena *arena,
+		    fact_differs *differs, void *user);
 
 /* Used by the three above. */
 const struct field *desc_field(const struct desc *desc, const char *name, size_t n);

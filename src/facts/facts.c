@@ -717,7 +717,7 @@ static const struct field gap_fields[] = {
 	F_STR(gap, why, NULL),
 	F_STR(gap, probe, NULL),
 };
-static const struct desc gap_desc = DESC(gap);
+static const struct desc gap_desc = DESC(gap, .ordered = true, .distinct = true);
 
 static const struct field probe_result_fields[] = {
 	F_STR(probe_result, name, NULL),

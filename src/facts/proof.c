@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text-map.h"
 #include "facts/facts.h"
 
 const char *const proof_damage_words[] = { "none", "zeros", "stale", "shifted", "other", NULL };
@@ -148,39 +149,61 @@ enum proof_word proof_of_trial(const struct node *node, enum proof_trial trial, 
 
 /* ---- speed ---- */
 
-static int compare_u64(const void *a, const void *b)
+/* The kind of path that it took; NULL: not known. */
+static const char *kind_of(const struct proof_copy *copy, struct arena *arena)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
+	return is_known(copy->path) && is_known(copy->access)
+		       ? arena_printf(arena, "%s\n%d", copy->path.value, copy->access.value)
+		       : NULL;
 }
 
-/* The median of the copies that took the same kind of path. */
-static uint64_t usual_speed(const struct proof_facts *proof, const struct proof_copy *copy)
-{
-	uint64_t *speeds = calloc(proof->copies.count, sizeof(*speeds)), usual = 0;
-	size_t n = 0;
+struct speed {
+	const char *kind;
+	uint64_t mb_per_s;
+};
 
-	if (!speeds)
-		return 0;
-	for_each(c, &proof->copies)
-		if (is_known(c->mb_per_s) && is_known(c->path) &&
-		    str_is(copy->path, c->path.value) && known_is(c->access, copy->access.value))
-			speeds[n++] = c->mb_per_s.value;
-	qsort(speeds, n, sizeof(*speeds), compare_u64);
-	if (n)
-		usual = speeds[n / 2];
-	free(speeds);
-	return usual;
+static int compare_speeds(const void *a, const void *b)
+{
+	const struct speed *x = a, *y = b;
+	int order = strcmp(x->kind, y->kind);
+
+	if (order)
+		return order;
+	return x->mb_per_s < y->mb_per_s ? -1 : x->mb_per_s > y->mb_per_s;
 }
 
-bool proof_copy_is_slow(const struct proof_facts *proof, const struct proof_copy *copy,
+struct proof_speeds proof_speeds_of(const struct proof_facts *proof, struct arena *arena)
+{
+	struct proof_speeds speeds = { arena, text_map_new(arena, proof->copies.count) };
+	struct speed *all = arena_alloc(arena, proof->copies.count * sizeof(*all));
+	size_t n = 0, end;
+
+	for_each(c, &proof->copies) {
+		all[n].kind = is_known(c->mb_per_s) ? kind_of(c, arena) : NULL;
+		all[n].mb_per_s = c->mb_per_s.value;
+		n += all[n].kind != NULL;
+	}
+	qsort(all, n, sizeof(*all), compare_speeds);
+	for (size_t i = 0; i < n; i = end) {
+		for (end = i + 1; end < n && strcmp(all[end].kind, all[i].kind) == 0;)
+			end++;
+		/* The median. */
+		*text_map_at(speeds.usual, span_of(all[i].kind)) = &all[i + (end - i) / 2].mb_per_s;
+	}
+	return speeds;
+}
+
+bool proof_copy_is_slow(const struct proof_speeds *speeds, const struct proof_copy *copy,
 			uint64_t *usual_mb_per_s)
 {
+	const char *kind = kind_of(copy, speeds->arena);
+	const uint64_t *usual = kind ? text_map_get(speeds->usual, span_of(kind)) : NULL;
+
 	if (!is_known(copy->mb_per_s) || !is_known(copy->access))
 		return false;
-	*usual_mb_per_s = usual_speed(proof, copy);
+	*usual_mb_per_s = usual ? *usual : 0;
 	if (is_known(copy->wanted_mb_per_s) && copy->wanted_mb_per_s.value > *usual_mb_per_s)
 		*usual_mb_per_s = copy->wanted_mb_per_s.value;
-	return copy->mb_per_s.value * 2 < *usual_mb_per_s;
+	return copy->mb_per_s.value < *usual_mb_per_s &&
+	       copy->mb_per_s.value < *usual_mb_per_s - copy->mb_per_s.value;
 }

@@ -116,8 +116,14 @@ enum proof_word {
 enum proof_word proof_of_trial(const struct node *node, enum proof_trial trial, const char *subject,
 			       struct arena *arena, const char **seen);
 
+/* What copies usually reach, by the kind of path that they took. */
+struct proof_speeds {
+	struct arena *arena;
+	struct text_map *usual;
+};
+struct proof_speeds proof_speeds_of(const struct proof_facts *proof, struct arena *arena);
 /* Half of what the links carry, or half of what the others of its kind reach: less is too slow. */
-bool proof_copy_is_slow(const struct proof_facts *proof, const struct proof_copy *copy,
+bool proof_copy_is_slow(const struct proof_speeds *speeds, const struct proof_copy *copy,
 			uint64_t *usual_mb_per_s);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/siphash.h"
 #include "facts/facts.h"
 
 #define PATH_BYTES 512
@@ -17,6 +18,7 @@
 void diff_init(struct diff *diff, size_t nodes)
 {
 	*diff = (struct diff){ .nodes = nodes, .root.path = memory_need(strdup("")) };
+	siphash_secret(diff->secret);
 }
 
 void diff_free_values(struct diff_key *key)
@@ -42,19 +44,14 @@ void diff_free(struct diff *diff)
 	free(diff->index);
 }
 
-/* FNV-1a */
-static uint32_t hash(const char *s)
+static size_t slot_of(const struct diff *diff, const char *path)
 {
-	uint32_t h = 2166136261u;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 16777619u;
-	return h;
+	return siphash(diff->secret, path, strlen(path)) & (diff->slots - 1);
 }
 
 static void place(struct diff *diff, struct diff_key *key)
 {
-	size_t slot = hash(key->path) & (diff->slots - 1);
+	size_t slot = slot_of(diff, key->path);
 
 	while (diff->index[slot])
 		slot = (slot + 1) & (diff->slots - 1);
@@ -80,8 +77,7 @@ struct diff_key *diff_find_key(const struct diff *diff, const char *path)
 
 	if (!diff->slots)
 		return NULL;
-	for (slot = hash(path) & (diff->slots - 1); diff->index[slot];
-	     slot = (slot + 1) & (diff->slots - 1))
+	for (slot = slot_of(diff, path); diff->index[slot]; slot = (slot + 1) & (diff->slots - 1))
 		if (strcmp(diff->index[slot]->path, path) == 0)
 			return diff->index[slot];
 	return NULL;

@@ -46,6 +46,7 @@ struct diff {
 	size_t count, room;
 	struct diff_key **index; /* by the hash of the path */
 	size_t slots;
+	uint64_t secret[2];   /* of that hash */
 	struct diff_key root; /* above all others */
 };
 

@@ -40,5 +40,5 @@ void since_compare(struct changes *changes, const struct node *before, const str
 	struct taking taking = { changes, arena };
 
 	changes->items.state = FACT_KNOWN;
-	fact_compare(&node_desc, before, after, take, &taking);
+	fact_compare(&node_desc, before, after, arena, take, &taking);
 }

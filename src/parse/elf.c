@@ -76,7 +76,8 @@ static int read_entries(struct file *f, const Elf64_Phdr *dynamic, Elf64_Dyn *en
 		if (entries[*count].d_tag == DT_STRTAB &&
 		    !find_offset(f, entries[*count].d_un.d_ptr, strings))
 			return -EBADMSG;
-	return 0;
+	/* Those beyond what is read may name libraries. */
+	return *count == ENTRIES_MAX ? -EBADMSG : 0;
 }
 
 static int take_entry(struct file *f, const Elf64_Dyn *entry, uint64_t strings,

@@ -64,7 +64,8 @@ static bool take_libraries(struct dynamic_loader *loader, const char *program,
 
 	if (rc)
 		return rc != -ENOEXEC && rc != -ENOENT;
-	answer->missing_libraries.state = FACT_KNOWN;
+	if (!missing.unread || missing.count)
+		answer->missing_libraries.state = FACT_KNOWN;
 	for (size_t i = 0; i < missing.count; i++)
 		*LIST_ADD(loader->arena, &answer->missing_libraries) = missing.names[i];
 	return true;

@@ -332,14 +332,11 @@ struct queue {
 	size_t seen_count;
 };
 
-static bool is_seen(struct queue *q, const char *name)
+static bool is_seen(const struct queue *q, const char *name)
 {
 	for (size_t i = 0; i < q->seen_count; i++)
 		if (strcmp(q->seen[i], name) == 0)
 			return true;
-	if (q->seen_count == OBJECTS_MAX)
-		return true;
-	q->seen[q->seen_count++] = name;
 	return false;
 }
 
@@ -352,6 +349,11 @@ static int find_library(struct dynamic_loader *l, struct queue *q, const struct 
 	/* The loader itself is not looked for: the kernel has started it. */
 	if (is_seen(q, name) || strncmp(name, "ld-linux", strlen("ld-linux")) == 0)
 		return 0;
+	if (q->seen_count == OBJECTS_MAX) {
+		missing->unread = true;
+		return 0;
+	}
+	q->seen[q->seen_count++] = name;
 	rc = find_for(l, object, name, &next->path);
 	if (rc == -ENOENT) {
 		if (missing->count < DYNAMIC_LOADER_MISSING_MAX)

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/siphash.h"
 #include "parse/modname.h"
 #include "probes/initramfs-contents-private.h"
 #include "probes/initramfs-decompress.h"
@@ -18,24 +19,16 @@ void contents_begin(struct contents *c, struct arena *arena)
 	memset(c, 0, sizeof(*c));
 	c->arena = arena;
 	c->table_size = 1024;
+	siphash_secret(c->secret);
 	c->table = arena_alloc(arena, c->table_size * sizeof(*c->table));
 }
 
 /* ---- items by path ---- */
 
-static size_t hash(const char *path)
-{
-	uint64_t h = 0xcbf29ce484222325; /* FNV-1a */
-
-	for (; *path; path++)
-		h = (h ^ (unsigned char)*path) * 0x100000001b3;
-	return (size_t)(h ^ h >> 32);
-}
-
 /* The place of PATH in the table, or the free one where it would be. */
 static uint32_t *find_slot(struct contents *c, const char *path)
 {
-	size_t at = hash(path);
+	size_t at = siphash(c->secret, path, strlen(path));
 
 	for (;; at++) {
 		uint32_t *slot = &c->table[at & (c->table_size - 1)];

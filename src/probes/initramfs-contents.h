@@ -25,6 +25,7 @@ struct contents {
 	struct arena *arena;
 	LIST(struct contents_item) items;
 	uint32_t *table;      /* items by path: number + 1, or 0 */
+	uint64_t secret[2];   /* of the hash */
 	size_t table_size;    /* a power of two */
 	size_t kept;	      /* bytes */
 	unsigned int archive; /* number of the archive being read */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text-map.h"
 #include "parse/modname.h"
 
 struct bootargs bootargs_of(const char *text)
@@ -38,18 +39,6 @@ bool bootargs_find(const char *text, const char *name, const char *value)
 		if (kparam_name_is(arg.name, name) && (!value || has_value(&arg, value)))
 			return true;
 	return false;
-}
-
-static bool is_same(const struct kparam *a, const struct kparam *b)
-{
-	char name[256];
-
-	if (a->name.n >= sizeof(name) || a->has_value != b->has_value || a->value.n != b->value.n ||
-	    (a->value.n && memcmp(a->value.p, b->value.p, a->value.n) != 0))
-		return false;
-	memcpy(name, a->name.p, a->name.n);
-	name[a->name.n] = '\0';
-	return kparam_name_is(b->name, name);
 }
 
 /* Linux: Documentation/admin-guide/kernel-parameters.txt; dracut.cmdline(7); modprobe(8).
@@ -112,15 +101,62 @@ bool bootargs_begins_as_ours(struct span argument)
 	return false;
 }
 
-bool bootargs_holds(const char *text, const struct kparam *arg)
+/* The longest name of an argument that is compared. */
+#define NAME_BYTES 255
+
+/* Returns ARG as a key: '-' and '_' are one in names, and quotes count for nothing. Without p: its name is too long. */
+static struct span key_of(const struct kparam *arg, struct arena *arena)
+{
+	size_t n = arg->name.n;
+	char *key;
+
+	if (n > NAME_BYTES)
+		return (struct span){ 0 };
+	key = arena_alloc(arena, n + 1 + arg->value.n);
+	for (size_t i = 0; i < n; i++)
+		key[i] = arg->name.p[i] == '-' ? '_' : arg->name.p[i];
+	if (!arg->has_value)
+		return (struct span){ key, n };
+	key[n] = '=';
+	if (arg->value.n)
+		memcpy(key + n + 1, arg->value.p, arg->value.n);
+	return (struct span){ key, n + 1 + arg->value.n };
+}
+
+static size_t count_ours(const char *text)
 {
 	struct bootargs args = bootargs_of(text);
-	struct kparam other;
+	struct kparam arg;
+	size_t count = 0;
 
-	while (bootargs_next(&args, &other))
-		if (is_same(arg, &other))
-			return true;
-	return false;
+	while (bootargs_next(&args, &arg))
+		count += bootargs_is_ours(&arg);
+	return count;
+}
+
+struct bootargs_set bootargs_set_of(const char *text, struct arena *arena)
+{
+	struct bootargs_set set = { arena, text_map_new(arena, count_ours(text)) };
+	struct bootargs args = bootargs_of(text);
+	struct kparam arg;
+
+	while (bootargs_next(&args, &arg)) {
+		struct span key = bootargs_is_ours(&arg) ? key_of(&arg, arena) : (struct span){ 0 };
+
+		if (key.p)
+			*text_map_at(set.args, key) = set.args;
+	}
+	return set;
+}
+
+bool bootargs_holds(const struct bootargs_set *set, const struct kparam *arg)
+{
+	size_t used = arena_used(set->arena);
+	struct span key = key_of(arg, set->arena);
+	bool held = key.p && text_map_get(set->args, key);
+
+	arena_rewind(set->arena, used);
+	return held;
 }
 
 /* arch/x86/kernel/pci-dma.c iommu_setup(), drivers/iommu/iommu.c iommu_set_def_domain_type(): the

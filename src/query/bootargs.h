@@ -23,8 +23,15 @@ bool bootargs_is_ours(const struct kparam *arg);
 /* Returns true if ARGUMENT, which the kernel may not know, begins as those of GPU, NIC and IOMMU do. It can be
  * misspelt. */
 bool bootargs_begins_as_ours(struct span argument);
-/* Returns true if TEXT has this very argument. */
-bool bootargs_holds(const char *text, const struct kparam *arg);
+
+/* Those arguments of a text that are ours, for questions about many. */
+struct bootargs_set {
+	struct arena *arena;
+	struct text_map *args;
+};
+struct bootargs_set bootargs_set_of(const char *text, struct arena *arena);
+/* Returns true if the text has this very argument, which is ours. */
+bool bootargs_holds(const struct bootargs_set *set, const struct kparam *arg);
 
 /* The argument of TEXT that makes passthrough what IOMMU groups have by default, or NULL. */
 const char *bootargs_passthrough(const char *text);

@@ -152,7 +152,7 @@ const char *job_nic_example(struct arena *arena, const struct node *node,
 {
 	bool nccl = strcmp(variable, "NCCL_IB_HCA") == 0;
 	const struct rdma_port *best = fastest_port(node, endpoints);
-	const char *text = NULL;
+	struct arena_text text = { .arena = arena };
 
 	for_each_port(d, p, node) {
 		if (!is_for_jobs(node, endpoints, d, p) ||
@@ -161,10 +161,9 @@ const char *job_nic_example(struct arena *arena, const struct node *node,
 			continue;
 		if (!shell_is_plain(d->name.value))
 			return NULL;
-		text = text ? arena_printf(arena, "%s,%s", text, d->name.value)
-			    : arena_printf(arena, "%s%s", nccl ? "=" : "", d->name.value);
+		arena_add(&text, "%s%s", text.n ? "," : nccl ? "=" : "", d->name.value);
 		if (!nccl || d->ports.count > 1)
-			text = arena_printf(arena, "%s:%" PRIu64, text, p->port.value);
+			arena_add(&text, ":%" PRIu64, p->port.value);
 	}
-	return text;
+	return text.text;
 }

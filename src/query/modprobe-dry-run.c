@@ -309,18 +309,13 @@ static struct span cut_command(struct span *text)
 /* The lines for the module of LINE: modprobe takes one, and without it another. */
 static const char *lines_of(const struct search *s, const struct modprobe_command *line)
 {
-	const char *places = NULL;
-	bool several = false;
+	struct arena_list places = { 0 };
 
-	for_each(other, &s->node->modprobe.install) {
-		if (!str_is(other->module, line->module.value))
-			continue;
-		several = places != NULL;
-		places = places ? arena_printf(s->arena, "%s, %s", places, line_place(s, other))
-				: line_place(s, other);
-	}
-	return arena_printf(s->arena, "line%s %s", several ? "s" : "",
-			    places ? places : line_place(s, line));
+	for_each(other, &s->node->modprobe.install)
+		if (str_is(other->module, line->module.value))
+			arena_list(&places, s->arena, line_place(s, other));
+	return arena_printf(s->arena, "line%s %s", places.count > 1 ? "s" : "",
+			    places.count ? arena_listed(&places) : line_place(s, line));
 }
 
 /* The last command that loads something, or refuses to, says what comes of the line. */

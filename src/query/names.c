@@ -31,7 +31,7 @@ static struct fact_u64 minor_of(const struct node *node, const struct pci_device
 enum gpu_numbering gpu_numbering(const struct node *node)
 {
 	for_each(d, &node->pci.devices)
-		if (topology_end(node, d) == END_GPU && is_known(minor_of(node, d)))
+		if (topology_is_gpu(d) && is_known(minor_of(node, d)))
 			return GPU_NUMBERS_DRIVER;
 	return GPU_NUMBERS_PCI;
 }
@@ -43,7 +43,7 @@ static bool count_before(const struct node *node, const char *bdf, size_t *count
 
 	*count = 0;
 	for_each(d, &node->pci.devices) {
-		if (topology_end(node, d) != END_GPU)
+		if (!topology_is_gpu(d))
 			continue;
 		if (ends++ == TOPOLOGY_ENDS_MAX)
 			return false;
@@ -157,7 +157,7 @@ static const char *above_gpus(const struct node *node, const char *bdf, struct a
 		const struct pci_device *above[PATH_PORTS_MAX];
 		size_t n;
 
-		if (topology_end(node, d) != END_GPU)
+		if (!topology_is_gpu(d))
 			continue;
 		if (ends++ == TOPOLOGY_ENDS_MAX)
 			break;

@@ -122,10 +122,12 @@ static const char *service_fact(struct arena *arena, const struct service *s, co
 static bool find_missing_library(struct arena *arena, const struct service *s,
 				 struct service_cause *cause)
 {
-	const char *all = NULL;
+	struct arena_list missing = { 0 };
+	const char *all;
 
 	for_each(name, &s->missing_libraries)
-		all = all ? arena_printf(arena, "%s, %s", all, *name) : *name;
+		arena_list(&missing, arena, *name);
+	all = arena_listed(&missing);
 	if (!all)
 		return false;
 	cause->text = arena_printf(arena, "%s needs %s, which is not in the library path",

@@ -370,15 +370,11 @@ const char *setting_registry_keys(struct arena *arena, const struct node *node, 
 
 const char *setting_nvidia_places(const struct node *node, const char *param, struct arena *arena)
 {
-	const char *places = NULL;
-	size_t count = 0;
+	struct arena_list places = { 0 };
 
-	for_each(a, &node->modprobe.assignments) {
-		if (!is_known(a->module) || !setting_is_nvidia(node, a->module.value) ||
-		    !str_is(a->param, param))
-			continue;
-		places = count++ ? arena_printf(arena, "%s, %s", places, assignment_place(arena, a))
-				 : assignment_place(arena, a);
-	}
-	return count > 1 ? places : NULL;
+	for_each(a, &node->modprobe.assignments)
+		if (is_known(a->module) && setting_is_nvidia(node, a->module.value) &&
+		    str_is(a->param, param))
+			arena_list(&places, arena, assignment_place(arena, a));
+	return places.count > 1 ? arena_listed(&places) : NULL;
 }

@@ -7,13 +7,21 @@
 #include "query/ports.h"
 #include "query/topology.h"
 
+static bool may_be_end(const struct pci_device *device)
+{
+	return is_known(device->bdf) && !is_known(device->physical_function);
+}
+
+bool topology_is_gpu(const struct pci_device *device)
+{
+	return may_be_end(device) && pci_is_gpu(device);
+}
+
 enum topology_end topology_end(const struct node *node, const struct pci_device *device)
 {
-	if (!is_known(device->bdf) || is_known(device->physical_function))
-		return END_NONE;
-	if (pci_is_gpu(device))
+	if (topology_is_gpu(device))
 		return END_GPU;
-	return topology_is_nic(node, device) ? END_NIC : END_NONE;
+	return may_be_end(device) && topology_is_nic(node, device) ? END_NIC : END_NONE;
 }
 
 /* The facts about a NIC that decide its use. */

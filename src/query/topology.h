@@ -77,6 +77,7 @@ const struct iommu_device *topology_iommu(const struct node *node, const struct 
 
 enum topology_end { END_NONE, END_GPU, END_NIC };
 enum topology_end topology_end(const struct node *node, const struct pci_device *device);
+bool topology_is_gpu(const struct pci_device *device);
 void topology_table(const struct node *node, struct topology_facts *table, struct arena *arena);
 
 #endif

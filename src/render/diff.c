@@ -39,6 +39,7 @@ static void put_heading(const struct diff *diff)
 struct row {
 	const struct diff_key *key;
 	char pattern[512]; /* pci.devices[*].mps_bytes */
+	size_t place;	   /* of the key in the table */
 	size_t items;
 };
 
@@ -56,35 +57,69 @@ static void make_pattern(const char *path, char pattern[512])
 	pattern[utf8_cut(pattern, n)] = '\0';
 }
 
-static bool same_values(const struct diff_key *a, const struct diff_key *b)
+static int compare_numbers(size_t a, size_t b)
 {
-	if (a->count != b->count || a->various != b->various)
-		return false;
-	for (size_t i = 0; i < a->count; i++)
-		if (strcmp(a->values[i].text, b->values[i].text) != 0 ||
-		    !node_set_is(&a->values[i].nodes, &b->values[i].nodes))
-			return false;
-	return true;
+	return (a > b) - (a < b);
 }
 
+static int compare_values(const struct diff_value *a, const struct diff_value *b)
+{
+	int order = strcmp(a->text, b->text);
+
+	if (!order)
+		order = compare_numbers(a->nodes.count, b->nodes.count);
+	return order || !a->nodes.count ? order
+					: memcmp(a->nodes.runs, b->nodes.runs,
+						 a->nodes.count * sizeof(*a->nodes.runs));
+}
+
+/* 0: they are one row. */
+static int compare_rows(const struct row *a, const struct row *b)
+{
+	const struct diff_key *x = a->key, *y = b->key;
+	int order = strcmp(a->pattern, b->pattern);
+
+	if (!order)
+		order = compare_numbers(x->various, y->various);
+	if (!order)
+		order = compare_numbers(x->count, y->count);
+	for (size_t i = 0; !order && i < x->count; i++)
+		order = compare_values(&x->values[i], &y->values[i]);
+	return order;
+}
+
+static int by_content(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	int order = compare_rows(x, y);
+
+	return order ? order : compare_numbers(x->place, y->place);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	return compare_numbers(((const struct row *)a)->place, ((const struct row *)b)->place);
+}
+
+/* A row stands where the first of its items does. */
 static struct row *make_rows(const struct diff *diff, size_t *count)
 {
 	struct row *rows = memory_need(calloc(diff->count + 1, sizeof(*rows)));
+	size_t n = 0;
 
-	*count = 0;
 	for (size_t i = 0; i < diff->count; i++) {
-		struct row row = { .key = diff->keys[i], .items = 1 };
-		size_t k = 0;
-
-		make_pattern(diff->keys[i]->path, row.pattern);
-		while (k < *count && (strcmp(rows[k].pattern, row.pattern) != 0 ||
-				      !same_values(rows[k].key, row.key)))
-			k++;
-		if (k < *count)
-			rows[k].items++;
-		else
-			rows[(*count)++] = row;
+		rows[i] = (struct row){ .key = diff->keys[i], .place = i, .items = 1 };
+		make_pattern(diff->keys[i]->path, rows[i].pattern);
 	}
+	qsort(rows, diff->count, sizeof(*rows), by_content);
+	for (size_t i = 0; i < diff->count; i++) {
+		if (n && compare_rows(&rows[n - 1], &rows[i]) == 0)
+			rows[n - 1].items++;
+		else
+			rows[n++] = rows[i];
+	}
+	qsort(rows, n, sizeof(*rows), by_place);
+	*count = n;
 	return rows;
 }
 

@@ -118,7 +118,7 @@ static void put_gpu(const struct report *r, const struct finding *f)
 	const char *uuid = gpu_uuid(r->node, subject(f));
 	uint64_t number;
 
-	if (!d || topology_end(r->node, d) != END_GPU)
+	if (!d || !topology_is_gpu(d))
 		return;
 	if (gpu_number(r->node, subject(f), &number))
 		metric(",gpu=\"%" PRIu64 "\"", number);

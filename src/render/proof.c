@@ -13,6 +13,7 @@ struct view {
 	struct page page;
 	const struct report *report;
 	const struct proof_facts *proof;
+	struct proof_speeds speeds;
 };
 
 static void line(struct view *v, const char *label, const char *text)
@@ -185,7 +186,7 @@ static void show_cell(struct view *v, const struct proof_copy *c)
 		snprintf(text, sizeof(text), "none");
 		style = STYLE_RED;
 	} else if (c) {
-		bool slow = proof_copy_is_slow(v->proof, c, &usual);
+		bool slow = proof_copy_is_slow(&v->speeds, c, &usual);
 
 		snprintf(text, sizeof(text), "%.1f%s%s", (double)c->mb_per_s.value / 1e3,
 			 known_is(c->access, false) ? "*" : "", slow ? "<" : "");
@@ -302,7 +303,9 @@ static void show_findings(struct view *v)
 enum exit_status render_proof_text(const struct report *report,
 				   const struct render_options *options, enum exit_status status)
 {
-	struct view v = { .report = report, .proof = &report->node->proof };
+	struct view v = { .report = report,
+			  .proof = &report->node->proof,
+			  .speeds = proof_speeds_of(&report->node->proof, report->arena) };
 	uint32_t problems;
 
 	page_begin(&v.page, options->color, options->pager);

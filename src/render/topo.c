@@ -502,13 +502,12 @@ const char *topo_nearest(const struct topo *topo, const struct topology_gpu *gpu
 
 const char *topo_ties(const struct topo *topo, const struct topology_gpu *gpu)
 {
-	const char *ties = "";
+	struct arena_list ties = { 0 };
 
 	for_each(bdf, &gpu->nearest_nics)
 		if (!str_is(gpu->nearest_nic, *bdf))
-			ties = arena_printf(topo->arena, "%s%s%s", ties, *ties ? ", " : "",
-					    topo_name(topo, *bdf));
-	return ties;
+			arena_list(&ties, topo->arena, topo_name(topo, *bdf));
+	return ties.count ? arena_listed(&ties) : "";
 }
 
 static void see_path(struct topo_seen *seen, const struct topology_path *path)

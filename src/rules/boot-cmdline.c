@@ -49,36 +49,53 @@ static void check_acs_override(struct rule_context *ctx)
 
 /* ---- sources, entry, running kernel ---- */
 
-static bool is_last_of_variable(const struct cmdline_facts *cmdline,
-				const struct cmdline_text *source)
+/* The texts that boot entries get when they are written again. */
+struct feeds {
+	const struct cmdline_text *sources[2];
+	size_t count;
+};
+
+static void add_feed(struct feeds *feeds, const struct cmdline_text *source)
 {
-	const struct cmdline_text *last = NULL;
+	if (source && is_known(source->text))
+		feeds->sources[feeds->count++] = source;
+}
+
+/* The last assignment of a variable counts. */
+static struct feeds grub_feeds(const struct cmdline_facts *cmdline)
+{
+	const struct cmdline_text *all = NULL, *usual = NULL;
+	struct feeds feeds = { .count = 0 };
+
+	for_each(s, &cmdline->sources) {
+		if (str_is(s->variable, "GRUB_CMDLINE_LINUX"))
+			all = s;
+		else if (str_is(s->variable, "GRUB_CMDLINE_LINUX_DEFAULT"))
+			usual = s;
+	}
+	add_feed(&feeds, all);
+	add_feed(&feeds, usual);
+	return feeds;
+}
+
+static struct feeds kernel_install_feeds(const struct cmdline_facts *cmdline)
+{
+	const struct cmdline_text *file = NULL;
+	struct feeds feeds = { .count = 0 };
 
 	for_each(s, &cmdline->sources)
-		if (is_known(s->variable) && str_is(s->variable, source->variable.value))
-			last = s;
-	return last == source;
+		if (is_absent(s->variable) && str_is(s->file, "/etc/kernel/cmdline"))
+			file = s;
+	add_feed(&feeds, file);
+	return feeds;
 }
 
-/* Does the loader's entry get the text of SOURCE when the entries are written again? */
-static bool feeds_entries(const struct node *node, const struct cmdline_text *source)
+static struct feeds feeds_of(const struct node *node)
 {
 	const struct fact_enum *loader = &node->boot.loader;
+	bool grub = known_is(*loader, BOOT_GRUB) || known_is(*loader, BOOT_GRUB_BLS);
 
-	if (!is_known(source->text))
-		return false;
-	if (known_is(*loader, BOOT_GRUB) || known_is(*loader, BOOT_GRUB_BLS))
-		return str_starts(source->variable, "GRUB_CMDLINE_LINUX") &&
-		       is_last_of_variable(&node->cmdline, source);
-	return is_absent(source->variable) && str_is(source->file, "/etc/kernel/cmdline");
-}
-
-static bool in_sources(const struct node *node, const struct kparam *arg)
-{
-	for_each(s, &node->cmdline.sources)
-		if (feeds_entries(node, s) && bootargs_holds(s->text.value, arg))
-			return true;
-	return false;
+	return grub ? grub_feeds(&node->cmdline) : kernel_install_feeds(&node->cmdline);
 }
 
 /* The argument is in the configuration, but the entries were not written since. */
@@ -97,71 +114,71 @@ static void fail_not_written(struct rule_context *ctx, const struct cmdline_text
 			   "cmdline.staged.text" });
 }
 
-static void check_sources(struct rule_context *ctx, const char *staged)
+static void check_sources(struct rule_context *ctx, const struct bootargs_set *staged)
 {
-	for_each(s, &ctx->node->cmdline.sources) {
-		struct bootargs args = bootargs_of(feeds_entries(ctx->node, s) ? s->text.value
-									       : "");
+	struct feeds feeds = feeds_of(ctx->node);
+
+	for (size_t i = 0; i < feeds.count; i++) {
+		struct bootargs args = bootargs_of(feeds.sources[i]->text.value);
 		struct kparam arg;
 
 		while (bootargs_next(&args, &arg))
 			if (bootargs_is_ours(&arg) && !bootargs_holds(staged, &arg) &&
 			    !rule_has_answered(ctx, format_arg(ctx, &arg)))
-				fail_not_written(ctx, s, format_arg(ctx, &arg));
+				fail_not_written(ctx, feeds.sources[i], format_arg(ctx, &arg));
 	}
 }
 
-/* Does another boot loader than this node's read SOURCE? On Red Hat's systems with boot entries in files the
- * installation of a kernel can read both. */
-static bool feeds_another(const struct node *node, const struct cmdline_text *source)
+/* What another boot loader than this node's reads. On Red Hat's systems with boot entries in files the installation
+ * of a kernel can read both. */
+static struct feeds feeds_of_another(const struct node *node)
 {
 	const struct fact_enum *loader = &node->boot.loader;
-	bool grub = str_starts(source->variable, "GRUB_CMDLINE_LINUX");
 
-	if (!is_known(source->text))
-		return false;
 	if (known_is(*loader, BOOT_GRUB))
-		return is_absent(source->variable) && str_is(source->file, "/etc/kernel/cmdline");
-	return (known_is(*loader, BOOT_SYSTEMD_BOOT) || known_is(*loader, BOOT_UKI)) && grub &&
-	       is_last_of_variable(&node->cmdline, source);
+		return kernel_install_feeds(&node->cmdline);
+	return known_is(*loader, BOOT_SYSTEMD_BOOT) || known_is(*loader, BOOT_UKI)
+		       ? grub_feeds(&node->cmdline)
+		       : (struct feeds){ .count = 0 };
+}
+
+static void fail_not_read(struct rule_context *ctx, const struct cmdline_text *source,
+			  const char *argument)
+{
+	const struct fact_enum *loader = &ctx->node->boot.loader;
+
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = argument,
+		.observed = text_printf(ctx, "in %s, which %s does not read", source->file.value,
+					boot_loader_words[loader->value]),
+		.expected = "in the configuration of the loader that boots this node",
+		.then = THEN_REBOOT,
+		.remedy = text_printf(
+			ctx, "Move %s to %s and write the boot entries again.", argument,
+			known_is(*loader, BOOT_GRUB) ? "/etc/default/grub" : "/etc/kernel/cmdline"),
+		.command = shell_write_entries(ctx->node),
+		.evidence = { text_printf(ctx, "cmdline.sources[#%zu].text",
+					  (size_t)(source - ctx->node->cmdline.sources.items)),
+			      "boot.loader" });
 }
 
 /* The argument is in a file that the boot loader of this node does not read. */
-static void check_other_sources(struct rule_context *ctx, const char *staged)
+static void check_other_sources(struct rule_context *ctx, const struct bootargs_set *staged)
 {
-	const struct cmdline_facts *cmdline = &ctx->node->cmdline;
+	struct feeds feeds = feeds_of_another(ctx->node);
 
-	for_each(s, &cmdline->sources) {
-		struct bootargs args = bootargs_of(feeds_another(ctx->node, s) ? s->text.value
-									       : "");
+	for (size_t i = 0; i < feeds.count; i++) {
+		struct bootargs args = bootargs_of(feeds.sources[i]->text.value);
 		struct kparam arg;
 
 		while (bootargs_next(&args, &arg))
 			if (bootargs_is_ours(&arg) && !bootargs_holds(staged, &arg) &&
 			    !rule_has_answered(ctx, format_arg(ctx, &arg)))
-				FAIL_AS(ctx, SEVERITY_WARN, .subject = format_arg(ctx, &arg),
-					.observed = text_printf(
-						ctx, "in %s, which %s does not read", s->file.value,
-						boot_loader_words[ctx->node->boot.loader.value]),
-					.expected =
-						"in the configuration of the loader that boots this node",
-					.then = THEN_REBOOT,
-					.remedy = text_printf(
-						ctx,
-						"Move %s to %s and write the boot entries again.",
-						format_arg(ctx, &arg),
-						known_is(ctx->node->boot.loader, BOOT_GRUB)
-							? "/etc/default/grub"
-							: "/etc/kernel/cmdline"),
-					.command = shell_write_entries(ctx->node),
-					.evidence = {
-						text_printf(ctx, "cmdline.sources[#%zu].text",
-							    (size_t)(s - cmdline->sources.items)),
-						"boot.loader" });
+				fail_not_read(ctx, feeds.sources[i], format_arg(ctx, &arg));
 	}
 }
 
-static void check_next(struct rule_context *ctx, const char *running, const char *staged)
+static void check_next(struct rule_context *ctx, const struct bootargs_set *running,
+		       const char *staged)
 {
 	struct bootargs args = bootargs_of(staged);
 	struct kparam arg;
@@ -183,14 +200,28 @@ static bool is_often_kept(const struct kparam *arg)
 	       span_is(arg->name, "amd_iommu") || span_is(arg->name, "pci");
 }
 
-static void check_lost(struct rule_context *ctx, const char *running, const char *staged)
+static bool is_in_feeds(const struct bootargs_set *sets, size_t count, const struct kparam *arg)
 {
+	for (size_t i = 0; i < count; i++)
+		if (bootargs_holds(&sets[i], arg))
+			return true;
+	return false;
+}
+
+static void check_lost(struct rule_context *ctx, const char *running,
+		       const struct bootargs_set *staged)
+{
+	struct feeds feeds = feeds_of(ctx->node);
+	struct bootargs_set sets[ARRAY_SIZE(feeds.sources)];
 	struct bootargs args = bootargs_of(running);
 	struct kparam arg;
 
+	for (size_t i = 0; i < feeds.count; i++)
+		sets[i] = bootargs_set_of(feeds.sources[i]->text.value, ctx->arena);
 	while (bootargs_next(&args, &arg))
 		if (bootargs_is_ours(&arg) && !bootargs_holds(staged, &arg) &&
-		    !in_sources(ctx->node, &arg) && !rule_has_answered(ctx, format_arg(ctx, &arg)))
+		    !is_in_feeds(sets, feeds.count, &arg) &&
+		    !rule_has_answered(ctx, format_arg(ctx, &arg)))
 			FAIL_AS(ctx, SEVERITY_WARN, .subject = format_arg(ctx, &arg),
 				.observed = "in effect now, and not in the entry that boots next",
 				.expected = "in both, or in neither",
@@ -211,6 +242,7 @@ static void check_staged(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 	const char *running = running_text(node), *staged = bootargs_staged(node);
 	size_t before = ctx->findings->count;
+	struct bootargs_set now, next;
 
 	if (is_absent(node->boot.loader)) {
 		NOT_APPLICABLE(ctx, .observed = "no boot loader on this node",
@@ -221,13 +253,15 @@ static void check_staged(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { running ? "boot.next_entry" : "cmdline.running" });
 		return;
 	}
-	check_sources(ctx, staged);
-	check_other_sources(ctx, staged);
-	check_next(ctx, running, staged);
+	now = bootargs_set_of(running, ctx->arena);
+	next = bootargs_set_of(staged, ctx->arena);
+	check_sources(ctx, &next);
+	check_other_sources(ctx, &next);
+	check_next(ctx, &now, staged);
 	/* A kernel that no boot loader started (kexec, a virtual machine's own kernel) was never in an
 	 * entry. */
 	if (bootargs_find(running, "BOOT_IMAGE", NULL) || bootargs_find(running, "initrd", NULL))
-		check_lost(ctx, running, staged);
+		check_lost(ctx, running, &next);
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "cmdline.running", "cmdline.staged.text" });
 }

@@ -83,25 +83,33 @@ static void check_tuned_arguments(struct rule_context *ctx)
 	}
 }
 
+static const struct cmdline_text *last_of(const struct cmdline_facts *cmdline, const char *variable)
+{
+	const struct cmdline_text *last = NULL;
+
+	for_each(s, &cmdline->sources)
+		if (str_is(s->variable, variable) && is_known(s->text))
+			last = s;
+	return last;
+}
+
 /* A file of grub.d that assigns the variable again: Ubuntu's cloud images have 50-cloudimg-settings.cfg. */
-static void check_overridden(struct rule_context *ctx)
+static bool check_overridden(struct rule_context *ctx, const char *variable)
 {
 	const struct cmdline_facts *cmdline = &ctx->node->cmdline;
+	const struct cmdline_text *last = last_of(cmdline, variable);
+	struct bootargs_set kept;
 
+	if (!last)
+		return false;
+	kept = bootargs_set_of(last->text.value, ctx->arena);
 	for_each(s, &cmdline->sources) {
-		const struct cmdline_text *last = s;
-		struct bootargs args;
+		bool earlier = s < last && str_is(s->variable, variable) && is_known(s->text);
+		struct bootargs args = bootargs_of(earlier ? s->text.value : "");
 		struct kparam arg;
 
-		if (!str_starts(s->variable, "GRUB_CMDLINE_LINUX") || !is_known(s->text))
-			continue;
-		for_each(later, &cmdline->sources)
-			if (later > s && str_is(later->variable, s->variable.value) &&
-			    is_known(later->text))
-				last = later;
-		args = bootargs_of(last == s ? "" : s->text.value);
 		while (bootargs_next(&args, &arg)) {
-			if (!bootargs_is_ours(&arg) || bootargs_holds(last->text.value, &arg))
+			if (!bootargs_is_ours(&arg) || bootargs_holds(&kept, &arg))
 				continue;
 			FAIL_AS(ctx, SEVERITY_WARN, .subject = last->file.value,
 				.observed = text_printf(
@@ -120,9 +128,10 @@ static void check_overridden(struct rule_context *ctx)
 					text_printf(ctx, "%.*s%s%.*s", SPAN_FMT(arg.name),
 						    arg.has_value ? "=" : "", SPAN_FMT(arg.value))),
 				.evidence = { source_fact(ctx, last), source_fact(ctx, s) });
-			return;
+			return true;
 		}
 	}
+	return false;
 }
 
 /* ---- options of modules ---- */
@@ -209,7 +218,8 @@ static void check_owner(struct rule_context *ctx)
 
 	check_forced(ctx);
 	check_tuned_arguments(ctx);
-	check_overridden(ctx);
+	if (!check_overridden(ctx, "GRUB_CMDLINE_LINUX"))
+		check_overridden(ctx, "GRUB_CMDLINE_LINUX_DEFAULT");
 	check_tuned_options(ctx);
 	check_operator(ctx);
 	if (ctx->findings->count > before)

@@ -91,14 +91,14 @@ static enum outcome evaluate_again(struct rule_context *ctx, const struct repair
 
 static const char *list_changed_files(struct rule_context *ctx, const struct transaction *t)
 {
-	const char *text = "";
+	struct arena_text text = { .arena = ctx->arena };
 
 	for_each(f, &t->files)
 		if (known_is(f->state, REPAIR_FILE_CHANGED) || known_is(f->state, REPAIR_FILE_GONE))
-			text = text_printf(ctx, "%s. %s %s since", text, f->path.value,
-					   known_is(f->state, REPAIR_FILE_GONE) ? "was removed"
-										: "was changed");
-	return text;
+			arena_add(&text, ". %s %s since", f->path.value,
+				  known_is(f->state, REPAIR_FILE_GONE) ? "was removed"
+								       : "was changed");
+	return arena_added(&text);
 }
 
 /* Another kernel than those whose images were built was started. */

@@ -557,7 +557,7 @@ static void check_nvshmem(struct rule_context *ctx)
 /* The NICs of one rate and link layer, for a list. The port is added where a device has several. */
 static const char *names_like(struct rule_context *ctx, const struct rdma_port *like)
 {
-	const char *text = "";
+	struct arena_text text = { .arena = ctx->arena };
 
 	for_each_port(d, p, ctx->node) {
 		if (port_usable(ctx->node, d, p) != USABLE_YES ||
@@ -565,29 +565,48 @@ static const char *names_like(struct rule_context *ctx, const struct rdma_port *
 		    port_is_ethernet(p) != port_is_ethernet(like) || !is_known(p->rate_mbps) ||
 		    !is_known(like->rate_mbps) || p->rate_mbps.value != like->rate_mbps.value)
 			continue;
-		text = text_printf(ctx, "%s%s%s", text, *text ? "," : "", d->name.value);
+		arena_add(&text, "%s%s", text.n ? "," : "", d->name.value);
 		if (d->ports.count > 1)
-			text = text_printf(ctx, "%s:%" PRIu64, text, p->port.value);
+			arena_add(&text, ":%" PRIu64, p->port.value);
 	}
-	return text;
+	return arena_added(&text);
+}
+
+#define GROUPS_MAX 8 /* of one rate and link layer each, that are named */
+
+static bool is_of_group(const struct rdma_port *const *groups, size_t count,
+			const struct rdma_port *p)
+{
+	for (size_t i = 0; i < count; i++)
+		if (port_is_ethernet(p) == port_is_ethernet(groups[i]) &&
+		    known_is(p->rate_mbps, groups[i]->rate_mbps.value))
+			return true;
+	return !is_known(p->rate_mbps);
 }
 
 /* "mlx5_0,mlx5_1 (InfiniBand, 400 Gb/s); mlx5_2 (Ethernet, 100 Gb/s)" */
 static const char *groups_text(struct rule_context *ctx)
 {
-	const char *text = "";
+	const struct rdma_port *groups[GROUPS_MAX];
+	struct arena_text text = { .arena = ctx->arena };
+	size_t count = 0;
 
 	for_each_port(d, p, ctx->node) {
-		const char *names = names_like(ctx, p);
-		size_t n = strcspn(names, ",:");
+		const char *names;
 
-		if (!*names || strlen(d->name.value) != n || strncmp(names, d->name.value, n) != 0)
+		if (count == GROUPS_MAX)
+			break;
+		if (is_of_group(groups, count, p))
 			continue;
-		text = text_printf(ctx, "%s%s%s (%s, %" PRIu64 " Gb/s)", text, *text ? "; " : "",
-				   names, port_is_ethernet(p) ? "Ethernet" : "InfiniBand",
-				   p->rate_mbps.value / 1000);
+		names = names_like(ctx, p);
+		if (!*names)
+			continue;
+		groups[count++] = p;
+		arena_add(&text, "%s%s (%s, %" PRIu64 " Gb/s)", text.n ? "; " : "", names,
+			  port_is_ethernet(p) ? "Ethernet" : "InfiniBand",
+			  p->rate_mbps.value / 1000);
 	}
-	return text;
+	return arena_added(&text);
 }
 
 static void check_all(struct rule_context *ctx)

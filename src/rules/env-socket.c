@@ -105,6 +105,7 @@ struct taken {
 
 static struct taken take(struct rule_context *ctx, const struct hca_list *list)
 {
+	struct arena_list poor = { 0 };
 	struct taken t = { .poor = "" };
 
 	for_each(interface, &ctx->node->net.interfaces) {
@@ -120,9 +121,11 @@ static struct taken take(struct rule_context *ctx, const struct hca_list *list)
 			t.names[reach] = name;
 		if (reach != REACH_HOST && reach != REACH_NEIGHBOUR)
 			continue;
-		t.poor = text_printf(ctx, "%s%s%s", t.poor, *t.poor ? ", " : "", name);
+		arena_list(&poor, ctx->arena, name);
 		t.poor_ipv4 |= has_ipv4(interface);
 	}
+	if (poor.count)
+		t.poor = arena_listed(&poor);
 	return t;
 }
 

@@ -393,11 +393,11 @@ static void check_mig(struct rule_context *ctx)
 
 static const char *join(struct rule_context *ctx, const struct gpu *g)
 {
-	const char *text = "";
+	struct arena_list list = { 0 };
 
 	for_each(name, &g->displays)
-		text = text_printf(ctx, "%s%s%s", text, *text ? ", " : "", *name);
-	return text;
+		arena_list(&list, ctx->arena, *name);
+	return arena_listed(&list);
 }
 
 static void check_display(struct rule_context *ctx)

@@ -244,7 +244,7 @@ static const char *say_xid(struct rule_context *ctx, const struct seen *seen, co
 static void check_gpu(struct rule_context *ctx, const char *bdf)
 {
 	struct seen worst = { .line = NULL }, seen;
-	const char *others = "";
+	struct arena_text others = { .arena = ctx->arena };
 
 	for_each(line, &ctx->node->log.lines)
 		if (read_seen(ctx, line, bdf, &seen) && (!worst.line || seen.action > worst.action))
@@ -253,10 +253,9 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 		return;
 	for_each(line, &ctx->node->log.lines)
 		if (line != worst.line && read_line(line, bdf, &seen))
-			others = text_printf(ctx, "%s%s%" PRIu64, others,
-					     *others ? ", " : "; also ", seen.number);
+			arena_add(&others, "%s%" PRIu64, others.n ? ", " : "; also ", seen.number);
 	FAIL_AS(ctx, actions[worst.action].severity, .subject = *bdf ? bdf : NULL,
-		.observed = say_xid(ctx, &worst, others, bdf),
+		.observed = say_xid(ctx, &worst, arena_added(&others), bdf),
 		.then = worst.action == XID_POWER ? FIRST_POWER_CYCLE : 0,
 		.remedy = actions[worst.action].remedy, .action = actions[worst.action].action,
 		.evidence = { fact_of(ctx, &worst, bdf, "last"),

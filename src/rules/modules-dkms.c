@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text-map.h"
 #include "evaluate/skip.h"
 #include "query/dkms.h"
 #include "query/module-find.h"
@@ -33,7 +34,7 @@ static size_t find_watched(const char *sources)
 /* Did something else bring the module? */
 static bool has_module(const struct node *node, size_t row, const char *release)
 {
-	const char *module = row < WATCHED ? watched[row].module : NULL;
+	const char *module = watched[row].module;
 
 	return module && (module_file_find(node, module, release) ||
 			  (str_is(node->os.kernel, release) && node_module(node, module)));
@@ -54,15 +55,29 @@ static bool is_built(const struct dkms_package *package, const char *release)
 	return false;
 }
 
-/* Another version of the same package was built for that kernel. */
-static bool has_sibling(const struct node *node, const struct dkms_package *package,
-			const char *release)
+/* What there is for a kernel. */
+struct kernel_modules {
+	const char *release;
+	bool runs;
+	bool has[WATCHED];	/* something else brought the module */
+	struct text_map *built; /* names of packages of which a version was built */
+};
+
+static struct kernel_modules modules_of(struct rule_context *ctx, const char *release, bool runs)
 {
-	for_each(other, &node->dkms.packages)
-		if (other != package && str_is(other->name, package->name.value))
-			if (is_built(other, release))
-				return true;
-	return false;
+	const struct dkms_facts *dkms = &ctx->node->dkms;
+	struct kernel_modules kernel = {
+		.release = release,
+		.runs = runs,
+		.built = text_map_new(ctx->arena, dkms->packages.count),
+	};
+
+	for (size_t row = 0; row < WATCHED; row++)
+		kernel.has[row] = has_module(ctx->node, row, release);
+	for_each(package, &dkms->packages)
+		if (is_known(package->name) && is_built(package, release))
+			*text_map_at(kernel.built, span_of(package->name.value)) = (void *)package;
+	return kernel;
 }
 
 /* True: what decides was not read, and that was said. */
@@ -83,13 +98,15 @@ static bool skip_unread(struct rule_context *ctx, const struct dkms_package *pac
 }
 
 static void check_package(struct rule_context *ctx, const struct dkms_package *package,
-			  const char *release, bool runs)
+			  const struct kernel_modules *kernel)
 {
+	const char *release = kernel->release;
 	size_t row = find_watched(dkms_sources(package));
 	struct dkms_reason reason;
 	enum severity severity = row < WATCHED ? SEVERITY_WARN : SEVERITY_INFO;
 
-	if (has_module(ctx->node, row, release) || has_sibling(ctx->node, package, release) ||
+	if ((row < WATCHED && kernel->has[row]) ||
+	    text_map_get(kernel->built, span_of(package->name.value)) ||
 	    skip_unread(ctx, package,
 			text_printf(ctx, "%s, kernel %s", package->path.value, release), release) ||
 	    !dkms_reason_of(ctx->arena, ctx->node, package, release, &reason) ||
@@ -97,9 +114,10 @@ static void check_package(struct rule_context *ctx, const struct dkms_package *p
 		return;
 	/* What is missing without the driver follows: it is of the node, as those findings are. */
 	FAIL_AS(ctx, severity,
-		.subject = row == DRIVER && runs ? NULL
-						 : text_printf(ctx, "%s, kernel %s",
-							       package->name.value, release),
+		.subject = row == DRIVER && kernel->runs
+				   ? NULL
+				   : text_printf(ctx, "%s, kernel %s", package->name.value,
+						 release),
 		.observed = reason.text,
 		.expected = severity == SEVERITY_INFO ? NULL
 						      : text_printf(ctx, "%s built for kernel %s",
@@ -107,13 +125,15 @@ static void check_package(struct rule_context *ctx, const struct dkms_package *p
 		.remedy = reason.remedy, .command = reason.command,
 		.evidence = { reason.fact,
 			      fact_path(ctx->arena, "dkms.packages", package->path.value, "built"),
-			      runs ? "os.kernel" : "boot.next_kernel" });
+			      kernel->runs ? "os.kernel" : "boot.next_kernel" });
 }
 
 static void check_kernel(struct rule_context *ctx, const char *release, bool runs)
 {
+	struct kernel_modules kernel = modules_of(ctx, release, runs);
+
 	for_each(package, &ctx->node->dkms.packages)
-		check_package(ctx, package, release, runs);
+		check_package(ctx, package, &kernel);
 }
 
 static void check_failed(struct rule_context *ctx)

@@ -188,14 +188,16 @@ static void check_speed(struct rule_context *ctx)
 {
 	const struct proof_facts *proof = &ctx->node->proof;
 	size_t before = ctx->findings->count, measured = 0;
+	struct proof_speeds speeds;
 
 	if (skip_without_proof(ctx))
 		return;
+	speeds = proof_speeds_of(proof, ctx->arena);
 	for_each(c, &proof->copies) {
 		uint64_t usual = 0;
 
 		measured += is_known(c->mb_per_s);
-		if (proof_copy_is_slow(proof, c, &usual))
+		if (proof_copy_is_slow(&speeds, c, &usual))
 			check_slow_copy(ctx, c, usual);
 	}
 	if (ctx->findings->count > before)

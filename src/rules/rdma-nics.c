@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/shell.h"
+#include "base/text-map.h"
 #include "evaluate/skip.h"
 #include "parse/version.h"
 #include "query/container-runtime.h"
@@ -189,18 +190,6 @@ static void check_missing(struct rule_context *ctx)
 
 /* ---- rdma/firmware-mixed ---- */
 
-static bool is_same_model(const struct rdma_device *a, const struct rdma_device *b)
-{
-	return is_known(a->hca_type) && is_known(b->hca_type) &&
-	       strcmp(a->hca_type.value, b->hca_type.value) == 0;
-}
-
-static bool is_same_board(const struct rdma_device *a, const struct rdma_device *b)
-{
-	return is_known(a->board_id) && is_known(b->board_id) &&
-	       strcmp(a->board_id.value, b->board_id.value) == 0;
-}
-
 /* A virtual function has its parent's firmware. */
 static bool has_firmware(const struct rule_context *ctx, const struct rdma_device *d)
 {
@@ -208,37 +197,76 @@ static bool has_firmware(const struct rule_context *ctx, const struct rdma_devic
 	       is_known(d->firmware);
 }
 
-/* The firmware that most NICs of the model have. */
-static const struct rdma_device *usual(const struct rule_context *ctx,
-				       const struct rdma_device *device, bool boards)
+/* NICs of one kind with one firmware. */
+struct firmware {
+	const struct rdma_device *first;
+	size_t count;
+};
+
+/* The firmware that most NICs have, by their kind. */
+struct usual {
+	struct text_map *models;
+	struct text_map *boards; /* of one model and board */
+};
+
+/* NULL: the model, or with BOARD the board, is not known. */
+static const char *kind_of(struct rule_context *ctx, const struct rdma_device *d, bool board)
 {
-	const struct rdma_device *best = NULL;
-	size_t most = 0;
-
-	for_each(a, &ctx->node->rdma.devices) {
-		size_t n = 0;
-
-		if (!has_firmware(ctx, a) || !is_same_model(a, device) ||
-		    (boards && !is_same_board(a, device)))
-			continue;
-		/* Those were counted already. */
-		if (best && strcmp(a->firmware.value, best->firmware.value) == 0)
-			continue;
-		for_each(b, &ctx->node->rdma.devices)
-			n += has_firmware(ctx, b) && is_same_model(a, b) &&
-			     (!boards || is_same_board(a, b)) &&
-			     strcmp(a->firmware.value, b->firmware.value) == 0;
-		if (n > most) {
-			most = n;
-			best = a;
-		}
-	}
-	return best;
+	if (!is_known(d->hca_type) || (board && !is_known(d->board_id)))
+		return NULL;
+	return text_printf(ctx, "%s\n%s", d->hca_type.value, board ? d->board_id.value : "");
 }
 
-static void check_firmware_of(struct rule_context *ctx, const struct rdma_device *d)
+static struct firmware *firmware_of(struct rule_context *ctx, struct text_map *all,
+				    const struct rdma_device *d, const char *kind)
 {
-	const struct rdma_device *board = usual(ctx, d, true), *model = usual(ctx, d, false);
+	void **at = text_map_at(all, span_of(text_printf(ctx, "%s\n%s", kind, d->firmware.value)));
+
+	if (!*at)
+		*at = arena_alloc(ctx->arena, sizeof(struct firmware));
+	return *at;
+}
+
+static struct text_map *find_usual(struct rule_context *ctx, bool board)
+{
+	uint32_t count = ctx->node->rdma.devices.count;
+	struct text_map *all = text_map_new(ctx->arena, count);
+	struct text_map *most = text_map_new(ctx->arena, count);
+
+	for_each(d, &ctx->node->rdma.devices) {
+		const char *kind = has_firmware(ctx, d) ? kind_of(ctx, d, board) : NULL;
+		struct firmware *firmware = kind ? firmware_of(ctx, all, d, kind) : NULL;
+
+		if (firmware && !firmware->count++)
+			firmware->first = d;
+	}
+	for_each(d, &ctx->node->rdma.devices) {
+		const char *kind = has_firmware(ctx, d) ? kind_of(ctx, d, board) : NULL;
+		struct firmware *firmware = kind ? firmware_of(ctx, all, d, kind) : NULL;
+		void **at = kind ? text_map_at(most, span_of(kind)) : NULL;
+
+		if (at && (!*at || ((struct firmware *)*at)->count < firmware->count))
+			*at = firmware;
+	}
+	return most;
+}
+
+/* The first NIC with the firmware that most NICs of D's model, or board, have. */
+static const struct rdma_device *usual_of(struct rule_context *ctx, const struct usual *usual,
+					  const struct rdma_device *d, bool board)
+{
+	const char *kind = kind_of(ctx, d, board);
+	const struct firmware *most =
+		kind ? text_map_get(board ? usual->boards : usual->models, span_of(kind)) : NULL;
+
+	return most ? most->first : NULL;
+}
+
+static void check_firmware_of(struct rule_context *ctx, const struct usual *usual,
+			      const struct rdma_device *d)
+{
+	const struct rdma_device *board = usual_of(ctx, usual, d, true);
+	const struct rdma_device *model = usual_of(ctx, usual, d, false);
 	const struct rdma_device *other = board ? board : model;
 
 	if (board && strcmp(board->firmware.value, d->firmware.value) == 0)
@@ -260,16 +288,19 @@ static void check_firmware_of(struct rule_context *ctx, const struct rdma_device
 static void check_firmware(struct rule_context *ctx)
 {
 	size_t known = 0, unknown = 0, before;
+	struct usual usual;
 
 	if (skip_without_rdma_device(ctx))
 		return;
 	before = ctx->findings->count;
+	usual.models = find_usual(ctx, false);
+	usual.boards = find_usual(ctx, true);
 	for_each(d, &ctx->node->rdma.devices) {
 		unknown += is_unknown(d->firmware) || is_unknown(d->hca_type);
 		if (!has_firmware(ctx, d))
 			continue;
 		known++;
-		check_firmware_of(ctx, d);
+		check_firmware_of(ctx, &usual, d);
 	}
 	if (ctx->findings->count > before)
 		return;

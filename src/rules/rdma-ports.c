@@ -93,15 +93,16 @@ static void check_counters(struct rule_context *ctx, const struct rdma_device *d
 			   const struct rdma_port *p)
 {
 	uint64_t limit = ctx->settings ? ctx->settings->link_errors_max : 0, most = 0;
-	const char *seen = "", *fact = NULL;
+	struct arena_list seen = { 0 };
+	const char *fact = NULL;
 	bool unread = false;
 
 	for_each(c, &p->counters) {
 		unread |= is_link_counter(c) && is_unknown(c->value);
 		if (!is_link_counter(c) || !is_known(c->value) || c->value.value == 0)
 			continue;
-		seen = text_printf(ctx, "%s%s%s %" PRIu64, seen, *seen ? ", " : "", c->name.value,
-				   c->value.value);
+		arena_list(&seen, ctx->arena,
+			   text_printf(ctx, "%s %" PRIu64, c->name.value, c->value.value));
 		if (c->value.value < most)
 			continue;
 		most = c->value.value;
@@ -116,7 +117,7 @@ static void check_counters(struct rule_context *ctx, const struct rdma_device *d
 		     .evidence = { port_fact(ctx->arena, d, p, "counters") });
 	else
 		FAIL_AS(ctx, limit && most > limit ? SEVERITY_WARN : SEVERITY_INFO,
-			.subject = port_name(ctx->arena, d, p), .observed = seen,
+			.subject = port_name(ctx->arena, d, p), .observed = arena_listed(&seen),
 			.expected = limit ? text_printf(ctx, "at most %" PRIu64 " each", limit)
 					  : "none",
 			.evidence = { fact });

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/span.h"
+#include "base/text-map.h"
 #include "evaluate/skip.h"
 
 /* NVIDIA's wheels that have the CUDA release in the project's name and not in the folder of their library, so that
@@ -40,14 +41,11 @@ static size_t folder_length(const struct software_item *item)
 	return (size_t)(base_name(item) - item->path.value);
 }
 
-/* Two projects of one folder that install the same files. */
-static bool share(const struct software_item *a, const struct software_item *b)
+/* Two projects of one folder install the same files. */
+static bool same_project(const struct software_item *a, const struct software_item *b)
 {
-	return shared_of(a) && shared_of(a) == shared_of(b) &&
-	       folder_length(a) == folder_length(b) &&
-	       strncmp(a->path.value, b->path.value, folder_length(a)) == 0 &&
-	       (project_length(a) != project_length(b) ||
-		strncmp(base_name(a), base_name(b), project_length(a)) != 0);
+	return project_length(a) == project_length(b) &&
+	       strncmp(base_name(a), base_name(b), project_length(a)) == 0;
 }
 
 static const char *version_text(const struct software_item *item)
@@ -77,19 +75,54 @@ static void fail_pair(struct rule_context *ctx, const struct software_item *a,
 	     .evidence = { fact_of(ctx, a), fact_of(ctx, b) });
 }
 
-static void check_wheels(struct rule_context *ctx)
+/* The wheels of one folder. */
+struct wheels {
+	const struct software_item *last;
+	const struct software_item *other; /* the last one of another project than that */
+};
+
+static const struct software_item *add_wheel(struct wheels *wheels,
+					     const struct software_item *item)
+{
+	const struct software_item *last = wheels->last;
+	bool same = last && same_project(last, item);
+
+	wheels->last = item;
+	if (!same)
+		wheels->other = last;
+	return wheels->other;
+}
+
+/* Holds each wheel against the one before it in its folder that is of another project. */
+static size_t check_project(struct rule_context *ctx, const struct shared *project)
 {
 	const struct software_facts *software = &ctx->node->software;
+	struct text_map *folders = text_map_new(ctx->arena, software->items.count);
+	size_t count = 0;
+
+	for_each(item, &software->items) {
+		const struct software_item *other;
+		void **at;
+
+		if (shared_of(item) != project)
+			continue;
+		count++;
+		at = text_map_at(folders, (struct span){ item->path.value, folder_length(item) });
+		if (!*at)
+			*at = arena_alloc(ctx->arena, sizeof(struct wheels));
+		other = add_wheel(*at, item);
+		if (other && !rule_has_answered(ctx, other->path.value))
+			fail_pair(ctx, other, item);
+	}
+	return count;
+}
+
+static void check_wheels(struct rule_context *ctx)
+{
 	size_t before = ctx->findings->count, wheels = 0;
 
-	for_each(a, &software->items) {
-		if (!shared_of(a))
-			continue;
-		wheels++;
-		for_each(b, &software->items)
-			if (b > a && share(a, b) && !rule_has_answered(ctx, a->path.value))
-				fail_pair(ctx, a, b);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
+		wheels += check_project(ctx, &shared[i]);
 	if (ctx->findings->count > before || skip_unless_software_whole(ctx))
 		return;
 	if (wheels)

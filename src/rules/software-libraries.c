@@ -154,11 +154,11 @@ static enum severity severity_of(struct rule_context *ctx, const struct opened_l
 
 static const char *missing_names(struct rule_context *ctx, const struct opened_library *o)
 {
-	const char *all = NULL;
+	struct arena_list all = { 0 };
 
 	for_each(name, &o->missing_libraries)
-		all = all ? text_printf(ctx, "%s, %s", all, *name) : *name;
-	return all;
+		arena_list(&all, ctx->arena, *name);
+	return arena_listed(&all);
 }
 
 static const char *version_remedy(struct rule_context *ctx, const struct opened_library *o,

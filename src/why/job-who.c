@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* job-who.c - the host and rank of a line, and the facts that the job prints about itself. */
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/siphash.h"
 #include "why/job-private.h"
@@ -18,9 +17,7 @@ void key_table_init(struct key_table *table, struct arena *arena, uint32_t most)
 	*table = (struct key_table){ .most = most, .mask = places - 1 };
 	table->slots = arena_alloc(arena, places * sizeof(*table->slots));
 	table->keys = arena_alloc(arena, most * sizeof(*table->keys));
-	/* Without randomness an attacker could make a log whose keys all collide. */
-	if (getrandom(table->secret, sizeof(table->secret), GRND_NONBLOCK) < 0)
-		memset(table->secret, 0, sizeof(table->secret));
+	siphash_secret(table->secret);
 }
 
 static bool is_same(struct span a, struct span b)

@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(json_check(text, rest.n, &why));
 	node_check_json(arena, node);
 	find(arena, node, path);
-	assert(fact_compare(&node_desc, node, node, NULL, NULL) == 0);
+	assert(fact_compare(&node_desc, node, node, arena, NULL, NULL) == 0);
 	node_evaluate(arena, node, (uint8_t)size);
 	return 0;
 }

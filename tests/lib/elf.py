@@ -109,7 +109,7 @@ def _module(machine, modinfo, imports, exports, signer):
 
 ET_DYN = 3
 PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
-DT_NULL, DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1, 5, 14, 15, 29
+DT_NULL, DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_DEBUG, DT_RUNPATH = 0, 1, 5, 14, 15, 21, 29
 PHDR = 56
 
 
@@ -151,12 +151,13 @@ def _verneed(wants, offsets):
     return table
 
 
-def program(machine, needed=(), rpath=None, runpath=None, soname=None, wants=None, defines=()):
-    """The bytes of an ELF file with a section .dynamic and no code: a program, or with SONAME a library."""
+def program(machine, needed=(), rpath=None, runpath=None, soname=None, wants=None, defines=(), others=0):
+    """The bytes of an ELF file with a section .dynamic and no code: a program, or with SONAME a library. OTHERS:
+    so many entries that ask for nothing come first."""
     wants = wants or {}
     versions = [v.rstrip("?") for of in wants.values() for v in of]
     strings, offsets = _string_table([*needed, *wants, *versions, *defines, *filter(None, (rpath, runpath, soname))])
-    entries = [(DT_NEEDED, offsets[name]) for name in needed]
+    entries = [(DT_DEBUG, 0)] * others + [(DT_NEEDED, offsets[name]) for name in needed]
     entries += [(tag, offsets[text]) for tag, text in
                 ((DT_SONAME, soname), (DT_RPATH, rpath), (DT_RUNPATH, runpath)) if text]
     start = EHDR + 3 * PHDR

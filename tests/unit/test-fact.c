@@ -164,7 +164,7 @@ static void check_round_trip(enum fact_state state)
 	text = json_object_to_json_string_ext(json, JSON_C_TO_STRING_PRETTY);
 	if (fact_from_json(&node_desc, back, span_of(text), arena, false, &error))
 		fail_msg("%s", error.text);
-	assert_int_equal(fact_compare(&node_desc, node, back, print_difference, NULL), 0);
+	assert_int_equal(fact_compare(&node_desc, node, back, arena, print_difference, NULL), 0);
 	again = fact_to_json(&node_desc, back);
 	assert_string_equal(json_object_to_json_string_ext(again, JSON_C_TO_STRING_PRETTY), text);
 	arena_free(arena);
