@@ -521,6 +521,7 @@ static const struct rule limits_rules[] = {
 		.id = "limits/memlock",
 		.title = "RDMA fails: the locked-memory limit is too low",
 		.profiles = PROFILE_RDMA_ANY,
+		.used_variables = USED_BY_RDMA_JOBS,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_memlock,
 		.impact =
