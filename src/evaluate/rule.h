@@ -186,6 +186,8 @@ struct answer {
 	const char *evidence[EVIDENCE_MAX]; /* paths of facts; of an UNKNOWN, what is missing */
 	const char *source; /* where this answer is written, beside the rule's sources; or NULL */
 	bool is_advice; /* a note whose remedy is worth doing for a profile: it comes before other notes */
+	/* The service that does not start: if it runs, the failure is a warning of its next start (next-start.h). */
+	const char *stops;
 	bool is_alone; /* a problem of its own: its remedy is not that of the rule's other answers */
 
 	/* Each replaces the rule's, if it is not 0. */

@@ -75,6 +75,16 @@ static const char *what_breaks(struct rule_context *ctx, const struct reference 
 	       "configured\".";
 }
 
+/* With the rest slurmd starts, and something else fails. */
+static const char *what_stops(const struct reference *r)
+{
+	bool starts = known_is(r->kind, REFERENCE_AMOUNT) || known_is(r->kind, REFERENCE_LIBRARY) ||
+		      str_is(r->role, "RealMemory") || str_is(r->role, SLURM_PLUGIN_DIR) ||
+		      str_is(r->role, SLURM_PLUGIN "MpiDefault");
+
+	return starts ? NULL : "slurmd.service";
+}
+
 static const char *remedy(struct rule_context *ctx, const struct reference *r)
 {
 	if (is_plugin(r))
@@ -123,6 +133,7 @@ static void check_gres(struct rule_context *ctx)
 		.grade = grade,
 		.remedy = remedy,
 		.impact = what_breaks,
+		.stops = what_stops,
 	};
 
 	references_check(ctx, &check);
