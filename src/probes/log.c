@@ -130,6 +130,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "suspend-entry", "PM:", { "suspend entry (" }, KMSG_ANY },
 	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },
 	{ "pcie-bandwidth-limited", NULL, { "available PCIe bandwidth, limited" }, KMSG_OF_DEVICE },
+	{ "packet-refused", NULL, { " PROTO=TCP SPT=", " SYN URGP=" }, KMSG_OF_PACKET },
 	{ "nic-insufficient-power", "mlx5_core ", { "nsufficient power on the PCIe" }, KMSG_ANY },
 	{ "nic-module-error", "mlx5_core ", { "Port module event[error]" }, KMSG_ANY },
 	{ "nic-temperature", "mlx5_core ", { "High temperature on sensors" }, KMSG_ANY },
