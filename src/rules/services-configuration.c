@@ -103,6 +103,8 @@ static void answer(struct rule_context *ctx, const struct reference_file *file,
 		UNKNOWN(ctx, .subject = path,
 			.observed = conf_fault_text(ctx->arena, ctx->node, t.unsure),
 			.evidence = { "software.items" });
+	else if (!was_read(ctx->node->references.faults))
+		UNKNOWN(ctx, .subject = path, .evidence = { "references.faults" });
 	else if (!known_is(file->compared, true))
 		UNKNOWN(ctx, .subject = path, .evidence = { fact });
 	else
