@@ -114,6 +114,10 @@ static const struct kmsg_pattern patterns[] = {
 #define IOMMU_WORDS(name, start, whose, text, ...) { name, start, { text }, whose },
 #include "iommu-words.inc"
 #undef IOMMU_WORDS
+	/* data/host-messages.tsv */
+#define HOST_MESSAGE(name, start, text, ...) { name, start, { text }, KMSG_ANY },
+#include "host-messages.inc"
+#undef HOST_MESSAGE
 	{ "amd-iommu-unknown-option", "AMD-Vi: Unknown option", { NULL }, KMSG_ANY },
 	{ "iommu-default-domain", "iommu: Default domain type:", { NULL }, KMSG_ANY },
 	{ "bar-no-space", NULL, { "can't assign; no space" }, KMSG_OF_DEVICE },

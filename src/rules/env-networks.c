@@ -170,13 +170,14 @@ static const struct rule env_networks_rules[] = {
 		.reads =
 			"NCCL_IB_HCA (also in nccl.conf), NVSHMEM_HCA_LIST and UCX_NET_DEVICES of the job; the GIDs of "
 			"RoCE ports, and the routes of IPv4.",
-		.why = "NCCL can connect any NIC of a node with any NIC of another one. The finding is for one port in another "
+		.why = "NCCL can connect any NIC of a node with any NIC of another node. The finding is for one port in another "
 		       "network than three or more others, which share theirs. Rails, which have a network each, and "
 		       "ports in two groups are intended. Whether a router joins the networks is not known. A port "
 		       "without a routable address is rdma/no-rocev2-gid.",
 		.check = "show_gids; ip -br address",
-		.sources = "github.com/NVIDIA/nccl issues 1664, 2013\n"
-			   "github.com/ROCm/rccl issue 1303",
+		.sources =
+			"github.com/NVIDIA/nccl issue 2013 (2026-02-20): comment on ibv_modify_qp error 110; issue 1664\n"
+			"github.com/ROCm/rccl issue 1303",
 	},
 };
 
