@@ -49,7 +49,7 @@ def test_launchers(tmp_path):
     assert list(launchers) == ["containerd-shim", "flux-broker", "res", "slurmd", "sshd"]
     assert launchers["slurmd"] == {
         "name": "slurmd", "pid": 100, "memlock_soft_bytes": "unlimited",
-        "memlock_hard_bytes": "unlimited", "nofile_soft": 1024, "stack_soft_bytes": "unlimited", "unit": "slurmd.service"}
+        "memlock_hard_bytes": "unlimited", "nofile_soft": 1024, "nofile_hard": 4096, "stack_soft_bytes": "unlimited", "unit": "slurmd.service"}
     assert launchers["sshd"]["pid"] == 201
     assert launchers["sshd"]["memlock_soft_bytes"] == 8388608
     assert launchers["sshd"]["unit"] == "session-3.scope"
@@ -355,7 +355,7 @@ def test_process_of_a_tree(tmp_path):
                       {"name": "UCX_TLS", "value": "\ufffd"}]}
     assert facts["limits"]["self"] == {
         "name": "python3", "pid": 42, "memlock_soft_bytes": 3, "memlock_hard_bytes": 4,
-        "nofile_soft": 1, "stack_soft_bytes": "unlimited", "unit": "slurmd.scope"}
+        "nofile_soft": 1, "nofile_hard": 2, "stack_soft_bytes": "unlimited", "unit": "slurmd.scope"}
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="a container needs root")

@@ -28,6 +28,7 @@ static const struct {
 	{ "kubelet", "containers" },
 	{ "libkmod", "modules" },
 	{ "limit-settings", "limits" },
+	{ "logins", "limits" },
 	{ "module-files", "modules" },
 	{ "mounts", "os" },
 	{ "next-boot", "boot" },

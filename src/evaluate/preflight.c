@@ -13,6 +13,8 @@ const struct preflight_omission preflight_omissions[] = {
 	    "modules/depmod-stale", "modules/modprobe-target-missing", "modules/*-not-built-*",
 	    "modules/peermem-stub", "modules/peermem-unloadable", "modules/peermem-params",
 	    "modules/will-not-load", "modules/nvidia-versions-differ" } },
+	{ "modules that a file loads at boot, and so what is in use outside of the node's profiles",
+	  { "modules/peermem-not-loaded" } },
 	{ "versions of packages and libraries",
 	  { "software/*", "driver/too-old-for-cuda", "driver/compat-libcuda-older",
 	    "driver/libraries-missing", "driver/geforce-no-gpudirect",

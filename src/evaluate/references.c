@@ -130,6 +130,7 @@ static void fail(struct rule_context *ctx, const struct reference_check *check,
 		.expected = check->expected, .remedy = check->remedy ? check->remedy(ctx, r) : NULL,
 		.command = check->command ? check->command(ctx, r) : NULL, .then = check->then,
 		.impact = check->impact ? check->impact(ctx, r) : NULL,
+		.stops = check->stops ? check->stops(r) : NULL,
 		.evidence = { reference_fact(ctx->arena, ctx->node, r, "found"),
 			      reference_fact(ctx->arena, ctx->node, r, "name") });
 }

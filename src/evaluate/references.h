@@ -24,6 +24,8 @@ struct reference_check {
 	unsigned int then; /* of that instruction */
 	/* Returns what breaks because of R. NULL: the rule's impact applies. */
 	const char *(*impact)(struct rule_context *ctx, const struct reference *r);
+	/* Returns the service that does not start because of R, or NULL. NULL: R stops none. */
+	const char *(*stops)(const struct reference *r);
 };
 
 /* Answers for FILE. USER is that of references_each(). */

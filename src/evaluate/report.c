@@ -9,6 +9,7 @@
 #include "evaluate/choose-profiles.h"
 #include "evaluate/gap-behind.h"
 #include "evaluate/mounted-image.h"
+#include "evaluate/used.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/log-source.h"
@@ -23,15 +24,6 @@ static bool matches(const char *const *patterns, const char *id)
 		if (fnmatch(patterns[i], id, 0) == 0)
 			return true;
 	return false;
-}
-
-static bool is_selected(const struct report *report, const struct settings *settings,
-			const struct rule *rule)
-{
-	if (settings->only ? !matches(settings->only, rule->id)
-			   : !(rule->profiles & (report->profiles | PROFILE_BASE)))
-		return false;
-	return !matches(settings->skip, rule->id);
 }
 
 /* The lowest severity that stops a job. */
@@ -51,6 +43,25 @@ static bool may_stop_job(const struct settings *settings, const struct rule *rul
 	if (setting && setting->graded)
 		most = setting->severity;
 	return most >= preflight_floor(settings);
+}
+
+/* preflight has no time for what it would not keep. */
+static bool is_in_use(const struct report *report, const struct settings *settings,
+		      const struct rule *rule)
+{
+	return (rule->used_modules || rule->used_variables) &&
+	       (!settings->preflight || may_stop_job(settings, rule)) &&
+	       rule_is_used(report->node, rule);
+}
+
+static bool is_selected(const struct report *report, const struct settings *settings,
+			const struct rule *rule)
+{
+	if (settings->only ? !matches(settings->only, rule->id)
+			   : !(rule->profiles & (report->profiles | PROFILE_BASE)) &&
+				     !is_in_use(report, settings, rule))
+		return false;
+	return !matches(settings->skip, rule->id);
 }
 
 /* ---- passes over the answers of one rule: those from FROM on ---- */

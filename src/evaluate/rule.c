@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "evaluate/next-start.h"
 #include "evaluate/refused.h"
 
 #define RULES_MAX 512
@@ -132,9 +133,11 @@ void rule_answer(struct rule_context *ctx, const struct answer *given)
 	struct finding *finding;
 	struct answer copy = *given;
 	const struct answer *answer = &copy;
-	enum severity severity = answer->graded ? answer->severity : ctx->rule->severity;
-	enum severity highest = rule_max_severity(ctx->rule);
+	enum severity severity, highest = rule_max_severity(ctx->rule);
 
+	if (copy.verdict == VERDICT_FAIL)
+		next_start_lower(ctx, &copy);
+	severity = answer->graded ? answer->severity : ctx->rule->severity;
 	if (!counts(ctx, given, severity))
 		return;
 	if (ctx->answered.count[given->verdict][severity] == ALIKE_MAX)

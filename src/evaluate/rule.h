@@ -88,12 +88,21 @@ struct fix_call {
 
 #define RULE_CAUSES_MAX 6
 
+/* The variables by which jobs ask for RDMA, and for networking that a GPU starts itself. */
+#define USED_BY_RDMA_JOBS "NCCL_IB_HCA NVSHMEM_HCA_LIST NVSHMEM_HCA_PE_MAPPING !NCCL_IB_DISABLE=1"
+#define USED_BY_GIN_JOBS "NCCL_GIN_TYPE=3 NVSHMEM_IBGDA_NIC_HANDLER=gpu"
+
 struct rule_context;
 
 struct rule {
 	const char *id; /* area/condition; permanent */
 	void (*evaluate)(struct rule_context *ctx);
 	unsigned int profiles; /* enum profile; base rules apply in every profile */
+	/* The rule counts in every profile where its software is in use (used.h), separated by blanks: modules that are
+	 * loaded, or that a file loads at boot; */
+	const char *used_modules;
+	/* variables of jobs: NAME, the beginning of one and *, or NAME=VALUE. With ! before it: not if that is set. */
+	const char *used_variables;
 
 	/* Of its findings. */
 	enum severity severity; /* of a fail, unless the answer has its own */
@@ -169,6 +178,8 @@ struct answer {
 	const char *evidence[EVIDENCE_MAX]; /* paths of facts; of an UNKNOWN, what is missing */
 	const char *source; /* where this answer is written, beside the rule's sources; or NULL */
 	bool is_advice; /* a note whose remedy is worth doing for a profile: it comes before other notes */
+	/* The service that does not start: if it runs, the failure is a warning of its next start (next-start.h). */
+	const char *stops;
 	bool is_alone; /* a problem of its own: its remedy is not that of the rule's other answers */
 
 	/* Each replaces the rule's, if it is not 0. */

@@ -481,6 +481,8 @@ static const struct field process_limits_fields[] = {
 	F_LIMIT(process_limits, memlock_soft_bytes, NULL),
 	F_LIMIT(process_limits, memlock_hard_bytes, NULL),
 	F_LIMIT(process_limits, nofile_soft, NULL),
+	F_LIMIT(process_limits, nofile_hard, NULL),
+	F_LIMIT(process_limits, processes_soft, NULL),
 	F_LIMIT(process_limits, stack_soft_bytes, NULL),
 	F_STR(process_limits, unit, NULL),
 };
@@ -506,6 +508,12 @@ static const struct field group_limits_fields[] = {
 };
 static const struct desc group_limits_desc = DESC(group_limits);
 
+static const struct field login_facts_fields[] = {
+	F_BOOL(login_facts, ssh_uses_pam, "/etc/ssh/sshd_config"),
+	F_BOOL(login_facts, ssh_has_limits, "/etc/pam.d/sshd"),
+};
+static const struct desc login_facts_desc = DESC(login_facts);
+
 static const struct field limits_facts_fields[] = {
 	F_STRUCT(limits_facts, self, process_limits_desc, "/proc/self/limits"),
 	F_STRUCT(limits_facts, group, group_limits_desc, "/sys/fs/cgroup"),
@@ -513,6 +521,7 @@ static const struct field limits_facts_fields[] = {
 	F_LIST(limits_facts, launchers, process_limits_desc, "/proc"),
 	F_LIST(limits_facts, daemons, process_limits_desc, "/proc"),
 	F_LIST(limits_facts, settings, limit_setting_desc, "/etc/security"),
+	F_STRUCT(limits_facts, logins, login_facts_desc, "/etc/pam.d"),
 	F_U64(limits_facts, shm_bytes, "/dev/shm"),
 };
 const struct desc limits_facts_desc = DESC(limits_facts);

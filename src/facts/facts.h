@@ -585,8 +585,11 @@ struct process_limits {
 	struct fact_u64 memlock_soft_bytes; /* FACT_UNLIMITED */
 	struct fact_u64 memlock_hard_bytes; /* the process may raise it up to here */
 	struct fact_u64 nofile_soft;	    /* open files */
-	struct fact_u64 stack_soft_bytes;   /* FACT_UNLIMITED; of threads too */
-	struct fact_str unit;		    /* systemd unit, from its cgroup */
+	struct fact_u64 nofile_hard;	    /* up to which the process may raise it */
+	/* processes and threads of its user; it does not apply to root */
+	struct fact_u64 processes_soft;
+	struct fact_u64 stack_soft_bytes; /* FACT_UNLIMITED; of threads too */
+	struct fact_str unit;		  /* systemd unit, from its cgroup */
 };
 
 /* A setting of a limit: limits.conf, limits.d, LimitMEMLOCK= of a unit or its drop-ins, DefaultLimitMEMLOCK= of
@@ -616,6 +619,14 @@ struct group_limits {
 	struct fact_u64 memory_bytes; /* memory.max */
 };
 
+/* Do sessions of sshd get the limits of limits.conf? */
+struct login_facts {
+	/* UsePAM of sshd_config; absent: there is no such file; unknown: it does not say */
+	struct fact_bool ssh_uses_pam;
+	/* pam_limits is among the session modules of sshd in pam.d; absent: there is no such file */
+	struct fact_bool ssh_has_limits;
+};
+
 struct limits_facts {
 	struct process_limits self;   /* of --pid, else of this process */
 	struct group_limits group;    /* of the same process */
@@ -627,7 +638,8 @@ struct limits_facts {
 	 * name. */
 	LIST(struct process_limits) daemons;
 	LIST(struct limit_setting) settings; /* ORDERED */
-	struct fact_u64 shm_bytes;	     /* size of /dev/shm */
+	struct login_facts logins;
+	struct fact_u64 shm_bytes; /* size of /dev/shm */
 };
 
 /* ---- log: lines of the kernel log with a meaning for rules ---- */

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "parse/module.h"
+#include "parse/packet.h"
 
 /* Longest of "[   12.345678]", "[Fri Nov 21 05:00:00 2026]". */
 #define TIME_MAX 32
@@ -255,6 +256,8 @@ bool kmsg_matches(const struct kmsg_pattern *pattern, struct kmsg_message *messa
 			return false;
 		rest = from(rest, (size_t)(at - rest.p) + strlen(pattern->has[i]));
 	}
+	if (pattern->kind == KMSG_OF_PACKET)
+		return packet_is_refused(message->text);
 	return is_of_kind(pattern->kind, message) && is_after_module(pattern, message) &&
 	       (pattern->kind != KMSG_NUMBERED || number_after_bracket(message->text, number));
 }

@@ -68,6 +68,7 @@ struct kmsg_pattern {
 		KMSG_NUMBERED, /* a number after "): " selects it: xid-79 */
 		KMSG_OF_MODULE,
 		KMSG_OF_DEVICE,
+		KMSG_OF_PACKET, /* a refused connection (packet.h); the message's beginning is a user's */
 	} kind;
 };
 

@@ -43,6 +43,9 @@ static int read_limits(struct host *host, const char *folder, struct process_lim
 	p->memlock_hard_bytes = limit(found, hard);
 	found = limits_find(text_span(&text), "Max open files", &soft, &hard);
 	p->nofile_soft = limit(found, soft);
+	p->nofile_hard = limit(found, hard);
+	found = limits_find(text_span(&text), "Max processes", &soft, &hard);
+	p->processes_soft = limit(found, soft);
 	found = limits_find(text_span(&text), "Max stack size", &soft, &hard);
 	p->stack_soft_bytes = limit(found, soft);
 	return is_known(p->memlock_soft_bytes) && is_known(p->nofile_soft) ? 0 : -EBADMSG;

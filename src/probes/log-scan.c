@@ -168,6 +168,8 @@ static void keep_line(struct log_scan *scan, const struct kmsg_pattern *pattern,
 	if (!found)
 		return;
 	keep(scan, &found->all, time_us, text);
+	if (pattern->kind == KMSG_OF_PACKET)
+		return;
 	keep_devices(scan, found, time_us, text, message->text);
 	if (pattern->kind != KMSG_OF_MODULE)
 		return;
@@ -220,8 +222,11 @@ static bool match_message(struct log_scan *scan, int level, struct span message,
 	find_pattern(scan, message, m);
 	if (!m->pattern && !may_fail)
 		return false;
-	if (kmsg_is_of_user(message))
-		return false;
+	if (kmsg_is_of_user(message)) {
+		m->message.text = message;
+		return m->pattern && m->pattern->kind == KMSG_OF_PACKET &&
+		       kmsg_first_line(message).n == message.n;
+	}
 	if (take_own(m, message, &own))
 		find_pattern(scan, own, m);
 	if (!scan->brief && is_of_audit(own))

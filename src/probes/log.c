@@ -114,6 +114,10 @@ static const struct kmsg_pattern patterns[] = {
 #define IOMMU_WORDS(name, start, whose, text, ...) { name, start, { text }, whose },
 #include "iommu-words.inc"
 #undef IOMMU_WORDS
+	/* data/host-messages.tsv */
+#define HOST_MESSAGE(name, start, text, ...) { name, start, { text }, KMSG_ANY },
+#include "host-messages.inc"
+#undef HOST_MESSAGE
 	{ "amd-iommu-unknown-option", "AMD-Vi: Unknown option", { NULL }, KMSG_ANY },
 	{ "iommu-default-domain", "iommu: Default domain type:", { NULL }, KMSG_ANY },
 	{ "bar-no-space", NULL, { "can't assign; no space" }, KMSG_OF_DEVICE },
@@ -130,6 +134,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "suspend-entry", "PM:", { "suspend entry (" }, KMSG_ANY },
 	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },
 	{ "pcie-bandwidth-limited", NULL, { "available PCIe bandwidth, limited" }, KMSG_OF_DEVICE },
+	{ "packet-refused", NULL, { " PROTO=TCP SPT=", " SYN URGP=" }, KMSG_OF_PACKET },
 	{ "nic-insufficient-power", "mlx5_core ", { "nsufficient power on the PCIe" }, KMSG_ANY },
 	{ "nic-module-error", "mlx5_core ", { "Port module event[error]" }, KMSG_ANY },
 	{ "nic-temperature", "mlx5_core ", { "High temperature on sensors" }, KMSG_ANY },

@@ -370,6 +370,8 @@ static struct json_object *rule_json(const struct rule *rule)
 	json_put_string(json, "id", rule->id);
 	json_put_string(json, "title", rule->title);
 	json_put(json, "profiles", render_words(profile_words, rule->profiles));
+	json_put_string(json, "used_modules", rule->used_modules);
+	json_put_string(json, "used_variables", rule->used_variables);
 	json_put_string(json, "severity", severity_words[rule->severity]);
 	json_put_string(json, "fix", rule->fix.kind);
 	json_put_string(json, "repaired_by", repaired_by_words[rule_repaired_by(rule)]);

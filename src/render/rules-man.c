@@ -9,6 +9,7 @@
 #include "base/span.h"
 #include "base/version.h"
 #include "evaluate/preflight.h"
+#include "evaluate/used.h"
 #include "render/render.h"
 
 /* A word longer than this may be broken after one of these: paths, lists of parameters, names. */
@@ -75,7 +76,7 @@ static void repair(const struct rule *rule)
 
 static void one_rule(const struct rule *rule)
 {
-	char buffer[64], remedy[REMEDY_MAX];
+	char buffer[64], used[USED_TEXT_MAX], remedy[REMEDY_MAX];
 
 	printf(".SS ");
 	put_text(span_of(rule->id));
@@ -83,6 +84,7 @@ static void one_rule(const struct rule *rule)
 	paragraph(rule->title);
 	field("Severity", severity_words[rule->severity]);
 	field("Profiles", render_profiles(rule->profiles, buffer));
+	field("In all profiles with", rule_used_text(rule, used));
 	if (rule_max_severity(rule) >= SEVERITY_ERR && preflight_omission_of(rule->id))
 		field("Preflight",
 		      "Does not ask this, or not all of it, because that takes longer than a prolog has.");
@@ -119,6 +121,8 @@ static const char head[] =
 	"A rule of\n"
 	".I base\n"
 	"runs in all profiles.\n"
+	"So does a rule whose software is in use on the node: a module of its list is loaded or is loaded at boot, or a\n"
+	"variable of its list is set for jobs.\n"
 	"The severity is that of a failure.\n"
 	"A finding can be less or more severe, and\n"
 	".BR nvnodecheck.conf (5)\n"

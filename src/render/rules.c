@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rules.c - prints the rules as a list, and one of them in full. */
 
+#include "evaluate/used.h"
 #include "fixes/fix.h"
 #include "render/render.h"
 
@@ -85,14 +86,17 @@ enum exit_status render_rule_text(const struct rule *rule, const struct render_o
 {
 	struct page page;
 	const struct fix *fix = rule->fix.kind ? fix_find(rule->fix.kind) : NULL;
-	char buffer[64], text[512], remedy[REMEDY_MAX];
+	char buffer[64], text[512], used[USED_TEXT_MAX], remedy[REMEDY_MAX];
 
 	page_begin(&page, options->color, options->pager);
 	page_printf(&page, "%s%s%s\n", page_style(&page, STYLE_BOLD), rule->id,
 		    page_style(&page, STYLE_PLAIN));
 	text_wrap(page.out, rule->title, INDENT, 0, page.width);
-	page_printf(&page, "    severity %s; profiles %s\n", severity_words[rule->severity],
-		    render_profiles(rule->profiles, buffer));
+	snprintf(text, sizeof(text), "severity %s; profiles %s%s%s", severity_words[rule->severity],
+		 render_profiles(rule->profiles, buffer),
+		 rule_used_text(rule, used) ? "; in all profiles with " : "",
+		 rule_used_text(rule, used) ? used : "");
+	text_wrap(page.out, text, INDENT, 0, page.width);
 	section(&page, "What is read", rule->reads);
 	section(&page, "Why it matters", rule->why);
 	section(&page, "What it does to a job", rule->impact);

@@ -381,14 +381,31 @@ static const char *profile_verdict(const struct problems *problems, unsigned int
 	return worst >= 0 ? words[worst] : waits ? "not ready (waiting to take effect)" : "ready";
 }
 
-/* The profiles of REPORT with VERDICT. */
-static unsigned int profiles_with(const struct report *r, const struct problems *problems,
+/* Returns those of the report, and of each problem that none of them has the first of its own: its software is in use
+ * here, or the rule was asked for by name. */
+static unsigned int profiles_shown(const struct report *r, const struct problems *problems)
+{
+	unsigned int shown = r->profiles;
+
+	for_each(p, &problems->items) {
+		for_each(member, &p->members) {
+			unsigned int own = (*member)->rule->profiles;
+
+			if (!(own & (r->profiles | PROFILE_BASE)))
+				shown |= own & -own;
+		}
+	}
+	return shown;
+}
+
+/* The profiles of SHOWN with VERDICT. */
+static unsigned int profiles_with(unsigned int shown, const struct problems *problems,
 				  const char *verdict)
 {
 	unsigned int same = 0;
 
 	for (unsigned int bit = 0; profile_words[bit]; bit++)
-		if (r->profiles & 1u << bit && profile_verdict(problems, 1u << bit) == verdict)
+		if (shown & 1u << bit && profile_verdict(problems, 1u << bit) == verdict)
 			same |= 1u << bit;
 	return same;
 }
@@ -396,7 +413,7 @@ static unsigned int profiles_with(const struct report *r, const struct problems 
 /* "base, p2p: not ready (error); deepep: ready" */
 const char *render_profile_verdicts(const struct report *r, const struct problems *problems)
 {
-	unsigned int left = r->profiles;
+	unsigned int left = profiles_shown(r, problems);
 	const char *text = "";
 
 	for (unsigned int bit = 0; profile_words[bit]; bit++) {
@@ -406,7 +423,7 @@ const char *render_profile_verdicts(const struct report *r, const struct problem
 		if (!(left & 1u << bit))
 			continue;
 		verdict = profile_verdict(problems, 1u << bit);
-		same = profiles_with(r, problems, verdict);
+		same = profiles_with(left, problems, verdict);
 		left &= ~same;
 		text = arena_printf(r->arena, "%s%s%s: %s", text, *text ? "; " : "",
 				    profiles_text(r->arena, same), verdict);
@@ -437,7 +454,7 @@ static const char *any_profile_text(struct arena *arena, unsigned int profiles)
 /* For users who start jobs: whether jobs can start. */
 static const char *jobs_text(const struct view *v)
 {
-	unsigned int bad = 0, all = v->report->profiles;
+	unsigned int bad = 0, all = profiles_shown(v->report, v->problems);
 	const char *lost = steps_repair_text(v->steps), *own_text, *rest_text;
 	const char *place = is_known(v->report->node->os.container) ? "in this container"
 								    : "on this node";

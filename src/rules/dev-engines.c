@@ -83,13 +83,19 @@ static void check_version(struct rule_context *ctx, const char *file)
 	const char *floor = version >= 4 ? "2.3" : "2.0";
 
 	if (version >= 3 && is_containerd_older(ctx->node, file, floor))
-		fail_at(ctx, SEVERITY_ERR, r,
-			text_printf(ctx, "has version %" PRIu64 "; containerd is %s", version,
-				    node_software(ctx->node, "containerd")->version.value),
-			text_printf(ctx, "version 2, or containerd %s or later", floor),
-			"containerd does not start: \"expected containerd config version equal to or less "
-			"than\".",
-			"Write the file in version 2, or update containerd. Then restart containerd.");
+		FAIL_AS(ctx, SEVERITY_ERR, .subject = file,
+			.observed = text_printf(
+				ctx, "line %" PRIu64 " has version %" PRIu64 "; containerd is %s",
+				r->line.value, version,
+				node_software(ctx->node, "containerd")->version.value),
+			.expected = text_printf(ctx, "version 2, or containerd %s or later", floor),
+			.impact =
+				"containerd does not start: \"expected containerd config version equal "
+				"to or less than\".",
+			.stops = "containerd.service",
+			.remedy = "Write the file in version 2, or update containerd. Then restart "
+				  "containerd.",
+			.evidence = { reference_fact(ctx->arena, ctx->node, r, "name") });
 }
 
 /* Each file is migrated by its own version; from 3 on the old plugin's runtimes are not looked at

@@ -72,6 +72,16 @@ static const char *engine_remedy(struct rule_context *ctx, const struct referenc
 			: ".");
 }
 
+/* An engine ends at a default runtime that has no entry. */
+static const char *engine_stops(const struct reference *r)
+{
+	if (!known_is(r->kind, REFERENCE_RUNTIME) || str_starts(r->file, "/var/lib/"))
+		return NULL;
+	return strstr(r->file.value, "docker") ? "docker.service"
+	       : strstr(r->file.value, "crio") ? "crio.service"
+					       : "containerd.service";
+}
+
 static void check_engine(struct rule_context *ctx)
 {
 	static const struct reference_check check = {
@@ -82,6 +92,7 @@ static void check_engine(struct rule_context *ctx)
 		.grade = grade_engine,
 		.remedy = engine_remedy,
 		.impact = engine_impact,
+		.stops = engine_stops,
 	};
 
 	if (!skip_unless_for_gpus(ctx))

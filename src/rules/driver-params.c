@@ -584,6 +584,7 @@ static const struct rule driver_params_rules[] = {
 		.id = "driver/peer-mapping-override",
 		.title = "DeepEP and NVSHMEM IBGDA will hang: PeerMappingOverride=1 is not set",
 		.profiles = PROFILE_GIN_ANY,
+		.used_variables = USED_BY_GIN_JOBS,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_peer_mapping,
 		.impact =
@@ -619,6 +620,7 @@ static const struct rule driver_params_rules[] = {
 			"DeepEP will hang on some GPUs: PeerMappingOverride is not set for all of them",
 		.is_short_effect = true,
 		.profiles = PROFILE_GIN_ANY,
+		.used_variables = USED_BY_GIN_JOBS,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_peer_mapping_per_device,
 		.impact = "Jobs on the other GPUs cannot map the NIC's doorbell.",

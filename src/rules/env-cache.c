@@ -70,6 +70,7 @@ static const struct rule env_cache_rules[] = {
 		.id = "env/deepep-cache",
 		.title = "DeepEP 2 cannot keep its kernels: their folder cannot be written",
 		.profiles = PROFILE_DEEPEP,
+		.used_variables = "EP_JIT_CACHE_DIR",
 		.severity = SEVERITY_WARN,
 		.evaluate = check_cache,
 		.impact =

@@ -161,6 +161,7 @@ static const struct rule env_gin_rules[] = {
 		.id = "env/cross-nic-with-gin",
 		.title = "GPU-initiated NCCL does not start: NCCL_CROSS_NIC is 0",
 		.profiles = PROFILE_RDMA_ANY,
+		.used_variables = "NCCL_GIN_*",
 		.severity = SEVERITY_ERR,
 		.evaluate = check_cross_nic,
 		.impact = "NCCL offers no GIN, and between nodes no symmetric memory.",

@@ -79,6 +79,7 @@ static const struct rule env_nvshmem_rules[] = {
 		.title =
 			"NVSHMEM does not use the value that the job sets: nvshmem.conf has another",
 		.profiles = PROFILE_RDMA,
+		.used_variables = "NVSHMEM_*",
 		.severity = SEVERITY_WARN,
 		.evaluate = check_conf,
 		.impact =

@@ -162,6 +162,7 @@ static const struct rule env_traffic_rules[] = {
 			"GPU-initiated traffic hangs or is slow: its traffic class is not the port's",
 		.is_short_effect = true,
 		.profiles = PROFILE_GIN_ANY,
+		.used_variables = "NCCL_GIN_IB_TC NVSHMEM_IB_TRAFFIC_CLASS",
 		.severity = SEVERITY_WARN,
 		.evaluate = check_traffic_class,
 		.impact =

@@ -111,6 +111,7 @@ static const struct rule env_ucx_rules[] = {
 			"UCX fails with GPU memory, or is slow: UCX_TLS leaves out its GPU transports",
 		.is_short_effect = true,
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.used_variables = "UCX_TLS",
 		.severity = SEVERITY_WARN,
 		.max_severity = SEVERITY_ERR,
 		.evaluate = check_gpu_transports,

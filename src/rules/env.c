@@ -296,6 +296,7 @@ static const struct rule env_rules[] = {
 		.id = "env/nvshmem-unknown-variable",
 		.title = "An NVSHMEM setting has no effect: NVSHMEM has no such variable",
 		.profiles = PROFILE_DEEPEP,
+		.used_variables = "NVSHMEM_*",
 		.severity = SEVERITY_WARN,
 		.evaluate = check_unknown_variable,
 		.impact = "NVSHMEM uses its default instead.",
@@ -317,6 +318,7 @@ static const struct rule env_rules[] = {
 			"NVSHMEM IBGDA fails or is slow: its NIC handler does not work on this node",
 		.is_short_effect = true,
 		.profiles = PROFILE_DEEPEP,
+		.used_variables = "NVSHMEM_IBGDA_NIC_HANDLER",
 		.severity = SEVERITY_WARN,
 		.evaluate = check_handler,
 		.impact =

@@ -58,6 +58,58 @@ static void check_memory(struct rule_context *ctx, uint64_t gpus)
 		     .evidence = { fact });
 }
 
+/* ---- limits/processes ---- */
+
+static void check_user_of(struct rule_context *ctx, const struct process_limits *p,
+			  const char *path)
+{
+	const char *fact = text_printf(ctx, "%s.processes_soft", path);
+	uint64_t gpus = topology_gpus(ctx->node), wanted = (gpus + 1) * TASKS_FOR_GPU;
+
+	if (!is_known(p->processes_soft))
+		UNKNOWN(ctx, .subject = p->name.value, .evidence = { fact });
+	else if (p->processes_soft.value >= wanted)
+		PASS(ctx, .subject = p->name.value, .evidence = { fact });
+	else
+		FAIL(ctx, .subject = p->name.value,
+		     .observed = text_printf(ctx,
+					     "its jobs' users may have %" PRIu64
+					     " processes and threads; the node has %" PRIu64
+					     " GPU%s",
+					     p->processes_soft.value, gpus, gpus == 1 ? "" : "s"),
+		     .expected = text_printf(ctx, "%" PRIu64 " or more", wanted),
+		     .evidence = { fact });
+}
+
+/* sshd's sessions get their limit from PAM, and a pod its own from the runtime. */
+static bool hands_on(const struct process_limits *p)
+{
+	return !str_is(p->name, "sshd") && !str_is(p->name, "kubelet");
+}
+
+static void check_processes(struct rule_context *ctx)
+{
+	const struct limits_facts *limits = &ctx->node->limits;
+	size_t before = ctx->findings->count;
+
+	if (skip_without_gpu(ctx))
+		return;
+	for_each(p, &limits->launchers)
+		if (hands_on(p))
+			check_user_of(ctx, p,
+				      text_printf(ctx, "limits.launchers[%s]", p->name.value));
+	/* The limit does not apply to root. */
+	if (is_known(ctx->node->env.pid) && known_not(ctx->node->env.uid, 0))
+		check_user_of(ctx, &limits->self, "limits.self");
+	if (ctx->findings->count > before)
+		return;
+	if (!was_read(limits->launchers))
+		UNKNOWN(ctx, .evidence = { "limits.launchers" });
+	else
+		NOT_APPLICABLE(ctx, .observed = "no job launcher runs here",
+			       .evidence = { "limits.launchers" });
+}
+
 static void check_group(struct rule_context *ctx)
 {
 	uint64_t gpus;
@@ -70,6 +122,28 @@ static void check_group(struct rule_context *ctx)
 }
 
 static const struct rule limits_group_rules[] = {
+	{
+		.id = "limits/processes",
+		.title =
+			"Jobs cannot start their threads: the user's limit of processes is too low",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_processes,
+		.impact =
+			"pthread_create() and fork() fail with \"Resource temporarily unavailable\": OpenMP, data "
+			"loaders and NCCL's threads do not start.",
+		.remedy =
+			"Set LimitNPROC=infinity in a drop-in of the launcher's unit, then restart it. For Docker "
+			"remove nproc from default-ulimits.",
+		.activation = ACTIVATION_RESTART,
+		.reads =
+			"Max processes in /proc/PID/limits of the launchers that run, and of --pid.",
+		.why = "Jobs inherit the limit from the daemon that starts them. It counts all processes and threads of "
+		       "the user on the node, and does not apply to root. A job has a few hundred for each GPU.",
+		.check = "grep 'Max processes' /proc/$(pgrep -o slurmd)/limits",
+		.sources = "getrlimit(2) of Linux man-pages 6.03: RLIMIT_NPROC\n"
+			   "systemd.exec(5) of systemd 252: LimitNPROC=",
+	},
 	{
 		.id = "limits/control-group",
 		.title = "A job is stopped by its control group: the limit is too low for its GPUs",

@@ -41,6 +41,7 @@ static const struct rule limits_rdma_rules[] = {
 			"A job may not open the NIC or create queue pairs: rdma.max limits its control group",
 		.is_short_effect = true,
 		.profiles = PROFILE_RDMA_ANY,
+		.used_variables = USED_BY_RDMA_JOBS,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_cgroup,
 		.impact =

@@ -6,6 +6,7 @@
 #include "base/span.h"
 #include "evaluate/rule.h"
 #include "parse/limits.h"
+#include "query/endpoints.h"
 #include "query/kind.h"
 
 /* With this limit or less, too little memory can be registered; systemd's and Docker's defaults are lower. */
@@ -128,6 +129,28 @@ static bool has_scheduler(const struct node *node)
 	return false;
 }
 
+/* ---- are sessions of sshd under pam_limits at all? ---- */
+
+/* The reason why sshd's sessions do not get the limits of limits.conf, as far as the files show it. TEXT NULL: none. */
+struct login_gap {
+	const char *text, *remedy, *fact;
+};
+
+static struct login_gap login_gap(const struct node *node)
+{
+	if (known_is(node->limits.logins.ssh_uses_pam, false))
+		return (struct login_gap){ "sshd_config has UsePAM no",
+					   "Set UsePAM yes in sshd_config, and reload sshd.",
+					   "limits.logins.ssh_uses_pam" };
+	if (known_is(node->limits.logins.ssh_has_limits, false))
+		return (struct login_gap){
+			"no file of sshd in /etc/pam.d has pam_limits.so",
+			"Add \"session required pam_limits.so\" to /etc/pam.d/sshd.",
+			"limits.logins.ssh_has_limits"
+		};
+	return (struct login_gap){ 0 };
+}
+
 /* ---- a session that shows whether limits.conf is in effect ---- */
 
 static bool is_session(const struct process_limits *p)
@@ -157,6 +180,7 @@ static void check_session(struct rule_context *ctx)
 	static const char fact[] = "limits.self.memlock_soft_bytes";
 	const struct node *node = ctx->node;
 	const struct limit_setting *raised = pam_raises(node);
+	struct login_gap gap = login_gap(node);
 	uint64_t limit = node->limits.self.memlock_soft_bytes.value;
 	const char *setting;
 
@@ -176,16 +200,38 @@ static void check_session(struct rule_context *ctx)
 			.subject = node->limits.self.unit.value,
 			.observed = text_printf(ctx,
 						"this login session has %s; %s:%" PRIu64
-						" says %s and is not in effect",
+						" says %s and is not in effect%s%s",
 						format_bytes(ctx->arena, limit), raised->file.value,
-						raised->line.value, raised->value.value),
+						raised->line.value, raised->value.value,
+						gap.text ? ": " : "", gap.text ? gap.text : ""),
 			.expected = "the limit in limits.conf",
 			.remedy =
-				"Log in again if the file was changed since. Else enable pam_limits: \"session required "
-				"pam_limits.so\" in the service's file in /etc/pam.d, and UsePAM yes in sshd_config. "
-				"Check that no later line in limits.d has another value.",
+				gap.remedy
+					? gap.remedy
+					: "Log in again if the file was changed since. Else enable pam_limits: \"session required "
+					  "pam_limits.so\" in the service's file in /etc/pam.d, and UsePAM yes in sshd_config. "
+					  "Check that no later line in limits.d has another value.",
 			.activation = ACTIVATION_NEW_JOBS, .has_fix = true,
-			.evidence = { fact, setting });
+			.evidence = { fact, setting, gap.fact });
+}
+
+/* limits.conf raises the limit, and sshd does not look at it. A scheduler's jobs do not come from logins. */
+static void fail_login_gap(struct rule_context *ctx, const struct process_limits *p,
+			   const struct limit_setting *raised, const struct login_gap *gap,
+			   uint64_t limit)
+{
+	bool grave = limit <= MEMLOCK_FAIL_BYTES && !has_scheduler(ctx->node);
+
+	FAIL_AS(ctx, grave ? SEVERITY_ERR : SEVERITY_WARN, .subject = p->name.value,
+		.observed = text_printf(
+			ctx, "login sessions can lock %s; %s:%" PRIu64 " is not in effect: %s",
+			format_bytes(ctx->arena, limit), raised->file.value, raised->line.value,
+			gap->text),
+		.expected = "the limit in limits.conf", .remedy = gap->remedy,
+		.activation = ACTIVATION_NEW_JOBS, .has_fix = true,
+		.evidence = { gap->fact,
+			      text_printf(ctx, "limits.settings[#%zu].value",
+					  (size_t)(raised - ctx->node->limits.settings.items)) });
 }
 
 static void check_login(struct rule_context *ctx, const struct process_limits *p, const char *fact,
@@ -193,6 +239,7 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 {
 	const struct limit_setting *raised = pam_raises(ctx->node);
 	struct login_limit login = login_limit(ctx->node, limit);
+	struct login_gap gap = login_gap(ctx->node);
 	uint64_t own = limit;
 	/* systemd's default for every service says nothing about logins. */
 	bool usual = limit == MEMLOCK_SYSTEMD_BYTES && has_scheduler(ctx->node);
@@ -205,7 +252,9 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 
 	if (raised && contradicts(ctx->node) && !is_root_login(&ctx->node->env))
 		return; /* check_session() reports it */
-	if (raised)
+	if (raised && gap.text)
+		fail_login_gap(ctx, p, raised, &gap, own);
+	else if (raised)
 		PASS(ctx, .subject = p->name.value,
 		     .observed = text_printf(ctx, "%s; %s:%" PRIu64 " raises it for login sessions",
 					     format_bytes(ctx->arena, own), raised->file.value,
@@ -428,6 +477,22 @@ static void check_memlock(struct rule_context *ctx)
  * number. */
 #define NOFILE_WANTED 65536
 
+/* NCCL raises the soft limit to the hard one by itself, and so can a job. RHEL's hard limit was 4096 up to release 7. */
+#define NOFILE_HARD_FAIL 4096
+
+static void fail_files(struct rule_context *ctx, const struct process_limits *p,
+		       const char *subject, const char *path)
+{
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = subject,
+		.observed = text_printf(
+			ctx, "%smay have %" PRIu64 " open files, and %" PRIu64 " at most",
+			subject ? "" : "a process of this container ", p->nofile_soft.value,
+			p->nofile_hard.value),
+		.expected = "a hard limit of 65536 or more",
+		.evidence = { text_printf(ctx, "%s.nofile_hard", path),
+			      text_printf(ctx, "%s.nofile_soft", path) });
+}
+
 /* SUBJECT: NULL for what starts beside this process in its container. */
 static void check_files_of(struct rule_context *ctx, const struct process_limits *p,
 			   const char *subject, const char *path)
@@ -436,6 +501,9 @@ static void check_files_of(struct rule_context *ctx, const struct process_limits
 
 	if (!is_known(p->nofile_soft))
 		UNKNOWN(ctx, .subject = subject, .evidence = { fact });
+	else if (is_known(p->nofile_hard) && p->nofile_hard.value <= NOFILE_HARD_FAIL &&
+		 ctx->endpoints->gpus.count > 1)
+		fail_files(ctx, p, subject, path);
 	else if (p->nofile_soft.value >= NOFILE_WANTED)
 		PASS(ctx, .subject = subject, .evidence = { fact });
 	else
@@ -521,6 +589,7 @@ static const struct rule limits_rules[] = {
 		.id = "limits/memlock",
 		.title = "RDMA fails: the locked-memory limit is too low",
 		.profiles = PROFILE_RDMA_ANY,
+		.used_variables = USED_BY_RDMA_JOBS,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_memlock,
 		.impact =
@@ -533,7 +602,8 @@ static const struct rule limits_rules[] = {
 		.reads =
 			"/proc/PID/limits of the launchers that run (slurmd, containerd, dockerd, kubelet, sshd, ...) and "
 			"of --pid; unit files, drop-ins, limits.conf, and default-ulimits in /etc/docker/daemon.json; the "
-			"capabilities of a job's process; the limit of this login session.",
+			"capabilities of a job's process; the limit of this login session; UsePAM in sshd_config, and whether "
+			"the files of sshd in /etc/pam.d have pam_limits.",
 		.why = "Jobs inherit the limit from the daemon that starts them. In a container this process's own limit is "
 		       "the container's. Services do not read limits.conf, so an entry there changes nothing for slurmd. "
 		       "A login session with less than limits.conf says shows that the file is not in effect. Docker's "
@@ -545,13 +615,15 @@ static const struct rule limits_rules[] = {
 		.sources =
 			"Linux 6.1.192: drivers/infiniband/core/umem.c, ib_umem_get()\n"
 			"NCCL 2.30.7: docs/userguide/source/troubleshooting\n"
-			"systemd.exec(5) of systemd 252: LimitMEMLOCK=\nlimits.conf(5); dockerd(8), default-ulimits",
+			"systemd.exec(5) of systemd 252: LimitMEMLOCK=\nlimits.conf(5); dockerd(8), default-ulimits\n"
+			"OpenSSH 8.8: sshd_config.5, UsePAM, Include",
 	},
 	{
 		.id = "limits/nofile",
 		.title = "Large jobs may fail to connect: the job launcher allows few open files",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
+		.max_severity = SEVERITY_WARN,
 		.evaluate = check_nofile,
 		.impact = "Large jobs can fail with \"Too many open files\" when they connect.",
 		.remedy =
@@ -562,9 +634,11 @@ static const struct rule limits_rules[] = {
 		.reads = "/proc/PID/limits of the launchers that run and of --pid.",
 		.why = "NCCL and MPI hold sockets for each peer, data loaders files and pipes for each worker. The number "
 		       "depends on the size of the job. No source gives one, so less than 65536 is a note. Programs can "
-		       "raise the soft limit to the hard limit themselves.",
+		       "raise the soft limit to the hard limit themselves, as NCCL does. A hard limit of 4096 or less on a "
+		       "node with several GPUs is a warning.",
 		.check = "grep 'open files' /proc/$(pgrep -o slurmd)/limits",
-		.sources = "systemd.exec(5) of systemd 252: LimitNOFILE=\nsetrlimit(2)",
+		.sources = "systemd.exec(5) of systemd 252: LimitNOFILE=\nsetrlimit(2)\n"
+			   "NCCL 2.30.7: src/bootstrap.cc, setFilesLimit()",
 	},
 	{
 		.id = "limits/shm-too-small",

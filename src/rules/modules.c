@@ -638,6 +638,7 @@ static const struct rule modules_rules[] = {
 		.title = "GDRCopy does not work: gdrdrv is not loaded",
 		.is_reason_name = true,
 		.profiles = PROFILE_RDMA_ANY,
+		.used_modules = "gdrdrv",
 		.severity = SEVERITY_WARN,
 		.needs_module = "gdrdrv",
 		.evaluate = check_gdrdrv,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* net-firewall.c - firewalls in the way of the sockets by which the ranks of a job connect (rule net/firewall-on). */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "evaluate/skip.h"
+#include "parse/packet.h"
 #include "query/endpoints.h"
 #include "query/job-env.h"
 
@@ -24,6 +26,7 @@ static const struct firewall {
 	  "Accept the networks of the job's nodes in /etc/iptables/rules.v4 (iptables -S INPUT)." },
 };
 #define FIREWALLS (ARRAY_SIZE(firewalls))
+#define UFW_REMEDY "ufw allow from SUBNET, for the networks of the job's nodes."
 
 /* Do jobs connect to other nodes? With RDMA devices or several GPUs they may; else if the environment says so. */
 static bool skip_without_sockets(struct rule_context *ctx)
@@ -74,6 +77,66 @@ static bool note_units(struct rule_context *ctx, bool *unknown)
 	return any;
 }
 
+/* A single one can be a mistyped port. */
+#define REFUSED_MIN 3
+
+static const char *refused_ports(struct rule_context *ctx, const struct log_line *line)
+{
+	struct span first = packet_field(span_of(line->first.value), " DPT=");
+	struct span last = packet_field(span_of(line->last.value), " DPT=");
+
+	if (!first.n || (first.n == last.n && memcmp(first.p, last.p, last.n) == 0))
+		return text_printf(ctx, "port %.*s", SPAN_FMT(last));
+	return text_printf(ctx, "ports %.*s and %.*s", SPAN_FMT(first), SPAN_FMT(last));
+}
+
+static const char *firewall_remedy(const struct node *node, const char *line)
+{
+	if (strstr(line, "UFW "))
+		return UFW_REMEDY;
+	for (size_t i = 0; i < FIREWALLS; i++) {
+		const struct service *s = node_service(node, firewalls[i].unit);
+
+		if (s && is_on(s))
+			return firewalls[i].remedy;
+	}
+	return NULL;
+}
+
+/* Returns true if the kernel log has connections that a firewall refused. One that is off by now refuses none. */
+static bool fail_refused(struct rule_context *ctx, bool off)
+{
+	const struct log_line *line = node_log(ctx->node, "packet-refused");
+
+	if (!line || line->count.value < REFUSED_MIN || off)
+		return false;
+	FAIL_AS(ctx, SEVERITY_WARN,
+		.observed = text_printf(
+			ctx,
+			"%" PRIu64
+			" connections from the private network were refused, to %s among others; the last: "
+			"%s",
+			line->count.value, refused_ports(ctx, line), line->last.value),
+		.expected = "connections from the job's nodes are allowed",
+		.remedy = firewall_remedy(ctx->node, line->last.value),
+		.evidence = { "log.lines[packet-refused].last",
+			      "log.lines[packet-refused].count" });
+	return true;
+}
+
+static bool is_known_off(const struct node *node)
+{
+	for (size_t i = 0; i < FIREWALLS; i++) {
+		const struct service *s = node_service(node, firewalls[i].unit);
+
+		if (!s || is_on(s) ||
+		    (is_unknown(s->active) && !str_is(s->load, "not-found") &&
+		     !str_is(s->enabled, "disabled")))
+			return false;
+	}
+	return is_absent(node->net.ufw) || known_is(node->net.ufw, false);
+}
+
 static void check_firewall(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -81,14 +144,13 @@ static void check_firewall(struct rule_context *ctx)
 
 	if (skip_without_sockets(ctx))
 		return;
-	if (skip_in_container(ctx))
+	if (skip_in_container(ctx) || fail_refused(ctx, is_known_off(node)))
 		return;
 	any = note_units(ctx, &unknown);
 	if (known_is(node->net.ufw, true))
 		NOTE(ctx, .subject = "ufw",
 		     .observed = "it is enabled; which networks it allows is not known",
-		     .remedy = "ufw allow from SUBNET, for the networks of the job's nodes.",
-		     .evidence = { "net.ufw" });
+		     .remedy = UFW_REMEDY, .evidence = { "net.ufw" });
 	else if (any)
 		return;
 	else if (unknown)
@@ -109,6 +171,7 @@ static const struct rule net_firewall_rules[] = {
 		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_INFO,
+		.max_severity = SEVERITY_WARN,
 		.evaluate = check_firewall,
 		.impact =
 			"If it does not allow the other nodes, jobs of several nodes hang at the start, or NCCL says \"Connect "
@@ -116,17 +179,20 @@ static const struct rule net_firewall_rules[] = {
 		.remedy = "Allow the networks of the job's nodes on all ports.",
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"Whether firewalld, nftables, iptables or netfilter-persistent runs; /etc/ufw/ufw.conf.",
+			"Whether firewalld, nftables, iptables or netfilter-persistent runs; /etc/ufw/ufw.conf; lines of the "
+			"kernel log about refused packets.",
 		.why = "NCCL, MPI and PyTorch's rendezvous connect over TCP first. NCCL's ports are those that the kernel "
 		       "chooses for each job. Without RDMA devices all data goes the same way. RDMA traffic passes no firewall of the "
 		       "kernel. By default firewalld allows little but ssh, and ufw no incoming "
 		       "connection. Which networks a firewall allows is not "
-		       "read, so this is a note. Rules from elsewhere are not read. A node with one GPU and no RDMA device "
+		       "read, so this is a note. It is a warning if the kernel log has three refused connections from private "
+		       "addresses, at ports that jobs take. Rules from elsewhere are not read. A node with one GPU and no RDMA device "
 		       "is left out, unless an RDMA profile or NCCL_SOCKET_IFNAME speaks of jobs between nodes.",
 		.check = "firewall-cmd --list-all --zone=trusted; ufw status; nft list ruleset",
 		.sources = "NCCL 2.30.7: docs/userguide/source/troubleshooting, IP ports\n"
 			   "github.com/NVIDIA/nccl issue 352\n"
 			   "github.com/sgl-project/sglang issue 3794\n"
+			   "Linux 7.1: net/netfilter/nf_log_syslog.c, nf_log_dump_tcp_header()\n"
 			   "firewall-cmd(1), ufw(8), nft(8)",
 	},
 };

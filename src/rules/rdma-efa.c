@@ -107,6 +107,7 @@ static const struct rule rdma_efa_rules[] = {
 		.id = "rdma/efa-gda",
 		.title = "GPU-initiated networking over EFA does not start",
 		.profiles = PROFILE_GIN_ANY,
+		.used_variables = "NCCL_GIN_TYPE",
 		.severity = SEVERITY_WARN,
 		.evaluate = check_gda,
 		.impact =

@@ -159,6 +159,7 @@ static const struct rule rdma_guid_rules[] = {
 		.id = "rdma/guid-wrong",
 		.title = "RDMA connections fail: a device has no GUID, or that of another",
 		.profiles = PROFILE_RDMA_ANY,
+		.used_variables = USED_BY_RDMA_JOBS,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_guids,
 		.impact =

@@ -61,27 +61,14 @@ static const char *remedy(struct rule_context *ctx, const struct conf_reader *re
 			   reader->restart ? reader->restart : "");
 }
 
-static bool runs(const struct node *node, const struct conf_reader *reader)
-{
-	const struct service *s = reader->unit ? node_service(node, reader->unit) : NULL;
-
-	return s && service_condition(s) == SERVICE_RUNS;
-}
-
 static void fail_refused(struct rule_context *ctx, const char *path, const struct tally *t)
 {
 	const struct conf_reader *reader = conf_reader(t->first);
-	bool later = runs(ctx->node, reader);
 
-	FAIL_AS(ctx, later ? SEVERITY_WARN : SEVERITY_ERR, .subject = path,
-		.observed = later ? text_printf(ctx, "%s. %s was started before this",
-						observed(ctx, t), reader->unit)
-				  : observed(ctx, t),
-		.expected = text_printf(ctx, "lines that %s takes", reader->name),
-		.impact = later ? text_printf(ctx, "At its next start: %s", reader->breaks)
-				: reader->breaks,
-		.remedy = remedy(ctx, reader),
-		.evidence = { conf_fault_fact(ctx->arena, ctx->node, t->first, "kind") });
+	FAIL(ctx, .subject = path, .observed = observed(ctx, t),
+	     .expected = text_printf(ctx, "lines that %s takes", reader->name),
+	     .impact = reader->breaks, .stops = reader->unit, .remedy = remedy(ctx, reader),
+	     .evidence = { conf_fault_fact(ctx->arena, ctx->node, t->first, "kind") });
 }
 
 static void fail_ignored(struct rule_context *ctx, const char *path, const struct tally *t)
@@ -116,6 +103,8 @@ static void answer(struct rule_context *ctx, const struct reference_file *file,
 		UNKNOWN(ctx, .subject = path,
 			.observed = conf_fault_text(ctx->arena, ctx->node, t.unsure),
 			.evidence = { "software.items" });
+	else if (!was_read(ctx->node->references.faults))
+		UNKNOWN(ctx, .subject = path, .evidence = { "references.faults" });
 	else if (!known_is(file->compared, true))
 		UNKNOWN(ctx, .subject = path, .evidence = { fact });
 	else

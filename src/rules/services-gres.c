@@ -9,6 +9,7 @@
 
 #define RECORDS_MAX 256
 #define GRES_CONF "/gres.conf"
+#define SLURMD "slurmd.service"
 
 /* The lines of one file, for this node. */
 struct gres {
@@ -23,6 +24,7 @@ struct fault {
 	const struct gres_record *record;
 	enum severity severity;
 	const char *observed, *expected, *impact, *remedy;
+	const char *stops; /* the service that does not start; or NULL */
 };
 
 static struct gres records_of(const struct node *node, const char *file)
@@ -56,7 +58,7 @@ static bool find_line_fault(struct rule_context *ctx, const struct gres *gres, s
 	for (size_t i = 0; i < gres->count; i++) {
 		const struct gres_record *r = gres->records[i];
 
-		*fault = (struct fault){ .record = r, .severity = SEVERITY_ERR };
+		*fault = (struct fault){ .record = r, .severity = SEVERITY_ERR, .stops = SLURMD };
 		if (is_known(r->count) && is_known(r->devices) &&
 		    r->count.value != r->devices.value) {
 			fault->observed = text_printf(
@@ -105,7 +107,9 @@ static bool find_mixture(struct rule_context *ctx, const struct gres *gres, stru
 
 	if (!files && !types && !bare)
 		return false;
-	*fault = (struct fault){ .record = odd_one(gres, !files), .severity = SEVERITY_ERR };
+	*fault = (struct fault){ .record = odd_one(gres, !files),
+				 .severity = SEVERITY_ERR,
+				 .stops = SLURMD };
 	if (bare) {
 		fault->record = gres->records[1];
 		fault->observed = text_printf(
@@ -250,6 +254,7 @@ static void fail(struct rule_context *ctx, const char *file, const struct fault 
 {
 	FAIL_AS(ctx, fault->severity, .subject = file, .observed = fault->observed,
 		.expected = fault->expected, .impact = fault->impact, .remedy = fault->remedy,
+		.stops = fault->stops,
 		.evidence = { record_fact(ctx, fault->record, "devices"),
 			      record_fact(ctx, fault->record, "line") });
 }

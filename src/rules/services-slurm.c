@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* services-slurm.c - the files of Slurm against the node (rules services/...). */
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -75,6 +76,16 @@ static const char *what_breaks(struct rule_context *ctx, const struct reference 
 	       "configured\".";
 }
 
+/* With the rest slurmd starts, and something else fails. */
+static const char *what_stops(const struct reference *r)
+{
+	bool starts = known_is(r->kind, REFERENCE_AMOUNT) || known_is(r->kind, REFERENCE_LIBRARY) ||
+		      str_is(r->role, "RealMemory") || str_is(r->role, SLURM_PLUGIN_DIR) ||
+		      str_is(r->role, SLURM_PLUGIN "MpiDefault");
+
+	return starts ? NULL : "slurmd.service";
+}
+
 static const char *remedy(struct rule_context *ctx, const struct reference *r)
 {
 	if (is_plugin(r))
@@ -123,6 +134,7 @@ static void check_gres(struct rule_context *ctx)
 		.grade = grade,
 		.remedy = remedy,
 		.impact = what_breaks,
+		.stops = what_stops,
 	};
 
 	references_check(ctx, &check);
@@ -251,29 +263,66 @@ static void check_confinement(struct rule_context *ctx, const struct reference *
 		report_unconfined(ctx, gres);
 }
 
-/* Does a job get the locked-memory limit of the shell that submitted it? Slurm's default for all limits. */
-static bool takes_shells_limit(const struct node *node)
+/* Does a job get the limit LIMIT of the shell that submitted it? Slurm's default for all limits. */
+static bool takes_shells_limit(const struct node *node, const char *limit)
 {
 	const struct reference *only = reference_of_role(node, REFERENCE_GRES, SLURM_LIMITS);
 	const struct reference *except = reference_of_role(node, REFERENCE_GRES,
 							   SLURM_LIMITS_EXCEPT);
 
 	if (except)
-		return !has_word(except->name.value, "MEMLOCK") &&
-		       !has_word(except->name.value, "ALL");
-	return !only || has_word(only->name.value, "ALL") || has_word(only->name.value, "MEMLOCK");
+		return !has_word(except->name.value, limit) && !has_word(except->name.value, "ALL");
+	return !only || has_word(only->name.value, "ALL") || has_word(only->name.value, limit);
 }
 
-static void check_limits(struct rule_context *ctx, const struct reference *gres)
+/* The soft limit that systemd gives logins. */
+#define NOFILE_LOW 1024
+
+/* Is this process in a login session, from which a user could submit a job? */
+static bool is_login(const struct process_limits *p)
 {
-	if (!ctx->node->rdma.devices.count || !takes_shells_limit(ctx->node))
+	return is_known(p->unit) && str_starts(p->unit, "session-") &&
+	       span_ends(span_of(p->unit.value), ".scope");
+}
+
+/* Users can submit elsewhere, with other limits: a note. */
+static void check_locked_memory(struct rule_context *ctx, const struct reference *gres)
+{
+	const struct process_limits *self = &ctx->node->limits.self;
+	bool own = is_login(self) && known_not(self->memlock_soft_bytes, FACT_UNLIMITED);
+
+	if (!ctx->node->rdma.devices.count || !takes_shells_limit(ctx->node, "MEMLOCK"))
 		return;
 	NOTE(ctx, .subject = SLURM_LIMITS_EXCEPT,
-	     .observed = "jobs get the locked-memory limit of the shell that submitted them",
+	     .observed = text_printf(
+		     ctx, "jobs get the locked-memory limit of the shell that submitted them%s%s",
+		     own ? "; in this session it is " : "",
+		     own ? format_bytes(ctx->arena, self->memlock_soft_bytes.value) : ""),
 	     .remedy =
 		     "If jobs cannot lock memory although this node's limits are right, set "
 		     "PropagateResourceLimitsExcept=MEMLOCK in slurm.conf on all nodes, then run scontrol reconfigure.",
-	     .evidence = { reference_fact(ctx->arena, ctx->node, gres, "name") });
+	     .evidence = { reference_fact(ctx->arena, ctx->node, gres, "name"),
+			   own ? "limits.self.memlock_soft_bytes" : NULL });
+}
+
+/* Programs can raise the soft limit of open files themselves: a note. */
+static void check_open_files(struct rule_context *ctx, const struct reference *gres)
+{
+	const struct process_limits *self = &ctx->node->limits.self;
+
+	if (!is_login(self) || !is_known(self->nofile_soft) ||
+	    self->nofile_soft.value > NOFILE_LOW || !takes_shells_limit(ctx->node, "NOFILE"))
+		return;
+	NOTE(ctx, .subject = SLURM_LIMITS,
+	     .observed = text_printf(ctx,
+				     "jobs that are submitted in this session may have %" PRIu64
+				     " open files, whatever slurmd has",
+				     self->nofile_soft.value),
+	     .remedy =
+		     "If jobs fail with \"Too many open files\", run ulimit -n with a higher number in the job, or "
+		     "add NOFILE to PropagateResourceLimitsExcept in slurm.conf on all nodes.",
+	     .evidence = { "limits.self.nofile_soft",
+			   reference_fact(ctx->arena, ctx->node, gres, "name") });
 }
 
 /* Include, and files that were not understood, can set the rest. */
@@ -304,7 +353,8 @@ static void check_settings(struct rule_context *ctx)
 	else {
 		check_types(ctx, gres);
 		check_confinement(ctx, gres);
-		check_limits(ctx, gres);
+		check_locked_memory(ctx, gres);
+		check_open_files(ctx, gres);
 		if (ctx->findings->count == before)
 			PASS(ctx, .evidence = { "references.items" });
 	}
@@ -344,7 +394,7 @@ static const struct rule services_slurm_rules[] = {
 		.reads =
 			"GresTypes, TaskPlugin, SelectType, partitions with OverSubscribe=EXCLUSIVE, PropagateResourceLimits and "
 			"PropagateResourceLimitsExcept, and Gres= of this node in "
-			"slurm.conf; ConstrainDevices in cgroup.conf.",
+			"slurm.conf; ConstrainDevices in cgroup.conf; the limits of this login session.",
 		.why = "Slurm drops each Gres= whose name is not in GresTypes. ConstrainDevices is carried out by "
 		       "the plugin task/cgroup alone. Without it CUDA_VISIBLE_DEVICES is the only limit, which a "
 		       "program can change; in a container of pyxis the numbers can mean other GPUs. Where jobs get whole "

@@ -494,6 +494,7 @@ static const struct rule software_rules[] = {
 		.id = "software/gdrapi-missing",
 		.title = "NVSHMEM cannot use GDRCopy: libgdrapi.so.2 is missing",
 		.profiles = PROFILE_DEEPEP,
+		.used_variables = "NVSHMEM_IBGDA_NIC_HANDLER=cpu",
 		.severity = SEVERITY_WARN,
 		.evaluate = check_gdrapi,
 		.impact =

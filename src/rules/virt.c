@@ -493,6 +493,7 @@ static const struct rule virt_rules[] = {
 		.title = "Tests from here prove nothing for jobs: this process has more privileges",
 		.is_short_effect = true,
 		.profiles = PROFILE_GIN_ANY,
+		.used_variables = USED_BY_GIN_JOBS,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_privileged,
 		.impact =

@@ -32,8 +32,8 @@ def init(node):
 
 
 def do_limits(node, statement):
-    """limits memlock=SOFT[:HARD] nofile=N stack=N: of the process that asks"""
-    _, named = statement.take("memlock", "nofile", "stack")
+    """limits memlock=SOFT[:HARD] nofile=N stack=N nproc=N: of the process that asks"""
+    _, named = statement.take("memlock", "nofile", "stack", "nproc")
     node.self.update(named)
 
 
@@ -56,7 +56,7 @@ def do_env(node, statement):
 
 def do_process(node, statement):
     """process COMM pid=N [memlock=] [nofile=] [unit=] [uid=] [started=] [env=NAME=VALUE] [args=ARGUMENTS]; process COMM remove"""
-    words, named = statement.take("pid", "memlock", "nofile", "unit", "uid", "started", "env", "args", least=1, most=2)
+    words, named = statement.take("pid", "memlock", "nofile", "nproc", "unit", "uid", "started", "env", "args", least=1, most=2)
     if "env" in named:
         named["env"] = dict([named["env"].split("=", 1)])
     if words[1:] == ["remove"]:
@@ -88,9 +88,10 @@ VERBS = {"limits": do_limits, "self": do_self, "env": do_env, "process": do_proc
          "unit": do_unit}
 
 
-def limits_text(memlock, nofile, stack="8388608:unlimited"):
+def limits_text(memlock, nofile, stack="8388608:unlimited", nproc="1030425"):
     text = "%-25s %-20s %-20s %-10s\n" % ("Limit", "Soft Limit", "Hard Limit", "Units")
-    given = {"Max locked memory": memlock, "Max open files": nofile, "Max stack size": stack}
+    given = {"Max locked memory": memlock, "Max open files": nofile, "Max stack size": stack,
+             "Max processes": nproc}
     for name, soft, hard, unit in LIMITS:
         if name in given:
             soft, _, hard = given[name].partition(":")
@@ -104,7 +105,7 @@ def _render_process(tree, path, process):
     tree.file(path + "/cmdline", "\0".join([process["comm"], *process.get("args", "").split(), ""]).encode())
     tree.file(path + "/environ", "".join("%s=%s\0" % item for item in process["env"].items()))
     tree.file(path + "/limits", limits_text(process["memlock"], process["nofile"],
-                                                **{k: process[k] for k in ("stack",) if k in process}))
+                                                **{k: process[k] for k in ("stack", "nproc") if k in process}))
     uid, caps = process["uid"], process["caps"]
     bounding, seccomp = process.get("bounding", caps), process.get("seccomp", "0")
     tree.file(path + "/status", "Name:\t%s\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t%s\nPid:\t%s\n"
