@@ -124,7 +124,9 @@ struct rule {
 	/* What to do. */
 	const char *remedy;  /* without what THEN adds */
 	unsigned int then;   /* enum remedy_end: how the remedy ends */
-	const char *command; /* the same as shell commands, one a line; NULL: none */
+	/* The same as shell commands, one a line; NULL: none. In place of BDF the finding has the address that is its
+	 * subject. */
+	const char *command;
 	struct fix_call fix;
 	enum repaired_by repaired_by; /* if there is no fix */
 	enum action action;
@@ -206,6 +208,7 @@ struct finding {
 	struct answer answer;
 	enum severity severity;
 	const char *remedy;	/* the whole: with its end */
+	const char *command;	/* with the address of its device; NULL: none */
 	const char *why_graded; /* the configuration's reason for another severity */
 	/* The configuration switched the rule off, or an administrator has seen it. */
 	bool off;
@@ -279,7 +282,6 @@ unsigned int finding_then(const struct finding *finding);
 const char *remedy_with(struct arena *arena, const char *remedy, unsigned int then);
 #define REMEDY_MAX 1024
 const char *rule_remedy(const struct rule *rule, char buffer[REMEDY_MAX]);
-const char *finding_command(const struct finding *finding);
 enum activation finding_activation(const struct finding *finding);
 const struct fix_call *finding_fix(const struct finding *finding); /* NULL: none */
 /* Never BY_UNSET; BY_PROGRAM if a fix exists. */

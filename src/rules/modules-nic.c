@@ -184,7 +184,7 @@ static void fail_unbound(struct rule_context *ctx, const struct lacking *l)
 				ctx,
 				"Read why %s made no device. If it says nothing, RDMA is switched off in the "
 				"NIC: devlink dev param show pci/%s, and the maker's tool.",
-				module, shell_name(l->first->bdf.value, "BDF")),
+				module, shell_name(l->first->bdf.value, "ADDRESS")),
 			.command = shell_printf(ctx->arena, "sudo dmesg | grep %s", module),
 			.evidence = { "rdma.devices", "rdma.auxiliary" });
 }

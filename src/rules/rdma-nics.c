@@ -429,7 +429,7 @@ static void check_atomic(struct rule_context *ctx)
 		/* It never is known: that says nothing about this node. */
 		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
 			.observed = "a firmware setting that only mlxconfig shows",
-			.remedy = "mlxconfig -d BDF query PCI_ATOMIC_MODE for each NIC",
+			.remedy = "query PCI_ATOMIC_MODE of each NIC with mlxconfig",
 			.evidence = { "rdma.devices" });
 }
 
@@ -506,7 +506,6 @@ static const struct rule rdma_nics_rules[] = {
 		.remedy =
 			"Update all NICs of the model to one version (mlxup, mlxfwmanager, flint).",
 		.activation = ACTIVATION_REBOOT,
-		.repaired_by = BY_FIRMWARE,
 		.action = ACTION_UPDATE_FIRMWARE,
 		.reads = "fw_ver, hca_type and board_id of every RDMA device.",
 		.why = "NICs of the same board are compared. A difference between boards of several makers is a note: "
@@ -574,11 +573,10 @@ static const struct rule rdma_nics_rules[] = {
 		.impact =
 			"NVSHMEM skips the NIC: \"does not support all necessary atomic operations\".",
 		.remedy =
-			"Set it with mlxconfig -d BDF set PCI_ATOMIC_MODE=4, as DeepEP's guide recommends, then "
+			"Set PCI_ATOMIC_MODE=4 with mlxconfig, as DeepEP's guide recommends, then "
 			"reset the NIC or reboot. Not with DeepEP 2.0: upgrade to DeepEP " DEEPEP_ATOMIC_SAFE
 			" first.",
 		.activation = ACTIVATION_REBOOT,
-		.repaired_by = BY_FIRMWARE,
 		.reads =
 			"DeepEP on disk. The setting itself is in the NIC's firmware, which nothing here reads.",
 		.why = "IBGDA asks the firmware for masked compare-and-swap and fetch-and-add of 4 and 8 bytes, which "
