@@ -54,9 +54,12 @@ class Service:
         options = ["--remount-ro", "/", "--cap-drop", "ALL"]
         for capability in self.words("CapabilityBoundingSet"):
             options += ["--cap-add", capability]
-        for folder in (["/home", "/root", "/run/user"] if self.settings.get("ProtectHome") == ["yes"] else []) + \
-                (["/tmp", "/var/tmp"] if self.settings.get("PrivateTmp") == ["yes"] else []):
-            options = ["--tmpfs", folder] + options
+        if self.settings.get("ProtectHome") == ["yes"]:
+            for folder in ("/home", "/root", "/run/user"):
+                options = ["--perms", "0000", "--tmpfs", folder] + options
+        if self.settings.get("PrivateTmp") == ["yes"]:
+            for folder in ("/tmp", "/var/tmp"):
+                options = ["--tmpfs", folder] + options
         if self.reads_log():
             options = LOG + options
         return options
@@ -99,7 +102,7 @@ def node(installed, stages):
         options = [*options, *(word for fd in fds for word in ("--seccomp", str(fd)))]
         command = installed.command(stage.directory, "--unshare-pid", "--unshare-ipc", *options) + words
         process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=fds,
-                                 env=program.environment(), timeout=program.TIMEOUT_S)
+                                 env=program.environment(HOME="/root"), timeout=program.TIMEOUT_S)
         result = program.Result(command, process)
         assert result.status in (0, 1, 3), str(result)
         return {(f["rule"], f["subject"]): f["verdict"] for f in result.json()["findings"]}

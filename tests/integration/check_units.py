@@ -11,7 +11,7 @@ from conftest import CONTRIB, need
 from lib import program
 
 SERVICES = ("systemd/nvnodecheck.service", "prometheus/nvnodecheck-textfile.service")
-EXPOSURE = {"nvnodecheck.service": 2.3, "nvnodecheck-textfile.service": 2.0}
+EXPOSURE = {"nvnodecheck.service": 2.4, "nvnodecheck-textfile.service": 2.1}
 REFUSED = {"capset"}  # by which the program would drop capabilities: the unit has left it those that it needs
 # doctor takes the kernel log from the journal, and cannot see the first process's environment.
 ELSEWHERE = ("log", "gaps", "probes", "env", "limits")
