@@ -137,6 +137,14 @@ def test_the_link_type_is_set_before_the_reboot(scratch):
     assert text.index(command) < text.index("Reboot the node once") and "BIOS" not in text, text
 
 
+def test_each_place_of_the_evidence_is_named(scratch):
+    """Also one whose text is the beginning of another's."""
+    directory = put(scratch, "h20-roce-deepep", 'file /etc/modprobe.d/zz.conf\n\toptions nvidia NVreg_RegistryDwords="A=1"\n'
+                    + "\t# a comment\n" * 10 + '\toptions nvidia NVreg_RegistryDwords="B=1"\n')
+    text = unwrapped(run("doctor", "-v", "--root", directory, "--profile", "deepep").out)
+    assert "source /etc/modprobe.d/zz.conf:12, /etc/modprobe.d/zz.conf:1 " in text, text
+
+
 @pytest.mark.parametrize("address, commands", [("0000:19:00.0", 1), ("0000:BDF", 0), ("BDF:BDF", 0)])
 def test_an_address_is_put_into_a_command_once(scratch, tmp_path, address, commands):
     """A stranger's facts can have the word there that the address replaces."""
