@@ -130,8 +130,7 @@ static bool needs_restart_only(const struct problem *p)
 {
 	enum action action = finding_action(p->first);
 
-	return !p->first->command &&
-	       (action == ACTION_REBOOT || action == ACTION_POWER_CYCLE);
+	return !p->first->command && (action == ACTION_REBOOT || action == ACTION_POWER_CYCLE);
 }
 
 bool steps_is_reset_by_boot(const struct steps *steps, const struct problem *p)

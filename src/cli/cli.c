@@ -52,7 +52,7 @@ const struct command commands[] = {
 	  "RULE is a name, a part of one, or words of the text",
 	  cmd_explain },
 	{ "rules", COMMAND_RULES, "[WORD...]", LIST_OPTION_MAX, "text, json, man",
-	  "list the rules with profiles, severity and whether software can fix them; RULE is a "
+	  "list the rules with profiles, severity and whether software can fix them; WORD is a "
 	  "name, a shell pattern, an area, a part of a name, or words of the text",
 	  cmd_rules },
 	{ "facts", COMMAND_FACTS, "[PATH]", 1, NULL,

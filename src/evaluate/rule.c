@@ -171,8 +171,8 @@ void rule_answer(struct rule_context *ctx, const struct answer *given)
 					      finding_then(finding));
 	/* A remedy of the answer's own has its own command or none. */
 	finding->command = TEXT(command_for(
-		ctx->arena,
-		copy.command || copy.remedy ? copy.command : ctx->rule->command, copy.subject));
+		ctx->arena, copy.command || copy.remedy ? copy.command : ctx->rule->command,
+		copy.subject));
 	finding->answer.source = TEXT(answer->source);
 	finding_set_severity(finding, severity < highest ? severity : highest);
 	/* A rule may name a path that is NULL: it is left out. */

@@ -122,8 +122,8 @@ struct rule {
 	const char *impact;   /* what it does to the user's work */
 
 	/* What to do. */
-	const char *remedy;  /* without what THEN adds */
-	unsigned int then;   /* enum remedy_end: how the remedy ends */
+	const char *remedy; /* without what THEN adds */
+	unsigned int then;  /* enum remedy_end: how the remedy ends */
 	/* The same as shell commands, one a line; NULL: none. In place of BDF the finding has the address that is its
 	 * subject. */
 	const char *command;

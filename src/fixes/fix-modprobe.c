@@ -148,16 +148,16 @@ static void add_files(struct fixing *f, struct inputs *inputs, const struct line
 
 /* Each item of TO has the line of text_from_facts(), which has neither comments nor empty lines. It gets that of the item
  * of FROM: one kind has the same order in both, file by file. No plan names the line of a blacklist. */
-#define TAKE_LINES(f, to, from)                                                                  \
-	for (size_t i = 0, at = 0; i < (to)->count; i++) {                                       \
-		const char *file = (to)->items[i].file.value;                                    \
-                                                                                                 \
-		if (!is_known((to)->items[i].line) || draft_find(f, file))                       \
-			continue;                                                                \
-		while (at < (from)->count && !str_is((from)->items[at].file, file))              \
-			at++;                                                                    \
-		if (at < (from)->count)                                                          \
-			(to)->items[i].line = (from)->items[at++].line;                          \
+#define TAKE_LINES(f, to, from)                                                     \
+	for (size_t i = 0, at = 0; i < (to)->count; i++) {                          \
+		const char *file = (to)->items[i].file.value;                       \
+                                                                                    \
+		if (!is_known((to)->items[i].line) || draft_find(f, file))          \
+			continue;                                                   \
+		while (at < (from)->count && !str_is((from)->items[at].file, file)) \
+			at++;                                                       \
+		if (at < (from)->count)                                             \
+			(to)->items[i].line = (from)->items[at++].line;             \
 	}
 
 static void take_lines(struct fixing *f, struct modprobe_facts *facts)
