@@ -399,9 +399,8 @@ static const struct command *find_verb(const char *word)
 	return NULL;
 }
 
-/* The command is the first word that is not an option; without one it is doctor.
-	"help COMMAND" is "COMMAND --help".
- * NULL: it is none that there is. */
+/* The command is the first word that is not an option; without one it is doctor. "help COMMAND" is "COMMAND --help".
+ * Returns NULL if there is no such command. */
 static const struct command *take_command(struct options *o, char **words, size_t count)
 {
 	if (count && strcmp(words[0], "help") == 0) {
@@ -409,6 +408,7 @@ static const struct command *take_command(struct options *o, char **words, size_
 		words++;
 		count--;
 	}
+	o->names_command = count > 0;
 	o->command = count ? find_verb(words[0]) : &commands[0];
 	o->args = count ? words + 1 : words;
 	o->args_count = count ? count - 1 : 0;

@@ -184,8 +184,8 @@ struct answer {
 	/* Each replaces the rule's, if it is not 0. */
 	const char *impact;
 	const char *remedy;
-	unsigned int
-		then; /* enum remedy_end; only if there is a remedy, and then also if it is 0 */
+	/* enum remedy_end; only if there is a remedy, and then also if it is 0 */
+	unsigned int then;
 	const char *command; /* the same */
 	enum activation activation;
 	enum action action;
@@ -198,9 +198,9 @@ struct answer {
 
 	/* The cause, beside the rule's follows. */
 	const char *follows; /* id of a rule */
-	const char *
-		follows_subject; /* subject of that rule's finding; NULL: this one's, or the node */
-	bool follows_any;	 /* that finding can have any subject */
+	/* the subject of that rule's finding; NULL: this one's, or the node */
+	const char *follows_subject;
+	bool follows_any; /* that finding can have any subject */
 };
 
 struct finding {

@@ -41,9 +41,8 @@ bool skip_without_rdma_device(struct rule_context *ctx);
 bool skip_without_rdma(struct rule_context *ctx);     /* nor a driver to use one with */
 bool skip_without_modules(struct rule_context *ctx);  /* the loaded modules are not known */
 bool skip_without_modprobe(struct rule_context *ctx); /* nothing of modprobe.d is known */
-bool skip_unless_modprobe_whole(
-	struct rule_context
-		*ctx); /* a file that counts is unread: what was not seen may be in it */
+/* A file that counts is unread: what was not seen may be in it. */
+bool skip_unless_modprobe_whole(struct rule_context *ctx);
 /* Answers unknown when a folder of software could not be read, because the software that was not found may be there. */
 bool skip_unless_software_whole(struct rule_context *ctx);
 /* Answers unknown when the log could not be read, or does not reach back to the boot: a missing line then means

@@ -15,14 +15,6 @@
 
 /* ---- rdma/device-missing ---- */
 
-static const struct rdma_device *device_of(const struct node *node, const struct pci_device *nic)
-{
-	for_each(d, &node->rdma.devices)
-		if (is_known(d->bdf) && str_is(nic->bdf, d->bdf.value))
-			return d;
-	return NULL;
-}
-
 /* A function's interface lies below that one, by sysfs; where that is not known the name tells. */
 static bool is_leg_of(const struct node *node, const struct pci_device *nic, const char *bond)
 {
@@ -71,7 +63,7 @@ static bool has_working_peer(const struct node *node, const struct pci_device *n
 {
 	for_each(peer, &node->pci.devices)
 		if (is_known(nic->device_id) && known_is(peer->device_id, nic->device_id.value) &&
-		    pci_is_mlx(peer) && device_of(node, peer))
+		    pci_is_mlx(peer) && node_rdma_of(node, peer))
 			return true;
 	return false;
 }
@@ -124,7 +116,7 @@ static void check_nic(struct rule_context *ctx, const struct pci_device *nic, si
 	const char *fact = fact_path(ctx->arena, "pci.devices", nic->bdf.value, "driver");
 	bool bound = str_is(nic->driver, "mlx5_core");
 
-	if (device_of(ctx->node, nic) || is_in_bond(ctx->node, nic)) {
+	if (node_rdma_of(ctx->node, nic) || is_in_bond(ctx->node, nic)) {
 		(*good)++;
 		return;
 	}
