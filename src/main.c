@@ -89,9 +89,7 @@ int main(int argc, char **argv)
 		return finish_output(EXIT_WELL);
 	}
 	if (options.help) {
-		cli_help(options.args > argv && strcmp(options.args[-1], options.command->name) == 0
-				 ? options.command
-				 : NULL);
+		cli_help(options.names_command ? options.command : NULL);
 		return finish_output(EXIT_WELL);
 	}
 	status = options.command->run(&options);

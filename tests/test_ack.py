@@ -169,6 +169,23 @@ def test_a_folder_of_somebody_is_refused(xid):
     assert not os.path.exists(xid.path(FILE))
 
 
+def test_another_process_makes_a_folder_meanwhile(xid, tmp_path):
+    """The folder /var is not there when it is looked for, and there when it is to be made: the others are made."""
+    if not shutil.which("strace"):
+        pytest.skip("strace is not installed")
+    log, words = tmp_path / "log", ("ack", "log/xid", "--reason", "seen", "--root", xid.stage.directory)
+    shutil.rmtree(xid.path("/var/lib/nvnodecheck"), ignore_errors=True)
+    strace = ["strace", "-qq", "-o", str(log), "-e", "trace=newfstatat,mkdirat"]
+    assert program.run(*words, wrap=strace).status == 0
+    looks = [line for line in log.read_text().splitlines() if line.startswith("newfstatat")]
+    first = [number for number, line in enumerate(looks, 1) if ', "var", ' in line and "NOFOLLOW" in line][0]
+    shutil.rmtree(xid.path("/var/lib/nvnodecheck"))
+    result = program.run(*words, wrap=[*strace, "-e", "inject=newfstatat:error=ENOENT:when=%d" % first])
+    assert result.status == 0, str(result)
+    assert re.search(r'mkdirat\(\d+, "var", .* EEXIST', log.read_text())
+    assert not xid.stops()
+
+
 def test_in_a_capture(xid, tmp_path):
     """What was acknowledged is acknowledged in a capture and in facts, too."""
     assert xid.ack("log/xid", "--reason", "seen by jane.doe@example.com").status == 0

@@ -250,6 +250,20 @@ def test_later_line_that_would_win(make, line, said):
     assert said in plan.refused(PEER)
 
 
+@pytest.mark.parametrize("last, said", [
+    ('options nvidia NVreg_RegistryDwords="RmMsg=1"', "zzz.conf:9 is read after"),
+    ("options nvidia \\\n\tNVreg_EnableMSI=1 \\\n\tNVreg_RegistryDwords=RmMsg=1", "zzz.conf:11 is read after"),
+    ("install nvidia /sbin/modprobe -i nvidia NVreg_RegistryDwords=RmMsg=1", "zzz.conf:9 sets NVreg_RegistryDwords in an"),
+])
+def test_a_line_is_counted_as_in_its_file(make, last, said):
+    """With comments and lines that continue, and beside other files."""
+    plan = deepep(make, "h20-roce-deepep", "file /etc/modprobe.d/b.conf\n\toptions nvidia NVreg_EnableMSI=1\n"
+                  "file /etc/modprobe.d/zzz.conf\n" + "\t# a comment\n" * 6 + "\toptions nvidia NVreg_EnableMSI=0\n"
+                  "\tblacklist nouveau\n\t%s\n" % last)
+    assert plan.empty()
+    assert said in plan.refused(PEER)
+
+
 def test_debian_names(make):
     take = "file /etc/nvidia/current/nvidia-options.conf\n\t# nothing\nparam RegistryDwords =\n"
     plan = deepep(make, "debian-nvidia-current", take)

@@ -350,9 +350,10 @@ def test_a_line_that_any_user_can_write(tmp_path, name, severity):
     assert all((said in f["observed"]) == (severity == "warn") for f in found)
 
 
-def test_times_of_a_file(tmp_path):
+@pytest.mark.parametrize("offset", ["06:00:01.5+01:00", "06:00:01.5+0100", "06:00:01.5+01", "04:30:01.5-0030", "05:00:01.5Z"])
+def test_times_of_a_file(tmp_path, offset):
     """Of printk where it is there, else by the clock where the boot's time is known."""
-    text = (syslog([BANNER.strip()], iso=True) + "2026-11-21T06:00:01.5+01:00 n kernel: NVRM: Xid (PCI:0000:9a:00): 48, x\n"
+    text = (syslog([BANNER.strip()], iso=True) + "2026-11-21T" + offset + " n kernel: NVRM: Xid (PCI:0000:9a:00): 48, x\n"
             + syslog(["[    7.000002] NVRM: Xid (PCI:0000:9a:00): 48, y"], iso=True))
     boot = 1795237000    # 2026-11-21T04:56:40Z
     for proc, first in (({"/proc/stat": "btime %d\n" % boot}, 201500000), ({}, None)):

@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The unmodified program in a root made of a node's tree, without --root: it must read the same
 facts, or a path does not go through the host handle."""
-import glob
 import os
-import re
-import shutil
 import subprocess
 
 import pytest
 
-from lib import node, program
+from lib import namespace, program
 from lib.program import steady
 
 NODES = ("hgx-h100-ib", "rhel9-proprietary-dracut", "debian-nvidia-current", "grace-gh200-cx8")
-HERE = "/run/nvnodecheck-test"
 
 # Not the node's but this process's when live; /dev/shm is asked for its size, a tree's mount table is
 # read for it.
@@ -21,44 +17,20 @@ LIVE = ("os.mounts", "env", "mps.has_control", "limits.self", "limits.shm_bytes"
 
 
 @pytest.fixture(scope="module")
-def libraries():
-    """The program with all libraries that it is linked with or may open, and their loader."""
-    if not shutil.which("bwrap"):
-        pytest.skip("bwrap is not installed")
-    folder = os.path.join(program.BUILD, "program")
-    os.makedirs(folder, exist_ok=True)
-    shutil.copy(program.binary(), os.path.join(folder, "nvnodecheck"))
-    wanted = [program.binary()]
-    for name in ("libarchive.so.13", "libibverbs.so.1", "libkmod.so.2", "libpci.so.3",
-                 "libz.so.1", "libsystemd.so.0", "libyaml-0.so.2"):
-        wanted += glob.glob("/usr/lib/*-linux-gnu/" + name) or glob.glob("/usr/lib64/" + name)
-    loader = None
-    for file in wanted:
-        text = subprocess.run(["ldd", file], stdout=subprocess.PIPE, check=True).stdout.decode()
-        for path in re.findall(r"(/\S+) \(0x", text) + ([file] if file != wanted[0] else []):
-            if "ld-linux" in path:
-                loader = os.path.basename(path)
-            shutil.copy(path, os.path.join(folder, os.path.basename(path)))
-    return folder, loader
+def installed():
+    here = namespace.Program()
+    yield here
+    here.remove()
 
 
 @pytest.fixture(scope="module", params=NODES)
-def both(request, stages, libraries):
-    folder, loader = libraries
+def both(request, stages, installed):
     stage = stages("namespace")
-    tree = node.copy_of(node.tree_of(request.param))
-    # Of the process that runs there is only one; the real /proc holds it.
-    for path in [p for p in tree.entries if p.startswith("/proc/self/")]:
-        del tree.entries[path]
-    tree.folders -= {f for f in tree.folders if f.startswith("/proc/self")}
-    tree.link("/proc/self", "/run/proc/self")
-    stage.put(tree)
-    command = ["bwrap", "--bind", stage.directory, "/", "--ro-bind", folder, HERE, "--proc",
-               "/run/proc", "--unshare-all", "--die-with-parent", "--"]
+    stage.put(namespace.tree_of(request.param))
+    command = installed.command(stage.directory, "--unshare-all")
     if os.geteuid() == 0:
         # bwrap needs no rights; have none.
         command = ["setpriv", "--reuid=%d" % os.stat(stage.directory).st_uid, "--"] + command
-    command += ["%s/%s" % (HERE, loader), "--library-path", HERE, HERE + "/nvnodecheck"]
     live = subprocess.run(command + ["facts"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=program.environment(), timeout=program.TIMEOUT_S)
     if live.returncode and b"nvnodecheck" not in live.stderr:
@@ -68,10 +40,7 @@ def both(request, stages, libraries):
     capture = subprocess.run(command + ["capture", "-o", "-"], stdout=subprocess.PIPE, env=program.environment(),
                              timeout=program.TIMEOUT_S, check=True)
     yield result.json(), program.facts(stage.directory), capture.stdout
-    for name in ("run/nvnodecheck-test", "run/proc"):
-        if os.path.isdir(os.path.join(stage.directory, name)):
-            os.rmdir(os.path.join(stage.directory, name))
-    stage.clear()
+    installed.leave(stage)
 
 
 def without(document, names):

@@ -127,6 +127,38 @@ def test_a_request_has_each_change_once(scratch):
     assert not long, long
 
 
+def test_the_link_type_is_set_before_the_reboot(scratch):
+    """By a command for the NIC of the port, which is no PCI address itself, and not in the setup of the machine."""
+    directory = put_case(scratch, "rdma-ports", "link-type-eth: LINK_TYPE_P1 of one NIC is Ethernet")
+    profile = ("--profile", "gpudirect-rdma")
+    command = "sudo mlxconfig -d 0000:3a:00.0 set LINK_TYPE_P1=1"
+    assert finding(report(directory, *profile), "rdma/link-type-eth")["command"] == command
+    text = run("doctor", "--root", directory, *profile).out
+    assert text.index(command) < text.index("Reboot the node once") and "BIOS" not in text, text
+
+
+def test_each_place_of_the_evidence_is_named(scratch):
+    """Also one whose text is the beginning of another's."""
+    directory = put(scratch, "h20-roce-deepep", 'file /etc/modprobe.d/zz.conf\n\toptions nvidia NVreg_RegistryDwords="A=1"\n'
+                    + "\t# a comment\n" * 10 + '\toptions nvidia NVreg_RegistryDwords="B=1"\n')
+    text = unwrapped(run("doctor", "-v", "--root", directory, "--profile", "deepep").out)
+    assert "source /etc/modprobe.d/zz.conf:12, /etc/modprobe.d/zz.conf:1 " in text, text
+
+
+@pytest.mark.parametrize("address, commands", [("0000:19:00.0", 1), ("0000:BDF", 0), ("BDF:BDF", 0)])
+def test_an_address_is_put_into_a_command_once(scratch, tmp_path, address, commands):
+    """A stranger's facts can have the word there that the address replaces."""
+    file = tmp_path / "node.json"
+    directory = put_case(scratch, "gpu-driver", "compute-mode: exclusive")
+    with open(cases.Run(cases.find("gpu-driver", "compute-mode: exclusive"), directory).source[1]) as facts:
+        file.write_text(facts.read().replace('"0000:19:00.0"', '"%s"' % address))
+    result = run("doctor", "--json", "--from", file)
+    assert result.status in (0, 1), str(result)
+    found = [f["command"] for f in result.json()["findings"]
+             if f["rule"] == "gpu/compute-mode" and f["subject"] == address and f["verdict"] == "fail"]
+    assert found == ["sudo nvidia-smi -i %s -c DEFAULT" % address if commands else None]
+
+
 # ---- one cause ----
 
 def problems(document):

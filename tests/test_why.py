@@ -452,7 +452,7 @@ def test_where_no_rule_applies(facts):
     """The rules are named, and nothing is said to be ruled out."""
     text = "enroot: Command not found: nvidia-container-cli, see https://github.com/NVIDIA/libnvidia-container"
     result = run("why", "--text", text, "--from", facts(NODE))
-    if "Do not apply" in result.out:
+    if "Not applicable" in result.out:
         assert "does not explain" not in result.out and "applies to this node" in result.out
     else:
         assert "dev/container-runtime-missing" in result.out

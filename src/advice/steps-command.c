@@ -81,21 +81,6 @@ static const char *initramfs_command(const struct steps *steps)
 
 #define COMMANDS_MAX 8 /* different commands for one problem */
 
-/* Returns the command of F with the address of its device in place of BDF; NULL if there is none, or the address is not
- * known. */
-static const char *command_of(const struct steps *steps, const struct finding *f)
-{
-	const char *text = finding_command(f), *bdf = f->answer.subject, *at;
-
-	while (text && (at = strstr(text, "BDF"))) {
-		if (!bdf || !strchr(bdf, ':') || !shell_is_plain(bdf))
-			return NULL;
-		text = arena_printf(steps->report->arena, "%.*s%s%s", (int)(at - text), text, bdf,
-				    at + strlen("BDF"));
-	}
-	return text;
-}
-
 static bool has_lines(const char *all, const char *lines)
 {
 	size_t n = strlen(lines);
@@ -124,7 +109,7 @@ static const char *for_members(const struct steps *steps, const struct problem *
 	uint32_t count = 0, left = 0;
 
 	for_each(member, &p->members) {
-		const char *one = command_of(steps, *member);
+		const char *one = (*member)->command;
 
 		if (!one || (all && has_lines(all, one)))
 			continue;

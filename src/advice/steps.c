@@ -130,8 +130,7 @@ static bool needs_restart_only(const struct problem *p)
 {
 	enum action action = finding_action(p->first);
 
-	return !finding_command(p->first) &&
-	       (action == ACTION_REBOOT || action == ACTION_POWER_CYCLE);
+	return !p->first->command && (action == ACTION_REBOOT || action == ACTION_POWER_CYCLE);
 }
 
 bool steps_is_reset_by_boot(const struct steps *steps, const struct problem *p)
@@ -172,27 +171,13 @@ enum step_actor step_actor(enum step_kind kind)
 	}
 }
 
-/* Puts the address of the only device in place of BDF. */
-static const char *with_address(const struct steps *steps, const struct problem *p,
-				const char *text)
-{
-	const char *at, *subject = p->first->answer.subject;
-
-	if (p->members.count != 1 || !subject || !strchr(subject, ':'))
-		return text;
-	while ((at = strstr(text, "BDF")))
-		text = arena_printf(steps->report->arena, "%.*s%s%s", (int)(at - text), text,
-				    subject, at + strlen("BDF"));
-	return text;
-}
-
 const char *steps_what(const struct steps *steps, const struct problem *p)
 {
 	const char *remedy = finding_remedy(p->first);
 
 	if (steps_is_done_already(steps, p))
 		return "This takes effect then.";
-	return remedy && *remedy ? with_address(steps, p, remedy) : p->first->rule->title;
+	return remedy && *remedy ? remedy : p->first->rule->title;
 }
 
 const char *steps_remedy(const struct steps *steps, const struct problem *p,
@@ -202,7 +187,7 @@ const char *steps_remedy(const struct steps *steps, const struct problem *p,
 
 	if (steps_is_done_already(steps, p) || !change || !*change)
 		return steps_what(steps, p);
-	return remedy_with(steps->report->arena, with_address(steps, p, change),
+	return remedy_with(steps->report->arena, change,
 			   finding_then(f) & ~steps_done_later(steps, p));
 }
 

@@ -10,32 +10,34 @@
 #include "base/memory.h"
 
 struct arena {
+	const char *what; /* fills it, for a message: "facts" */
 	size_t size;
 	size_t used;
 };
 
 static const size_t arena_start = (sizeof(struct arena) + 15) & ~(size_t)15;
 
-static struct arena *map(size_t bytes, int flags)
+static struct arena *map(size_t bytes, const char *what, int flags)
 {
 	struct arena *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 				   flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (arena == MAP_FAILED)
 		return NULL;
+	arena->what = what;
 	arena->size = bytes;
 	arena->used = arena_start;
 	return arena;
 }
 
-struct arena *arena_new(size_t bytes)
+struct arena *arena_new(size_t bytes, const char *what)
 {
-	return map(bytes, MAP_PRIVATE);
+	return map(bytes, what, MAP_PRIVATE);
 }
 
-struct arena *arena_new_shared(size_t bytes)
+struct arena *arena_new_shared(size_t bytes, const char *what)
 {
-	return map(bytes, MAP_SHARED);
+	return map(bytes, what, MAP_SHARED);
 }
 
 void arena_free(struct arena *arena)
@@ -74,7 +76,8 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 	if (need < bytes || need > arena->size - arena->used) {
 		char text[64];
 
-		snprintf(text, sizeof(text), "more than %zu MiB of facts", arena->size >> 20);
+		snprintf(text, sizeof(text), "more than %zu MiB of %s", arena->size >> 20,
+			 arena->what);
 		memory_end(text);
 	}
 	arena->used += need;
@@ -85,6 +88,7 @@ struct arena *arena_part(struct arena *arena, size_t bytes)
 {
 	struct arena *part = arena_alloc(arena, arena_start + bytes);
 
+	part->what = arena->what;
 	part->size = arena_start + bytes;
 	part->used = arena_start;
 	return part;

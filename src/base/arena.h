@@ -17,9 +17,9 @@
 
 struct arena;
 
-/* A new arena, or NULL with errno set. */
-struct arena *arena_new(size_t bytes);
-struct arena *arena_new_shared(size_t bytes);
+/* A new arena, or NULL with errno set. WHAT fills it, such as "facts": the message of a full one says so. */
+struct arena *arena_new(size_t bytes, const char *what);
+struct arena *arena_new_shared(size_t bytes, const char *what);
 /* A part of ARENA, of BYTES bytes, which one thread can fill. It is freed with ARENA. */
 struct arena *arena_part(struct arena *arena, size_t bytes);
 void arena_free(struct arena *arena);

@@ -137,3 +137,10 @@ const char *span_base_name(const char *path)
 
 	return slash ? slash + 1 : path;
 }
+
+bool path_is_beside(const char *path, const char *file)
+{
+	const char *a = strrchr(path, '/'), *b = strrchr(file, '/');
+
+	return a && b && a - path == b - file && strncmp(path, file, (size_t)(a - path)) == 0;
+}

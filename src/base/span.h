@@ -20,6 +20,8 @@ struct span {
 struct span span_of(const char *string);
 /* Returns the last part of PATH: the text after its last "/", or PATH itself if it has none. */
 const char *span_base_name(const char *path);
+/* Returns true if both files are in one folder, so that one configuration has both. */
+bool path_is_beside(const char *path, const char *file);
 /* Inline, because the compiler knows the length of nearly all strings that these are called with. */
 static inline bool span_is(struct span s, const char *string)
 {

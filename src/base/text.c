@@ -167,6 +167,21 @@ int page_printf(const struct page *page, const char *format, ...)
 	return columns;
 }
 
+int text_columns(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+void page_heading(struct page *page, const char *text)
+{
+	page_printf(page, "\n%s%s%s\n", page_style(page, STYLE_BOLD), text,
+		    page_style(page, STYLE_PLAIN));
+}
+
 void page_label(const struct page *page, int indent, int width, const char *name, const char *text)
 {
 	if (!text || !*text)

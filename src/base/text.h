@@ -44,6 +44,10 @@ const char *page_style(const struct page *page, enum style style);
  * terminal (escape.h). Returns the number of columns written. */
 int page_printf(const struct page *page, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Returns the columns of TEXT, of which each character is one. */
+int text_columns(const char *text);
+/* Prints TEXT as a heading, after an empty line. */
+void page_heading(struct page *page, const char *text);
 /* Prints NAME, dimmed, in a column of WIDTH after INDENT, with TEXT wrapped beside it. Without TEXT, prints nothing. */
 void page_label(const struct page *page, int indent, int width, const char *name, const char *text);
 /* Returns EXIT_CANNOT if not all could be written. */

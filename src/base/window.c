@@ -8,9 +8,9 @@
 
 #include "base/memory.h"
 
-int window_open(struct window *window, size_t bytes)
+int window_open(struct window *window, size_t bytes, const char *what)
 {
-	*window = (struct window){ .arena = arena_new_shared(bytes), .bytes = bytes };
+	*window = (struct window){ .arena = arena_new_shared(bytes, what), .bytes = bytes };
 	return window->arena ? 0 : -ENOMEM;
 }
 

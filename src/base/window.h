@@ -20,7 +20,7 @@ struct window {
 };
 
 /* 0 or -ENOMEM. */
-int window_open(struct window *window, size_t bytes);
+int window_open(struct window *window, size_t bytes, const char *what);
 /* Calls memory_make_ready() for the first BYTES, whatever the child writes about its arena. */
 void window_make_ready(const struct window *window, size_t bytes);
 void window_close(struct window *window);

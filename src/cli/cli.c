@@ -52,7 +52,7 @@ const struct command commands[] = {
 	  "RULE is a name, a part of one, or words of the text",
 	  cmd_explain },
 	{ "rules", COMMAND_RULES, "[WORD...]", LIST_OPTION_MAX, "text, json, man",
-	  "list the rules with profiles, severity and whether software can fix them; RULE is a "
+	  "list the rules with profiles, severity and whether software can fix them; WORD is a "
 	  "name, a shell pattern, an area, a part of a name, or words of the text",
 	  cmd_rules },
 	{ "facts", COMMAND_FACTS, "[PATH]", 1, NULL,
@@ -400,7 +400,7 @@ static const struct command *find_verb(const char *word)
 }
 
 /* The command is the first word that is not an option; without one it is doctor. "help COMMAND" is "COMMAND --help".
- * NULL: unknown command. */
+ * Returns NULL if there is no such command. */
 static const struct command *take_command(struct options *o, char **words, size_t count)
 {
 	if (count && strcmp(words[0], "help") == 0) {
@@ -408,6 +408,7 @@ static const struct command *take_command(struct options *o, char **words, size_
 		words++;
 		count--;
 	}
+	o->names_command = count > 0;
 	o->command = count ? find_verb(words[0]) : &commands[0];
 	o->args = count ? words + 1 : words;
 	o->args_count = count ? count - 1 : 0;

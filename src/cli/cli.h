@@ -38,7 +38,8 @@ enum command_bit {
 /* The options and arguments of the command line. A member belongs to the option of its name. */
 struct options {
 	const struct command *command;
-	char **args; /* the arguments after the command */
+	bool names_command; /* else it is doctor without being said */
+	char **args;	    /* the arguments after the command */
 	size_t args_count;
 	bool help;
 	bool version;

@@ -49,9 +49,8 @@ static const char *apply_command(struct arena *arena, const struct options *opti
 {
 	struct arena_text text = { .arena = arena };
 
-	if (options->config || options->only[0] || options->skip[0] || options->hardware ||
-	    options->kernel || options->nvml || options->pid || options->reload || options->with ||
-	    options->timeout_ms)
+	if (options->config || options->skip[0] || options->hardware || options->kernel ||
+	    options->pid || options->reload || options->timeout_ms)
 		return NULL;
 	arena_add(&text, "sudo nvnodecheck fix --apply%s", options->all ? " --all" : "");
 	if (options->profiles)

@@ -91,7 +91,7 @@ static enum exit_status undo(const struct options *options, const struct root *r
 
 enum exit_status cmd_undo(const struct options *options)
 {
-	struct arena *arena = arena_new(ARENA_BYTES);
+	struct arena *arena = arena_new(ARENA_BYTES, "transactions");
 	struct root root = { .fd = -1 };
 	const struct root *used;
 	enum exit_status status;

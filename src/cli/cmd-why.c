@@ -63,7 +63,7 @@ static enum exit_status answer(struct source *source, const struct job *job,
 enum exit_status cmd_why(const struct options *options)
 {
 	_cleanup_source_ struct source source = { 0 };
-	_cleanup_(free_arena) struct arena *arena = arena_new(ARENA_BYTES);
+	_cleanup_(free_arena) struct arena *arena = arena_new(ARENA_BYTES, "what a log says");
 	const struct job *job;
 
 	if (!arena) {

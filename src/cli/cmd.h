@@ -23,10 +23,6 @@ enum exit_status cmd_why(const struct options *options);
 /* Runs doctor on many files (doctor-fleet.c). */
 enum exit_status doctor_fleet(const struct options *options);
 
-struct report;
-struct settings;
-struct source;
-
 /* Prints that there is no rule ID, and a similar id. Returns EXIT_USAGE. */
 enum exit_status refuse_rule(const char *id);
 

@@ -111,7 +111,7 @@ enum exit_status open_root(const struct options *options, struct root *root,
 static enum exit_status make_node(struct source *source)
 {
 	if (!source->arena)
-		source->arena = arena_new(ARENA_BYTES);
+		source->arena = arena_new(ARENA_BYTES, "facts and findings");
 	if (!source->arena) {
 		complain("out of memory");
 		return EXIT_CANNOT;

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "evaluate/next-start.h"
 #include "evaluate/refused.h"
+#include "parse/bdf.h"
 
 #define RULES_MAX 512
 
@@ -128,6 +129,20 @@ static bool counts(struct rule_context *ctx, const struct answer *answer, enum s
 	return answered->count[answer->verdict][severity]++ < ALIKE_MAX;
 }
 
+/* The command with the address that SUBJECT is in place of BDF. NULL if there is none, or SUBJECT is no address. */
+static const char *command_for(struct arena *arena, const char *command, const char *subject)
+{
+	const char *text = "", *at;
+
+	if (!command || !strstr(command, "BDF"))
+		return command;
+	if (!subject || !bdf_is(span_of(subject)))
+		return NULL;
+	for (; (at = strstr(command, "BDF")); command = at + strlen("BDF"))
+		text = arena_printf(arena, "%s%.*s%s", text, (int)(at - command), command, subject);
+	return arena_printf(arena, "%s%s", text, command);
+}
+
 void rule_answer(struct rule_context *ctx, const struct answer *given)
 {
 	struct finding *finding;
@@ -157,7 +172,10 @@ void rule_answer(struct rule_context *ctx, const struct answer *given)
 	if (finding_is_problem(finding) || copy.verdict == VERDICT_NOTE)
 		finding->remedy = remedy_with(ctx->arena, finding_change(finding),
 					      finding_then(finding));
-	finding->answer.command = TEXT(answer->command);
+	/* A remedy of the answer's own has its own command or none. */
+	finding->command = TEXT(command_for(
+		ctx->arena, copy.command || copy.remedy ? copy.command : ctx->rule->command,
+		copy.subject));
 	finding->answer.source = TEXT(answer->source);
 	finding_set_severity(finding, severity < highest ? severity : highest);
 	/* A rule may name a path that is NULL: it is left out. */
@@ -259,12 +277,6 @@ const char *rule_remedy(const struct rule *rule, char buffer[REMEDY_MAX])
 	snprintf(buffer, REMEDY_MAX, "%s%s%s%s", first_text(rule->then), rule->remedy,
 		 end ? " " : "", end ? end : "");
 	return buffer;
-}
-
-/* A remedy of the answer's own has its own command or none. */
-const char *finding_command(const struct finding *f)
-{
-	return f->answer.command || f->answer.remedy ? f->answer.command : TEXT(f->rule->command);
 }
 
 enum activation finding_activation(const struct finding *f)

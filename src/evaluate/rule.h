@@ -123,9 +123,11 @@ struct rule {
 	const char *impact;   /* what it does to the user's work */
 
 	/* What to do. */
-	const char *remedy;  /* without what THEN adds */
-	unsigned int then;   /* enum remedy_end: how the remedy ends */
-	const char *command; /* the same as shell commands, one a line; NULL: none */
+	const char *remedy; /* without what THEN adds */
+	unsigned int then;  /* enum remedy_end: how the remedy ends */
+	/* The same as shell commands, one a line; NULL: none. In place of BDF the finding has the address that is its
+	 * subject. */
+	const char *command;
 	struct fix_call fix;
 	enum repaired_by repaired_by; /* if there is no fix */
 	enum action action;
@@ -199,7 +201,7 @@ struct answer {
 
 	/* The cause, beside the rule's follows. */
 	const char *follows; /* id of a rule */
-	/* subject of that rule's finding; NULL: this one's, or the node */
+	/* the subject of that rule's finding; NULL: this one's, or the node */
 	const char *follows_subject;
 	bool follows_any; /* that finding can have any subject */
 };
@@ -209,6 +211,7 @@ struct finding {
 	struct answer answer;
 	enum severity severity;
 	const char *remedy;	/* the whole: with its end */
+	const char *command;	/* with the address of its device; NULL: none */
 	const char *why_graded; /* the configuration's reason for another severity */
 	/* The configuration switched the rule off, or an administrator has seen it. */
 	bool off;
@@ -284,7 +287,6 @@ unsigned int finding_then(const struct finding *finding);
 const char *remedy_with(struct arena *arena, const char *remedy, unsigned int then);
 #define REMEDY_MAX 1024
 const char *rule_remedy(const struct rule *rule, char buffer[REMEDY_MAX]);
-const char *finding_command(const struct finding *finding);
 enum activation finding_activation(const struct finding *finding);
 const struct fix_call *finding_fix(const struct finding *finding); /* NULL: none */
 /* Never BY_UNSET; BY_PROGRAM if a fix exists. */

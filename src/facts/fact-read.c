@@ -416,7 +416,7 @@ int fact_series_read(struct fact_series *series, const struct desc *desc, void *
 	struct reader r = { .series = series, .lenient = lenient, .error = error };
 
 	if (!series->arena)
-		series->arena = arena_new(ARENA_BYTES);
+		series->arena = arena_new(ARENA_BYTES, "facts");
 	if (!series->arena) {
 		snprintf(error->text, sizeof(error->text), "out of memory");
 		return -EINVAL;

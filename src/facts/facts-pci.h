@@ -52,7 +52,6 @@ struct pci_acs {
 };
 
 #define PCI_ACS_SV 0x01 /* source validation */
-#define PCI_ACS_TB 0x02 /* translation blocking */
 #define PCI_ACS_RR 0x04 /* P2P request redirect */
 #define PCI_ACS_CR 0x08 /* P2P completion redirect */
 #define PCI_ACS_UF 0x10 /* upstream forwarding */

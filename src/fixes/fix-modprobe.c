@@ -145,6 +145,29 @@ static void add_files(struct fixing *f, struct inputs *inputs, const struct line
 			add_input(f, inputs, (*d)->path, (*d)->after);
 }
 
+/* Each item of TO has the line of text_from_facts(), which has neither comments nor empty lines. It gets that of the item
+ * of FROM: one kind has the same order in both, file by file. No plan names the line of a blacklist. */
+#define TAKE_LINES(f, to, from)                                                     \
+	for (size_t i = 0, at = 0; i < (to)->count; i++) {                          \
+		const char *file = (to)->items[i].file.value;                       \
+                                                                                    \
+		if (!is_known((to)->items[i].line) || draft_find(f, file))          \
+			continue;                                                   \
+		while (at < (from)->count && !str_is((from)->items[at].file, file)) \
+			at++;                                                       \
+		if (at < (from)->count)                                             \
+			(to)->items[i].line = (from)->items[at++].line;             \
+	}
+
+static void take_lines(struct fixing *f, struct modprobe_facts *facts)
+{
+	const struct modprobe_facts *read = &f->node->modprobe;
+
+	TAKE_LINES(f, &facts->options, &read->options);
+	TAKE_LINES(f, &facts->assignments, &read->assignments);
+	TAKE_LINES(f, &facts->install, &read->install);
+}
+
 const struct modprobe_facts *fix_modprobe(struct fixing *f)
 {
 	struct modprobe_facts *facts;
@@ -163,6 +186,7 @@ const struct modprobe_facts *fix_modprobe(struct fixing *f)
 		add_files(f, &inputs, &lines, rank);
 	modprobe_select(inputs.list.items, inputs.list.count);
 	modprobe_parse(facts, f->scratch, inputs.list.items, inputs.list.count, span_of(f->staged));
+	take_lines(f, facts);
 	f->modprobe = facts;
 	return facts;
 }

@@ -308,7 +308,7 @@ struct plan *plan_make(const struct plan_request *r)
 	plan->arena = arena;
 	if (r->host)
 		host_identity(r->host, &plan->root_device, &plan->root_inode);
-	f.scratch = arena_new(SCRATCH_BYTES);
+	f.scratch = arena_new(SCRATCH_BYTES, "a plan");
 	plan->refused = f.scratch ? plan_refuse_node(f.node, arena) : "out of memory";
 	for_each(finding, &r->report->findings)
 		if (is_wanted(r, finding) && !plan->refused)

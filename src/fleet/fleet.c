@@ -102,7 +102,7 @@ enum exit_status fleet_open(struct fleet *fleet, const char *from, char *const *
 {
 	enum exit_status status = EXIT_WELL;
 
-	*fleet = (struct fleet){ .arena = arena_new_shared(FILES_BYTES) };
+	*fleet = (struct fleet){ .arena = arena_new_shared(FILES_BYTES, "file names") };
 	if (!fleet->arena) {
 		complain("out of memory");
 		return EXIT_CANNOT;

@@ -464,7 +464,7 @@ static void begin(struct grub_run *run, const char *path)
 
 void grub_read_menu(struct grub_menu *menu, const char *file, struct span text)
 {
-	struct arena *work = arena_new_shared(GRUB_WORK_BYTES);
+	struct arena *work = arena_new_shared(GRUB_WORK_BYTES, "grub.cfg");
 	struct grub_run *run = work ? arena_alloc(work, sizeof(*run)) : NULL;
 	struct grub_level level = { 0 };
 	const char *path;

@@ -100,13 +100,36 @@ static int read_level(struct span line)
 	return (int)(priority & 7);
 }
 
+static bool are_digits(const char *text, size_t n)
+{
+	return strspn(text, "0123456789") >= n;
+}
+
+/* "+02:00" of ISO 8601, "+0200" of journalctl -o short-iso (systemd 252), "Z". */
+static bool read_offset(const char *text, int64_t *seconds)
+{
+	const char *minutes = text + 3 + (text[0] && text[1] && text[2] && text[3] == ':');
+
+	*seconds = 0;
+	if (*text == 'Z')
+		return !text[1];
+	if ((*text != '+' && *text != '-') || !are_digits(text + 1, 2))
+		return false;
+	*seconds = strtol((char[]){ text[1], text[2], '\0' }, NULL, 10) * 3600;
+	if (*minutes && (!are_digits(minutes, 2) || minutes[2]))
+		return false;
+	*seconds += strtol(minutes, NULL, 10) * 60;
+	*seconds = *text == '-' ? -*seconds : *seconds;
+	return true;
+}
+
 /* "2026-11-21T05:00:01.123456+00:00": Unix time in microseconds, or 0. */
 static uint64_t read_clock(struct span word)
 {
 	struct tm tm = { 0 };
-	char text[40], *rest, *end;
+	char text[40], *rest;
 	uint64_t us = 0, scale = 100000;
-	int64_t offset = 0;
+	int64_t offset;
 	time_t seconds;
 
 	if (word.n >= sizeof(text))
@@ -119,14 +142,8 @@ static uint64_t read_clock(struct span word)
 	if (*rest == '.')
 		for (rest++; isdigit((unsigned char)*rest); rest++, scale /= 10)
 			us += scale * (uint64_t)(*rest - '0');
-	if (*rest == '+' || *rest == '-') {
-		offset = strtol(rest + 1, &end, 10) * 3600;
-		if (*end == ':')
-			offset += strtol(end + 1, NULL, 10) * 60;
-		offset = *rest == '+' ? offset : -offset;
-	} else if (*rest != 'Z') {
+	if (!read_offset(rest, &offset))
 		return 0;
-	}
 	seconds = timegm(&tm) - (time_t)offset;
 	return seconds > 0 ? (uint64_t)seconds * 1000000 + us : 0;
 }

@@ -278,7 +278,7 @@ void initramfs_read(int fd, struct initramfs_image *facts, struct arena *arena)
 void initramfs_read_each(int fd, struct initramfs_image *facts, struct arena *arena,
 			 initramfs_entry *entry, void *user)
 {
-	struct arena *scratch = arena_new_shared(SCRATCH_BYTES);
+	struct arena *scratch = arena_new_shared(SCRATCH_BYTES, "an initramfs image");
 	_cleanup_free_ struct image *image = calloc(1, sizeof(*image));
 	int rc;
 

@@ -373,7 +373,7 @@ int loads_read(struct host *host, const struct node *node, loads_wanted *wanted,
 			   .wanted = wanted,
 			   .arena = arena,
 			   .release = node->os.kernel.value,
-			   .scratch = arena_new_shared(SCRATCH_BYTES) };
+			   .scratch = arena_new_shared(SCRATCH_BYTES, "modules") };
 	int rc = l.scratch ? read_lines(&l, "modules.dep", dep_line) : -ENOMEM;
 
 	if (rc == 0) {

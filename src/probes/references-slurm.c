@@ -290,14 +290,6 @@ void reference_read_gres(struct references *refs, struct span text)
 
 /* ---- the plugin of AutoDetect=nvml ---- */
 
-/* Returns the folder of FILE when PATH is in it; for the files of one configuration. */
-static bool is_beside(const char *path, const char *file)
-{
-	const char *a = strrchr(path, '/'), *b = strrchr(file, '/');
-
-	return a && b && a - path == b - file && strncmp(path, file, (size_t)(a - path)) == 0;
-}
-
 /* Folders of Slurm's plugins, of packages and of builds by hand (slurm.spec; Debian's slurm-wlm). */
 static const char *const plugin_folders[] = {
 	"/usr/lib64/slurm",
@@ -362,7 +354,7 @@ static struct plugin_search find_plugin(struct probe_context *ctx, const char *f
 
 	for_each(r, &ctx->node->references.items)
 		if (known_is(r->format, REFERENCE_GRES) && str_is(r->role, SLURM_PLUGIN_DIR) &&
-		    is_beside(r->file.value, file)) {
+		    path_is_beside(r->file.value, file)) {
 			named = true;
 			look_in(ctx, &search, r->name.value, plugin);
 		}

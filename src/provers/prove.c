@@ -270,7 +270,7 @@ static bool lose(struct run *run, const struct place *at, bool ended, int status
 /* Before there is a child, all contents of the window are this process's. */
 static int open_window(struct run *run, const struct place *place)
 {
-	int rc = window_open(&run->window, ARENA_BYTES);
+	int rc = window_open(&run->window, ARENA_BYTES, "facts");
 
 	if (rc)
 		return rc;

@@ -97,3 +97,19 @@ const char *node_env(const struct node *node, const char *name)
 			return v->value.value;
 	return NULL;
 }
+
+const struct rdma_device *node_rdma_of(const struct node *node, const struct pci_device *function)
+{
+	for_each(d, &node->rdma.devices)
+		if (is_known(d->bdf) && str_is(function->bdf, d->bdf.value))
+			return d;
+	return NULL;
+}
+
+bool node_service_will_run(const struct node *node, const char *unit)
+{
+	const struct service *s = node_service(node, unit);
+
+	return s && (str_is(s->active, "active") ||
+		     (str_is(s->enabled, "enabled") && !str_is(s->active, "failed")));
+}

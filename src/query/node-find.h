@@ -19,10 +19,14 @@ const char *log_device_fact(struct arena *arena, const struct log_line *line, co
 const char *log_module_fact(struct arena *arena, const struct log_line *line, const char *name,
 			    const char *member);
 const struct service *node_service(const struct node *node, const char *unit);
+/* Returns true if it runs, or will after the next boot and has not failed now. */
+bool node_service_will_run(const struct node *node, const char *unit);
 /* Returns the item of that name; if there are several, the one with the highest version. */
 const struct software_item *node_software(const struct node *node, const char *name);
 /* The RDMA device of that name, or NULL. */
 const struct rdma_device *node_rdma(const struct node *node, const char *name);
+/* The one that a function has. */
+const struct rdma_device *node_rdma_of(const struct node *node, const struct pci_device *function);
 /* The value of a variable of the process that was asked about, or NULL. */
 const char *node_env(const struct node *node, const char *name);
 

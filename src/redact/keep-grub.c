@@ -368,7 +368,8 @@ static void copy_script(struct keeping *k, struct span text, char mark)
 		.k = k,
 		.begins = true,
 		.mark = mark,
-		.reader = { .arena = memory_need(arena_new_shared(text.n * 64 + 4096)),
+		.reader = { .arena = memory_need(
+				    arena_new_shared(text.n * 64 + 4096, "the words of grub.cfg")),
 			    .text = text },
 		.text = memory_need(malloc(text.n + 1)),
 	};

@@ -36,6 +36,5 @@ void table_add(struct table *table, size_t node, const struct table_item *items,
 /* The worst first, waiting ones last; within a severity by decreasing number of nodes. */
 void table_sort(struct table *table);
 void table_free(struct table *table);
-#define _cleanup_table_ _cleanup_(table_free)
 
 #endif

@@ -216,7 +216,7 @@ static void put_unknown(struct json_object *json, const struct report *report,
 static void put_mending(struct json_object *json, const struct finding *f)
 {
 	json_put_string(json, "repaired_by", repaired_by_words[finding_repaired_by(f)]);
-	json_put_string(json, "command", finding_command(f));
+	json_put_string(json, "command", f->command);
 	json_put_string(json, "activation", activation_words[finding_activation(f)]);
 	json_put(json, "follows_from", cause_json(f->follows_from));
 }

@@ -23,12 +23,6 @@ struct view {
 	const struct node *node;
 };
 
-static void heading(struct view *v, const char *text)
-{
-	page_printf(&v->page, "\n%s%s%s\n", page_style(&v->page, STYLE_BOLD), text,
-		    page_style(&v->page, STYLE_PLAIN));
-}
-
 static void label(struct view *v, const char *name, const char *text)
 {
 	page_label(&v->page, INDENT, LABEL, name, text);
@@ -144,7 +138,7 @@ static void repairs(struct view *v, enum part part)
 		if (part_of(r) != part || first_of_its_kind(v->plan, r) != r)
 			continue;
 		if (!any)
-			heading(v, headings[part]);
+			page_heading(&v->page, headings[part]);
 		any = true;
 		title(v, r);
 		label(v, "found", r->finding->answer.observed);
@@ -170,7 +164,7 @@ static void consequences(struct view *v)
 	}
 	if (!*list)
 		return;
-	heading(v, "Consequences: repair their causes above, then look again");
+	page_heading(&v->page, "Consequences: repair their causes above, then look again");
 	fputs("  ", v->page.out);
 	text_wrap(v->page.out, list, 2, 2, v->page.width);
 }
@@ -204,7 +198,7 @@ static void diff(struct view *v, const struct plan_file *file)
 static void files(struct view *v)
 {
 	if (v->plan->files.count)
-		heading(v, "Files");
+		page_heading(&v->page, "Files");
 	for_each(file, &v->plan->files)
 		diff(v, file);
 }
@@ -322,7 +316,7 @@ static void steps(struct view *v)
 	size_t n = 0;
 
 	if (v->plan->steps.count)
-		heading(v, v->plan->files.count ? "Then" : "Steps");
+		page_heading(&v->page, v->plan->files.count ? "Then" : "Steps");
 	for_each(s, &v->plan->steps) {
 		int at = page_printf(&v->page, "%3zu. ", ++n);
 

@@ -32,12 +32,6 @@ static void word_line(struct view *v, const char *label, enum style style, const
 	text_wrap(v->page.out, text, LABEL, at, v->page.width);
 }
 
-static void heading(struct view *v, const char *text)
-{
-	page_printf(&v->page, "\n%s%s%s\n", page_style(&v->page, STYLE_BOLD), text,
-		    page_style(&v->page, STYLE_PLAIN));
-}
-
 static const char *with_error(struct view *v, const struct proof_try *t)
 {
 	if (!is_known(t->error))
@@ -137,15 +131,15 @@ static bool any_of(const struct view *v, const char *kind)
 
 static void show_tries(struct view *v)
 {
-	heading(v, "Can a doorbell page be mapped for the GPU?");
+	page_heading(&v->page, "Can a doorbell page be mapped for the GPU?");
 	show_kind(v, PROOF_DOORBELL_CALLER, "this user");
 	show_kind(v, PROOF_DOORBELL_JOB, "job, no privileges");
 	show_kind(v, PROOF_UAR_CALLER, "NIC page, this user");
 	show_kind(v, PROOF_UAR_JOB, "NIC page, job");
-	heading(v, "Do stream memory operations work?");
+	page_heading(&v->page, "Do stream memory operations work?");
 	show_kind(v, PROOF_STREAM_V2, "second version");
 	show_kind(v, PROOF_STREAM_V1, "first version");
-	heading(v, "Does the NIC reach GPU memory?");
+	page_heading(&v->page, "Does the NIC reach GPU memory?");
 	show_kind(v, PROOF_DMABUF_EXPORT, "export as DMA-BUF");
 	if (!any_of(v, PROOF_DMABUF_REGISTRATION))
 		line(v, "registration",
@@ -154,7 +148,7 @@ static void show_tries(struct view *v)
 	show_kind(v, PROOF_PEERMEM_REGISTRATION, "register address");
 	show_kind(v, PROOF_RDMA_WRITE, "RDMA write");
 	if (any_of(v, PROOF_GDRCOPY)) {
-		heading(v, "Does the CPU reach GPU memory through gdrdrv?");
+		page_heading(&v->page, "Does the CPU reach GPU memory through gdrdrv?");
 		show_kind(v, PROOF_GDRCOPY, "gdrcopy");
 	}
 }
@@ -222,7 +216,8 @@ static void show_copies(struct view *v)
 
 	if (!v->proof->copies.count)
 		return;
-	heading(v, "Do copies between GPUs arrive undamaged? (GB/s, from row to column)");
+	page_heading(&v->page,
+		     "Do copies between GPUs arrive undamaged? (GB/s, from row to column)");
 	page_printf(&v->page, "  %-14s", "");
 	for (size_t to = 0; to < gpus; to++)
 		page_printf(&v->page, "%*zu", CELL, to);
@@ -270,7 +265,7 @@ static void show_settings(struct view *v)
 	enum verdict second = verdict_of(v, "proof/stream-memops");
 	enum proof_word first = word_of(v, "driver/stream-memops");
 
-	heading(v, "Are the two settings needed here?");
+	page_heading(&v->page, "Are the two settings needed here?");
 	line(v, "PeerMappingOverride", doorbell[word_of(v, "driver/peer-mapping-override")]);
 	line(v, "EnableStreamMemOPs",
 	     second == VERDICT_NOT_APPLICABLE || second == VERDICT_UNKNOWN

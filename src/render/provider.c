@@ -137,7 +137,7 @@ static bool needs_patch(const struct letter *l)
 		return false;
 	for_each(p, &l->steps->problems->items)
 		if (is_for_reader(l, p) && steps_kind(l->steps, p) == STEP_FIX &&
-		    !finding_command(p->first))
+		    !p->first->command)
 			return true;
 	return false;
 }
@@ -152,7 +152,7 @@ static bool is_in_patch(const struct letter *l, const struct problem *p)
 static void change(const struct letter *l, const struct problem *p)
 {
 	/* The reader is root, also if a user wrote the request. */
-	const char *command = steps_is_blind(l->steps, p) ? finding_command(p->first)
+	const char *command = steps_is_blind(l->steps, p) ? p->first->command
 							  : steps_command_of(l->steps, p);
 	struct text_lines fixes = { 0 };
 

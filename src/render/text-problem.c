@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* text-problem.c - a problem in full: what was found and where, the expected value, its effect and its fix. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -41,6 +42,21 @@ const char *render_place(const struct report *r, const char *fact)
 	return ref.line ? arena_printf(r->arena, "%s:%" PRIu64, ref.source, ref.line) : ref.source;
 }
 
+/* Returns true if TEXT has PLACE as a whole: "/etc/a.conf:1" is not in "/etc/a.conf:12". */
+static bool names_place(const char *text, const char *place)
+{
+	size_t n = strlen(place);
+
+	for (const char *at = text; (at = strstr(at, place)); at++) {
+		const char *end = at + n;
+
+		end += *end == '.';
+		if (!isalnum((unsigned char)*end) && !(*end && strchr("/-_", *end)))
+			return true;
+	}
+	return false;
+}
+
 /* Returns the places of F's evidence, each once. */
 const char *render_places(const struct report *r, const struct finding *f)
 {
@@ -49,7 +65,7 @@ const char *render_places(const struct report *r, const struct finding *f)
 	for (size_t i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
 		const char *place = render_place(r, f->answer.evidence[i]);
 
-		if (place && !strstr(text, place))
+		if (place && !names_place(text, place))
 			text = arena_printf(r->arena, "%s%s%s", text, *text ? ", " : "", place);
 	}
 	return text;
@@ -319,7 +335,8 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 	for (size_t i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
 		const char *place = render_place(v->report, f->answer.evidence[i]);
 
-		if (!place || strstr(where, place) || (observed(f) && strstr(observed(f), place)))
+		if (!place || names_place(where, place) ||
+		    (observed(f) && names_place(observed(f), place)))
 			continue;
 		if (is_commonplace(f, place) && strstr(place, "/environ"))
 			continue;
@@ -327,10 +344,10 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 			common = common || !strchr(place + 1, '/') ? common : place;
 			continue;
 		}
-		if (strstr(text, place))
+		if (names_place(text, place))
 			continue;
 		place = place_name(arena, place);
-		if (strstr(text, place))
+		if (names_place(text, place))
 			continue;
 		if (*text && text_columns(text) + text_columns(place) + 2 > room)
 			left++;

@@ -20,15 +20,6 @@
 
 /* ---- columns ---- */
 
-int text_columns(const char *text)
-{
-	int n = 0;
-
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
-	return n;
-}
-
 /* Returns the bytes of the first N characters of TEXT. */
 static size_t bytes_of(const char *text, int n)
 {

@@ -29,8 +29,7 @@ const char *text_number(const struct view *v, const struct problem *problem)
 
 void text_heading(struct view *v, const char *text)
 {
-	page_printf(&v->page, "\n%s%s%s\n", page_style(&v->page, STYLE_BOLD), text,
-		    page_style(&v->page, STYLE_PLAIN));
+	page_heading(&v->page, text);
 }
 
 enum exit_status render_report_text(const struct report *report,

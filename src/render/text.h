@@ -70,7 +70,5 @@ void text_rest(struct view *v);
 
 /* Splits TEXT into lines of WIDTH columns. */
 struct text_lines text_split(struct arena *arena, const char *text, int width);
-/* Returns the columns of TEXT on a terminal. */
-int text_columns(const char *text);
 
 #endif

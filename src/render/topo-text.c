@@ -48,16 +48,6 @@ static bool has_unicode(void)
 	return answer;
 }
 
-/* Columns that TEXT takes; every character here is one column wide. */
-static int columns(const char *text)
-{
-	int n = 0;
-
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
-	return n;
-}
-
 /* ---- tree ---- */
 
 static struct row *add_row(struct drawing *d, const char *prefix, const char *text)
@@ -108,7 +98,7 @@ static int name_column(const char *text)
 {
 	const char *name = strstr(text, "  ");
 
-	return columns(text) - (name ? columns(name) - 2 : 0);
+	return text_columns(text) - (name ? text_columns(name) - 2 : 0);
 }
 
 static void add_state(struct drawing *d, const struct topo_item *item, const char *prefix,
@@ -180,7 +170,7 @@ static int widest(struct drawing *d, size_t offset)
 
 	for_each(row, &d->rows) {
 		const char *text = *(const char *const *)((const char *)row + offset);
-		int n = row->link && text ? columns(text) : 0;
+		int n = row->link && text ? text_columns(text) : 0;
 
 		widest = n > widest ? n : widest;
 	}

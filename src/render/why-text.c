@@ -92,9 +92,7 @@ static void show_decisive(struct why_view *w)
 		      "It follows from an earlier failure, which was not recognised in the log.");
 	field(w, "Seen", times_text(w, e));
 	if (w->why->job->is_undecided)
-		field(w, "Undecided",
-		      "Other lines follow it, which tell neither that the job went on with its work "
-		      "nor that it ended.");
+		field(w, "Undecided", "Later lines show neither progress of the job nor its end.");
 }
 
 /* "gdrdrv, libgdrapi" */
@@ -387,7 +385,7 @@ static void show_node(struct why_view *w)
 	field(w, "Ruled out", rules_text(w, w->why->passed.items, w->why->passed.count));
 	show_unknown(w);
 	if (w->v.options->verbose)
-		field(w, "Do not apply",
+		field(w, "Not applicable",
 		      rules_text(w, w->why->inapplicable.items, w->why->inapplicable.count));
 }
 

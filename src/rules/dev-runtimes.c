@@ -211,14 +211,6 @@ static void check_toolkit(struct rule_context *ctx)
 
 /* ---- Docker below a kubelet ---- */
 
-static bool runs(const struct node *node, const char *unit)
-{
-	const struct service *s = node_service(node, unit);
-
-	return s && (str_is(s->active, "active") ||
-		     (str_is(s->enabled, "enabled") && !str_is(s->active, "failed")));
-}
-
 #define DOCKER_FILE "/etc/docker/daemon.json"
 
 /* Docker is set up for NVIDIA's runtime, and another is its default. */
@@ -322,7 +314,8 @@ static void check_default(struct rule_context *ctx)
 			fallback = r;
 	if (!was_read(node->services.units))
 		UNKNOWN(ctx, .evidence = { "services.units" });
-	else if (runs(node, "kubelet.service") && runs(node, "docker.service") &&
+	else if (node_service_will_run(node, "kubelet.service") &&
+		 node_service_will_run(node, "docker.service") &&
 		 known_is(node->containers.kubelet_uses_docker, true))
 		check_docker(ctx, fallback);
 	else

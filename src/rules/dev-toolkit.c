@@ -10,14 +10,6 @@
 
 #define DOCKER_CONFIG "/etc/docker/daemon.json"
 
-static bool runs_or_will(const struct node *node, const char *unit)
-{
-	const struct service *s = node_service(node, unit);
-
-	return s && (str_is(s->active, "active") ||
-		     (str_is(s->enabled, "enabled") && !str_is(s->active, "failed")));
-}
-
 /* The toolkit is known to be older than VERSION. */
 static bool is_older(const struct node *node, const char *version)
 {
@@ -88,7 +80,7 @@ static void check_hook(struct rule_context *ctx, const struct reference *mode)
 
 	if (str_is(mode->name, "auto") || str_is(mode->name, "legacy") ||
 	    is_on(value_in(node, mode->file.value, TOOLKIT_SKIP_MODE)) ||
-	    !runs_or_will(node, "docker.service") || docker_defaults_to_nvidia(node) ||
+	    !node_service_will_run(node, "docker.service") || docker_defaults_to_nvidia(node) ||
 	    (is_new && has_cdi))
 		return;
 	fail_value(
@@ -294,7 +286,7 @@ static const char *uses_cdi(struct rule_context *ctx, const char **fact, enum se
 		}
 	*severity = SEVERITY_WARN;
 	*fact = "services.units[nvidia-cdi-refresh.service].enabled";
-	if (runs_or_will(node, "nvidia-cdi-refresh.service"))
+	if (node_service_will_run(node, "nvidia-cdi-refresh.service"))
 		return "nvidia-cdi-refresh.service is enabled";
 	return NULL;
 }

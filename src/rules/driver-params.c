@@ -51,7 +51,7 @@ static const char *missing_found(const struct node *node, const struct setting_o
 		       : o->boot_right
 			       ? " Only the present initramfs has it, and /etc/modprobe.d does not: "
 				 "the next rebuild loses it."
-			       : " No file of modprobe.d sets it.";
+			       : " No file of modprobe.d sets PeerMappingOverride.";
 	case MISSING_REBUILD:
 		return " It is configured, but the initramfs that loads the driver lacks it.";
 	case MISSING_RESTART:

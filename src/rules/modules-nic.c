@@ -21,14 +21,6 @@ struct lacking {
 	bool offered; /* a function has an auxiliary device for it */
 };
 
-static const struct rdma_device *device_of(const struct node *node, const struct pci_device *nic)
-{
-	for_each(d, &node->rdma.devices)
-		if (is_known(d->bdf) && str_is(nic->bdf, d->bdf.value))
-			return d;
-	return NULL;
-}
-
 /* mlx5 has rules of its own; a driver that makes the RDMA device itself has no other half. */
 static bool has_other_half(const struct pci_device *d)
 {
@@ -81,7 +73,7 @@ static void find_wish(struct rule_context *ctx, struct lacking *l, const struct 
 		return;
 	}
 	for_each(other, &node->pci.devices)
-		if (is_same_model(nic, other) && device_of(node, other)) {
+		if (is_same_model(nic, other) && node_rdma_of(node, other)) {
 			l->wish = text_printf(ctx, "%s, of the same model, has one",
 					      other->bdf.value);
 			l->wish_fact = "rdma.devices";
@@ -100,7 +92,7 @@ static void collect(struct rule_context *ctx, struct lacking *l)
 			continue;
 		l->all++;
 		/* X710 and others of a driver have no RDMA, and a function can have it switched off. */
-		if (device_of(ctx->node, d) || rdma_is_not_offered(ctx->node, d))
+		if (node_rdma_of(ctx->node, d) || rdma_is_not_offered(ctx->node, d))
 			continue;
 		l->first = l->first ? l->first : d;
 		l->count++;
@@ -184,7 +176,7 @@ static void fail_unbound(struct rule_context *ctx, const struct lacking *l)
 				ctx,
 				"Read why %s made no device. If it says nothing, RDMA is switched off in the "
 				"NIC: devlink dev param show pci/%s, and the maker's tool.",
-				module, shell_name(l->first->bdf.value, "BDF")),
+				module, shell_name(l->first->bdf.value, "ADDRESS")),
 			.command = shell_printf(ctx->arena, "sudo dmesg | grep %s", module),
 			.evidence = { "rdma.devices", "rdma.auxiliary" });
 }

@@ -116,7 +116,7 @@ static const char *remedy_gids(struct rule_context *ctx, const struct rdma_devic
 			ctx,
 			"Switch the port from iWARP to RoCE: set enable_iwarp to false and enable_roce to "
 			"true with devlink dev param set pci/%s.",
-			shell_name(is_known(d->bdf) ? d->bdf.value : NULL, "BDF"));
+			shell_name(is_known(d->bdf) ? d->bdf.value : NULL, "ADDRESS"));
 	if (netdev_name(p))
 		return "Give the port's interface an IPv4 address of the fabric, also for the next boot." LEAVE_OUT;
 	if (p->gids.count)

@@ -16,14 +16,6 @@
 
 /* ---- rdma/device-missing ---- */
 
-static const struct rdma_device *device_of(const struct node *node, const struct pci_device *nic)
-{
-	for_each(d, &node->rdma.devices)
-		if (is_known(d->bdf) && str_is(nic->bdf, d->bdf.value))
-			return d;
-	return NULL;
-}
-
 /* A function's interface lies below that one, by sysfs; where that is not known the name tells. */
 static bool is_leg_of(const struct node *node, const struct pci_device *nic, const char *bond)
 {
@@ -72,7 +64,7 @@ static bool has_working_peer(const struct node *node, const struct pci_device *n
 {
 	for_each(peer, &node->pci.devices)
 		if (is_known(nic->device_id) && known_is(peer->device_id, nic->device_id.value) &&
-		    pci_is_mlx(peer) && device_of(node, peer))
+		    pci_is_mlx(peer) && node_rdma_of(node, peer))
 			return true;
 	return false;
 }
@@ -125,7 +117,7 @@ static void check_nic(struct rule_context *ctx, const struct pci_device *nic, si
 	const char *fact = fact_path(ctx->arena, "pci.devices", nic->bdf.value, "driver");
 	bool bound = str_is(nic->driver, "mlx5_core");
 
-	if (device_of(ctx->node, nic) || is_in_bond(ctx->node, nic)) {
+	if (node_rdma_of(ctx->node, nic) || is_in_bond(ctx->node, nic)) {
 		(*good)++;
 		return;
 	}
@@ -460,7 +452,7 @@ static void check_atomic(struct rule_context *ctx)
 		/* It never is known: that says nothing about this node. */
 		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
 			.observed = "a firmware setting that only mlxconfig shows",
-			.remedy = "mlxconfig -d BDF query PCI_ATOMIC_MODE for each NIC",
+			.remedy = "query PCI_ATOMIC_MODE of each NIC with mlxconfig",
 			.evidence = { "rdma.devices" });
 }
 
@@ -536,7 +528,6 @@ static const struct rule rdma_nics_rules[] = {
 		.remedy =
 			"Update all NICs of the model to one version (mlxup, mlxfwmanager, flint).",
 		.activation = ACTIVATION_REBOOT,
-		.repaired_by = BY_FIRMWARE,
 		.action = ACTION_UPDATE_FIRMWARE,
 		.reads = "fw_ver, hca_type and board_id of every RDMA device.",
 		.why = "NICs of the same board are compared. A difference between boards of several makers is a note: "
@@ -605,11 +596,10 @@ static const struct rule rdma_nics_rules[] = {
 		.impact =
 			"NVSHMEM skips the NIC: \"does not support all necessary atomic operations\".",
 		.remedy =
-			"Set it with mlxconfig -d BDF set PCI_ATOMIC_MODE=4, as DeepEP's guide recommends. Not with "
-			"DeepEP 2.0: upgrade to DeepEP " DEEPEP_ATOMIC_SAFE " first.",
+			"Set PCI_ATOMIC_MODE=4 with mlxconfig, as DeepEP's guide recommends. Not with DeepEP 2.0: upgrade to "
+			"DeepEP " DEEPEP_ATOMIC_SAFE " first.",
 		.then = THEN_REBOOT,
 		.activation = ACTIVATION_REBOOT,
-		.repaired_by = BY_FIRMWARE,
 		.reads =
 			"DeepEP on disk. The setting itself is in the NIC's firmware, which nothing here reads.",
 		.why = "IBGDA asks the firmware for masked compare-and-swap and fetch-and-add of 4 and 8 bytes, which "

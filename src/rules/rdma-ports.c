@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/shell.h"
 #include "evaluate/settings.h"
 #include "evaluate/skip.h"
 #include "query/job-env.h"
@@ -224,6 +225,15 @@ static struct layers peers_of(const struct rule_context *ctx, const struct rdma_
 	return n;
 }
 
+static const char *type_command(struct rule_context *ctx, const struct rdma_device *d,
+				const struct rdma_port *p)
+{
+	if (!is_known(d->bdf) || !is_known(p->port))
+		return NULL;
+	return shell_printf(ctx->arena, "sudo mlxconfig -d %s set LINK_TYPE_P%s=1", d->bdf.value,
+			    text_printf(ctx, "%" PRIu64, p->port.value));
+}
+
 static void check_type(struct rule_context *ctx)
 {
 	const struct expectation *expected = ctx->settings
@@ -253,6 +263,7 @@ static void check_type(struct rule_context *ctx)
 					      peers.infiniband),
 		     .expected = wanted ? text_printf(ctx, "InfiniBand (%s)", expected->file)
 					: "InfiniBand, as its peers",
+		     .command = type_command(ctx, d, p),
 		     .evidence = { port_fact(ctx->arena, d, p, "link_layer") });
 	}
 	if (ctx->findings->count > before)
@@ -441,11 +452,10 @@ static const struct rule rdma_ports_rules[] = {
 		.evaluate = check_type,
 		.impact = "The port does not join the InfiniBand fabric.",
 		.remedy =
-			"Set the link type in the NIC's firmware: LINK_TYPE_P1=1 is InfiniBand, 2 is Ethernet.",
+			"Set the port's link type to InfiniBand in the NIC's firmware: LINK_TYPE_P1=1, of a second "
+			"port LINK_TYPE_P2=1.",
 		.then = THEN_REBOOT,
-		.command = "mlxconfig -d BDF set LINK_TYPE_P1=1",
 		.activation = ACTIVATION_REBOOT,
-		.repaired_by = BY_FIRMWARE,
 		.reads = "link_layer of every port; link-layer in the section [expect].",
 		.why = "ConnectX VPI ports take either type from their firmware settings. A replaced card has the "
 		       "setting that it was sold with. A port is wrong if the configuration expects InfiniBand, or if "

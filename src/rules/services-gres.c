@@ -137,14 +137,6 @@ static bool find_mixture(struct rule_context *ctx, const struct gres *gres, stru
 
 /* ---- against slurm.conf ---- */
 
-/* Are the two files in one folder, so that one slurmd reads both? */
-static bool is_beside(const char *path, const char *file)
-{
-	const char *a = strrchr(path, '/'), *b = strrchr(file, '/');
-
-	return a && b && a - path == b - file && strncmp(path, file, (size_t)(a - path)) == 0;
-}
-
 /* The line of slurm.conf that gives this node its GPUs. NULL: none, or several, which are not added up. */
 static const struct reference *gres_beside(const struct node *node, const char *file)
 {
@@ -152,7 +144,7 @@ static const struct reference *gres_beside(const struct node *node, const char *
 
 	while ((r = reference_next(node, REFERENCE_GRES, NULL, r))) {
 		if (!known_is(r->kind, REFERENCE_AMOUNT) || !str_is(r->role, "Gres") ||
-		    !is_beside(r->file.value, file))
+		    !path_is_beside(r->file.value, file))
 			continue;
 		if (only)
 			return NULL;
@@ -263,7 +255,7 @@ static void fail(struct rule_context *ctx, const char *file, const struct fault 
 static const struct reference_file *unread_beside(const struct node *node, const char *file)
 {
 	for_each(f, &node->references.files)
-		if (known_is(f->format, REFERENCE_GRES) && is_beside(f->path.value, file) &&
+		if (known_is(f->format, REFERENCE_GRES) && path_is_beside(f->path.value, file) &&
 		    !known_is(f->complete, true))
 			return f;
 	return NULL;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "facts/own-files.h"
@@ -36,12 +37,17 @@ static struct json_object *one_json(const struct acknowledgement *a)
 static int make_folders(struct writer *w)
 {
 	static const char *const folders[] = { "/var", "/var/lib", OWN_STATE };
-	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < 3; i++)
-		if (!write_folder_exists(w, folders[i]))
-			rc = write_make_folder(w, folders[i], 0755);
-	return rc == -EEXIST ? 0 : rc;
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		int rc = write_folder_exists(w, folders[i])
+				 ? 0
+				 : write_make_folder(w, folders[i], 0755);
+
+		/* Another process can have made it meanwhile. */
+		if (rc && rc != -EEXIST)
+			return rc;
+	}
+	return 0;
 }
 
 static int put(struct writer *w, const char *text)

@@ -375,7 +375,7 @@ static int in_doubt(struct txn *t, struct txn *other)
 /* Returns true for a finished transaction. It is read in an arena of its own, because there can be many. */
 static bool needs_nothing(const struct txn *t, const char *id)
 {
-	struct arena *arena = arena_new(ARENA_BYTES);
+	struct arena *arena = arena_new(ARENA_BYTES, "transactions");
 	struct txn_outcome outcome = { 0 };
 	struct txn other = another(t, &outcome);
 	bool finished;

@@ -16,6 +16,7 @@ int write_setting(struct writer *w, const char *path, const char *value)
 	_cleanup_close_ int folder = write_open_folder(w, path, name);
 	_cleanup_close_ int fd = -1;
 	size_t n = strlen(value);
+	ssize_t written;
 
 	if (folder < 0)
 		return folder;
@@ -23,9 +24,11 @@ int write_setting(struct writer *w, const char *path, const char *value)
 	if (fd < 0)
 		return write_open_failed(w, path, fd);
 	TEST_POINT("write of a setting");
-	if (write(fd, value, n) != (ssize_t)n)
-		return write_failed(w, path, "writing");
-	return 0;
+	written = write(fd, value, n);
+	/* Less than all is no error of write(2), and sets no errno. */
+	if (written >= 0 && written != (ssize_t)n)
+		errno = EIO;
+	return written == (ssize_t)n ? 0 : write_failed(w, path, "writing");
 }
 
 int write_make_node(struct writer *w, const char *path, uint32_t mode, dev_t device)

@@ -138,7 +138,7 @@ static void copy(struct change *c, const struct desc *desc, void *facts)
 static struct node *load(const char *name)
 {
 	static char text[1 << 20];
-	struct arena *arena = arena_new(ARENA_BYTES);
+	struct arena *arena = arena_new(ARENA_BYTES, "facts");
 	struct node *node = arena_alloc(arena, sizeof(*node));
 	_cleanup_json_ struct json_object *json = NULL;
 	struct json_error why;

@@ -23,7 +23,7 @@ static inline struct arena *fuzz_arena(void)
 	if (arena)
 		arena_reset(arena);
 	else
-		arena = arena_new(ARENA_BYTES);
+		arena = arena_new(ARENA_BYTES, "facts");
 	return arena;
 }
 

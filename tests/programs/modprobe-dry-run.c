@@ -45,7 +45,7 @@ static void try_one(struct host *host, struct arena *arena, const char *release,
 
 int main(int argc, char **argv)
 {
-	struct arena *arena = arena_new(ARENA_BYTES);
+	struct arena *arena = arena_new(ARENA_BYTES, "facts");
 	char error[256], name[256];
 	struct root root;
 	struct host *host;

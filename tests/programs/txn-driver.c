@@ -240,7 +240,7 @@ static void tell(void *user, const char *text)
 
 int main(int argc, char **argv)
 {
-	struct arena *arena = arena_new(1u << 30);
+	struct arena *arena = arena_new(1u << 30, "a plan");
 	struct txn_options options = { .progress = tell };
 	struct plan plan = { .arena = arena };
 	struct txn_outcome outcome = { 0 };

@@ -4,9 +4,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/escape.h"
+#include "base/exit-status.h"
 #include "base/utf8.h"
 
 static struct arena *arena;
@@ -14,7 +17,7 @@ static struct arena *arena;
 static int set_up(void **state)
 {
 	(void)state;
-	arena = arena_new(ARENA_BYTES);
+	arena = arena_new(ARENA_BYTES, "facts");
 	return arena ? 0 : -1;
 }
 
@@ -143,6 +146,29 @@ static void cuts_are_between_characters(void **state)
 	assert_int_equal(utf8_cut("\xff", 1), 0);
 }
 
+/* What a process that overfills an arena prints. */
+static void a_full_arena_says_what_it_had(void **state)
+{
+	char text[200] = "";
+	int ends[2], status;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		dup2(ends[1], STDERR_FILENO);
+		arena_alloc(arena_new(1 << 20, "stones"), 2 << 20);
+		_exit(0);
+	}
+	close(ends[1]);
+	assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+	close(ends[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_CANNOT);
+	assert_non_null(strstr(text, "more than 1 MiB of stones"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +177,7 @@ int main(void)
 		cmocka_unit_test(printf_escapes_values_alone),
 		cmocka_unit_test(columns_are_those_of_a_terminal),
 		cmocka_unit_test(cuts_are_between_characters),
+		cmocka_unit_test(a_full_arena_says_what_it_had),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -150,7 +150,7 @@ static void print_difference(void *user, const char *path, struct json_object *a
 /* Facts whose states are all STATE, to text and back. */
 static void check_round_trip(enum fact_state state)
 {
-	struct arena *arena = arena_new(ARENA_BYTES);
+	struct arena *arena = arena_new(ARENA_BYTES, "facts");
 	struct filler filler = { .arena = arena, .next = 1, .state = state };
 	struct node *node = arena_alloc(arena, sizeof(*node));
 	struct node *back = arena_alloc(arena, sizeof(*back));
@@ -213,7 +213,7 @@ static void check_paths(struct arena *arena, const struct node *node, const stru
 
 static void test_paths(void **state)
 {
-	struct arena *arena = arena_new(ARENA_BYTES);
+	struct arena *arena = arena_new(ARENA_BYTES, "facts");
 	struct filler filler = { .arena = arena, .next = 1, .state = FACT_KNOWN };
 	struct node *node = arena_alloc(arena, sizeof(*node));
 	static const char *const wrong[] = { "",
@@ -252,7 +252,7 @@ static void test_settle(void **state)
 
 static void check_refused(const char *text, const char *said)
 {
-	struct arena *arena = arena_new(ARENA_BYTES);
+	struct arena *arena = arena_new(ARENA_BYTES, "facts");
 	struct node *node = arena_alloc(arena, sizeof(*node));
 	struct fact_error error = { "" };
 
@@ -288,7 +288,7 @@ static void test_numbers_as_text(void **state)
 {
 	static const char text[] = "{\"limits\":{\"self\":{\"memlock_soft_bytes\":\"unlimited\","
 				   "\"memlock_hard_bytes\":\"18446744073709551614\"}}}";
-	struct arena *arena = arena_new(ARENA_BYTES);
+	struct arena *arena = arena_new(ARENA_BYTES, "facts");
 	struct node *node = arena_alloc(arena, sizeof(*node));
 	struct fact_error error;
 

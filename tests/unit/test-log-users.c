@@ -147,7 +147,7 @@ static void summarize(size_t form, const char *text, struct out *summary)
 	char number[32];
 
 	if (!arena)
-		arena = arena_new(1 << 20);
+		arena = arena_new(1 << 20, "lines");
 	arena_reset(arena);
 	log_scan_begin(&scan, patterns, PATTERNS, arena);
 	scan.brief = true;

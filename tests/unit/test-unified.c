@@ -16,7 +16,7 @@ static struct arena *arena;
 static int set_up(void **state)
 {
 	(void)state;
-	arena = arena_new(ARENA_BYTES);
+	arena = arena_new(ARENA_BYTES, "facts");
 	return arena ? 0 : -1;
 }
 

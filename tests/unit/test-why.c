@@ -55,7 +55,7 @@ static void check_rows(struct scanner *scanner, const char *value)
 
 static void every_row_matches_its_line(void **state)
 {
-	struct arena *arena = arena_new(ARENA_BYTES);
+	struct arena *arena = arena_new(ARENA_BYTES, "facts");
 	struct scanner *scanner = scanner_new(arena);
 
 	(void)state;
