@@ -53,7 +53,7 @@ struct fact_list {
 	enum fact_state state;
 	uint32_t count;
 	void *items;	 /* room for the next power of two of count */
-	uint32_t sorted; /* so many items at its beginning stand in the order of their names */
+	uint32_t sorted; /* so many items at its beginning are in the order of their names */
 };
 
 #define LIST(T)                        \

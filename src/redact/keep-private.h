@@ -75,7 +75,7 @@ void keep_fields(struct keeping *k, struct span text, const char *const *names);
 typedef void put_line(struct keeping *k, struct span line, void *user);
 /* Calls PUT for each line of TEXT, which writes what is kept of it. Lines keep their numbers. */
 void keep_each_line(struct keeping *k, struct span text, put_line *put, void *user);
-/* Writes a part of a cgroup's path that systemd-logind named. False: it is none, and nothing was written. */
+/* Writes a part of a cgroup's path that systemd-logind named. False: the part is another, and nothing was written. */
 bool keep_login_unit(struct keeping *k, struct span part);
 /* NAME=VALUE of files that people write: of a value numbers and words such as yes. */
 void keep_plain_fields(struct keeping *k, struct span text, const char *const *names);

@@ -53,7 +53,7 @@ static const char *note_says(const struct finding *f)
 	return f->answer.observed ? f->answer.observed : f->rule->title;
 }
 
-/* Returns TEXT as the note F, or NULL if F is none or was shown. */
+/* Returns TEXT as the note F, or NULL if F is not a note or was shown. */
 static const char *note_with(const struct report *r, const struct finding *f, const char *text)
 {
 	const char *where;

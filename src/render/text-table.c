@@ -31,7 +31,7 @@ static size_t bytes_of(const char *text, int n)
 	return (size_t)(p - text);
 }
 
-/* Returns the byte at which a line of WIDTH columns ends. A longer path ends behind one of its folders. */
+/* Returns the byte at which a line of WIDTH columns ends. A longer path ends after one of its folders. */
 static size_t line_end(const char *text, int width)
 {
 	size_t n = bytes_of(text, width), end = n, folder = n;

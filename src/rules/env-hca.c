@@ -8,6 +8,7 @@
 #include "base/shell.h"
 #include "evaluate/skip.h"
 #include "parse/version.h"
+#include "query/hca-choice.h"
 #include "query/job-env.h"
 #include "query/names.h"
 #include "query/ports.h"
@@ -204,57 +205,7 @@ static bool check_entries(struct rule_context *ctx, const struct job_value *v,
 
 /* ---- what a list leaves ---- */
 
-struct choice {
-	size_t ports, unknown, infiniband, ethernet;
-	uint64_t slowest, fastest;
-	size_t at_fastest; /* ports that run at that rate */
-};
-
-static void add_choice(struct choice *c, const struct rdma_port *p)
-{
-	c->ports++;
-	c->infiniband += port_is_infiniband(p);
-	c->ethernet += port_is_ethernet(p);
-	if (!is_known(p->rate_mbps))
-		return;
-	if (!c->slowest || p->rate_mbps.value < c->slowest)
-		c->slowest = p->rate_mbps.value;
-	if (p->rate_mbps.value > c->fastest) {
-		c->fastest = p->rate_mbps.value;
-		c->at_fastest = 0;
-	}
-	c->at_fastest += p->rate_mbps.value == c->fastest;
-}
-
-static struct choice choose(const struct node *node, const struct hca_list *list)
-{
-	struct choice c = { 0 };
-
-	for_each_port(d, p, node) {
-		enum usable usable = port_usable(node, d, p);
-
-		if (!hca_list_allows(list, d->name.value, (int)p->port.value))
-			continue;
-		if (usable == USABLE_YES)
-			add_choice(&c, p);
-		c.unknown += usable == USABLE_UNKNOWN;
-	}
-	return c;
-}
-
-static bool is_mixed(const struct choice *c)
-{
-	return (c->infiniband && c->ethernet) || c->slowest != c->fastest;
-}
-
-/* A few ports that are slower than most came up so: a cable, a module, the switch's port. Two rates with as many
- * ports each are intended. */
-static bool has_laggards(const struct choice *c)
-{
-	return c->slowest != c->fastest && 2 * c->at_fastest > c->ports;
-}
-
-static const char *mix_text(struct rule_context *ctx, const struct choice *c)
+static const char *mix_text(struct rule_context *ctx, const struct hca_choice *c)
 {
 	if (c->infiniband && c->ethernet)
 		return text_printf(ctx, "%zu InfiniBand and %zu Ethernet ports", c->infiniband,
@@ -326,7 +277,7 @@ static bool check_coverage(struct rule_context *ctx, const struct job_value *v,
 static void check_choice(struct rule_context *ctx, const struct job_value *v,
 			 const struct hca_list *list)
 {
-	struct choice c = choose(ctx->node, list);
+	struct hca_choice c = hca_choice_of(ctx->node, list);
 	const struct rdma_device *along = taken_along(ctx->node, list);
 
 	if (!c.ports && !c.unknown)
@@ -339,16 +290,17 @@ static void check_choice(struct rule_context *ctx, const struct job_value *v,
 		UNKNOWN(ctx, .subject = v->name, .observed = "the state of a port is not known",
 			.evidence = { "rdma.devices" });
 	else if (along)
-		FAIL_AS(ctx, is_mixed(&c) ? SEVERITY_WARN : SEVERITY_INFO, .subject = v->name,
+		FAIL_AS(ctx, hca_choice_is_mixed(&c) ? SEVERITY_WARN : SEVERITY_INFO,
+			.subject = v->name,
 			.observed = text_printf(ctx, "%s also takes %s: names are prefixes",
 						job_value_text(ctx->arena, ctx->node, v),
 						along->name.value),
 			.expected = text_printf(ctx, "%s==..., for whole names", v->name),
 			.evidence = { v->fact, "rdma.devices" });
-	else if (is_mixed(&c))
+	else if (hca_choice_is_mixed(&c))
 		FAIL_AS(ctx,
-			(c.infiniband && c.ethernet) || has_laggards(&c) ? SEVERITY_WARN
-									 : SEVERITY_INFO,
+			(c.infiniband && c.ethernet) || hca_choice_has_laggards(&c) ? SEVERITY_WARN
+										    : SEVERITY_INFO,
 			.subject = v->name,
 			.observed = text_printf(ctx, "%s takes %s",
 						job_value_text(ctx->arena, ctx->node, v),
@@ -611,7 +563,7 @@ static const char *groups_text(struct rule_context *ctx)
 
 static void check_all(struct rule_context *ctx)
 {
-	struct choice c = { 0 };
+	struct hca_choice c = { 0 };
 	const char *example = example_text(ctx, "", "NCCL_IB_HCA");
 
 	for_each_port(d, p, ctx->node) {
@@ -620,10 +572,10 @@ static void check_all(struct rule_context *ctx)
 		if (is_management(ctx->endpoints, d) || is_virtual_function(ctx->endpoints, d))
 			continue;
 		if (usable == USABLE_YES)
-			add_choice(&c, p);
+			hca_choice_add(&c, p);
 		c.unknown += usable == USABLE_UNKNOWN;
 	}
-	if (is_mixed(&c))
+	if (hca_choice_is_mixed(&c))
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "NCCL_IB_HCA",
 			.observed = text_printf(
 				ctx, "not set in this environment, and the active NICs differ: %s",

@@ -55,7 +55,7 @@ static bool is_built(const struct dkms_package *package, const char *release)
 	return false;
 }
 
-/* What there is for a kernel. */
+/* The builds for a kernel. */
 struct kernel_modules {
 	const char *release;
 	bool runs;
