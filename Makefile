@@ -41,10 +41,8 @@ endif
 
 Q := $(if $(filter 1,$(V)),,@)
 
-# Linked: what every run needs. Heavier libraries are opened when a probe first uses them, so only
-# their headers are asked for here.
-LIBS := json-c inih
-HEADERS := zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux yaml-0.1
+# All libraries are opened when they are first used (src/base/library.h), so only their headers are asked for.
+HEADERS := json-c inih zlib libpci libkmod libibverbs libsystemd libarchive libgcrypt libselinux yaml-0.1
 
 WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
 	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wconversion -Wno-sign-conversion \
@@ -64,10 +62,10 @@ ifneq ($(HARDENING),)
 endif
 
 ALL_CFLAGS := -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fno-strict-aliasing \
-	      $(WARNINGS) -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(LIBS) $(HEADERS)) \
+	      $(WARNINGS) -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(HEADERS)) \
 	      $(HARDENING_CFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) $(CPPFLAGS)
 ALL_LDFLAGS := $(HARDENING_LDFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS)
-ALL_LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) $(LDLIBS)
+ALL_LDLIBS := $(LDLIBS)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
@@ -109,7 +107,7 @@ PAGE_SOURCES := man/rules-page.c src/render/rules-man.c src/render/rules.c \
 		$(wildcard $(foreach folder,rules evaluate query facts parse base,src/$(folder)/*.c))
 $(B)/rules-page: $(PAGE_SOURCES) $(wildcard src/*/*.h) | $(LISTS)
 	@echo "  HOSTCC  $@"
-	$(Q)$(BUILD_CC) -std=gnu17 -D_GNU_SOURCE -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(LIBS)) \
+	$(Q)$(BUILD_CC) -std=gnu17 -D_GNU_SOURCE -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags json-c inih) \
 		-ffunction-sections -fdata-sections -Wl,--gc-sections -o $@ $(PAGE_SOURCES)
 
 # The headers of the data model, then its descriptions, then the frame of the page.

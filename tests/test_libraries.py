@@ -15,7 +15,7 @@ from lib import program
 NOTE_TYPE = 0x407c0c0a
 SONAME = re.compile(r'"(lib[a-z0-9-]+\.so\.\d+)"')
 # As README.md calls them, where that is not the soname's own name.
-CALLED = {"libz": "zlib", "libyaml-0": "libyaml", "yaml-0.1": "libyaml"}
+CALLED = {"libz": "zlib", "libyaml-0": "libyaml", "yaml-0.1": "libyaml", "libjson-c": "json-c", "libinih": "inih"}
 
 pytestmark = pytest.mark.skipif(not shutil.which("readelf"), reason="no readelf")
 
@@ -38,19 +38,20 @@ def notes(section):
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory):
-    """{soname: priority}"""
+def opened(declared):
+    """{soname: priority}, by the first where a library has two"""
+    return {sonames[0]: priority for sonames, priority in declared}
+
+
+@pytest.fixture(scope="module")
+def declared(tmp_path_factory):
+    """(sonames, priority) of each note"""
     out = tmp_path_factory.mktemp("notes") / "notes"
     subprocess.run(["objcopy", "--dump-section", ".note.dlopen=%s" % out, program.binary(),
                     str(out) + ".program"], check=True)
-    found = {}
-    for note in notes(out.read_bytes()):
-        for entry in note:
-            assert entry["feature"] and entry["description"]
-            for soname in entry["soname"]:
-                assert soname not in found
-                found[soname] = entry["priority"]
-    return found
+    entries = [entry for note in notes(out.read_bytes()) for entry in note]
+    assert all(entry["feature"] and entry["description"] for entry in entries)
+    return [(entry["soname"], entry["priority"]) for entry in entries]
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +60,11 @@ def linked():
     return set(re.findall(r"\(NEEDED\).*\[(.*)\]", text)) - {"libc.so.6", "ld-linux-aarch64.so.1"}
 
 
-def test_every_library_is_declared(opened):
+def test_every_library_is_declared(declared, opened):
     assert set(opened.values()) == {"required", "recommended", "suggested"}
-    declared = SONAME.findall(read("src", "base", "library.h"))
-    assert sorted(declared) == sorted(opened)
+    sonames = [soname for names, _ in declared for soname in names]
+    assert sorted(sonames) == sorted(SONAME.findall(read("src", "base", "library.h")))
+    assert len(set(sonames)) == len(sonames)
 
 
 def test_only_one_place_opens_libraries():
@@ -74,6 +76,66 @@ def test_only_one_place_opens_libraries():
     assert not found
 
 
+# What another file included would be called past the one that opens the library.
+USED_BY = {"json-c/": {"json-c.h"}, "ini.h": {"settings.c"}}
+
+
+@pytest.mark.parametrize("header", USED_BY)
+def test_one_file_uses_a_library(header):
+    found = {name for folder, _, names in os.walk(os.path.join(program.TOP, "src")) for name in names
+             if re.search("^#include <" + header, read(folder, name), re.M)}
+    assert found == USED_BY[header]
+
+
+@pytest.fixture
+def without(tmp_path):
+    """The environment of a machine on which these libraries are damaged."""
+    def break_them(*sonames):
+        for soname in sonames:
+            (tmp_path / soname).write_text("no library\n")
+        return {"LD_LIBRARY_PATH": str(tmp_path)}
+    return break_them
+
+
+JSON = ("libjson-c.so.5",)
+INI = ("libinih.so.1", "libinih.so.0")
+
+
+def test_preflight_and_doctor_open_none_for_documents(without, node_tree):
+    root = node_tree("hgx-h200-roce")
+    for args in (["preflight"], ["doctor", "--brief"], ["rules"]):
+        args = args + ["--root", root] if args != ["rules"] else args
+        healthy, result = program.run(*args), program.run(*args, env=without(*JSON, *INI))
+        assert (result.status, result.out, result.err) == (healthy.status, healthy.out, "")
+
+
+@pytest.mark.skipif(program.is_sanitized(), reason="what the end leaves behind would be called a leak")
+@pytest.mark.parametrize("args", [["doctor", "--json"], ["facts"], ["topo", "--json"], ["rules", "--json"]], ids=" ".join)
+def test_a_document_without_its_library(args, without, node_tree):
+    args = args + ["--root", node_tree("hgx-h200-roce")] if args[0] != "rules" else args
+    result = program.run(*args, env=without(*JSON))
+    assert result.status == 4 and not result.out
+    assert result.err == "nvnodecheck: libjson-c.so.5 cannot be opened, or there is no memory for it\n"
+
+
+@pytest.mark.parametrize("args", [["preflight"], ["doctor"], ["fix"]], ids=" ".join)
+def test_a_configuration_without_its_library(args, without, node_tree, tmp_path):
+    root = node_tree("hgx-h200-roce")
+    os.makedirs(os.path.join(root, "etc"), exist_ok=True)
+    with open(os.path.join(root, "etc/nvnodecheck.conf"), "w", encoding="ascii") as file:
+        file.write("[check]\nstrict = no\n")
+    result = program.run(*args, "--root", root, env=without(*INI))
+    assert result.status == 4 and not result.out
+    assert result.err == "nvnodecheck: /etc/nvnodecheck.conf: libinih, which reads it, cannot be opened\n"
+    # Under the soname that other distributions give it.
+    real = subprocess.run(["ldconfig", "-p"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    real = re.search(r"libinih\.so\.[01].*=> (.*)", real).group(1)
+    os.unlink(tmp_path / "libinih.so.0")
+    shutil.copy(real, tmp_path / "libinih.so.0")
+    result = program.run(*args, "--root", root, env={"LD_LIBRARY_PATH": str(tmp_path)})
+    assert result.status in (0, 1) and not result.err
+
+
 def called(soname):
     name = soname.partition(".so")[0]
     return CALLED.get(name, name)
@@ -81,24 +143,23 @@ def called(soname):
 
 def test_readme(opened, linked):
     text = re.sub(r"\s+", " ", read("README.md"))
-    said = re.search(r"The program is linked with (.*?)\. It opens .*? needs them: (.*?), and for `prove` (.*?)\. "
-                     r"The build needs the headers of (.*?)\.", text)
-    with_it, open_it, prove, headers = (set(re.split(r", | and ", part)) for part in said.groups())
-    assert {name if name.startswith("lib") else "lib" + name for name in with_it} == \
-        {soname.partition(".so")[0] for soname in linked}
+    said = re.search(r"The program is linked with the C library alone\. It opens .*? needs them: (.*?), and for `prove` "
+                     r"(.*?)\. The build needs the headers of (.*?)\.", text)
+    open_it, prove, headers = (set(re.split(r", | and ", part)) for part in said.groups())
+    assert not linked
     assert open_it == {called(s) for s, priority in opened.items() if priority != "suggested"}
     assert prove == {called(s) for s, priority in opened.items() if priority == "suggested"}
     asked = read("Makefile")
-    names = re.search(r"^LIBS := (.*)$", asked, re.M).group(1) + " " + re.search(r"^HEADERS := (.*)$", asked,
-                                                                               re.M).group(1)
+    names = re.search(r"^HEADERS := (.*)$", asked, re.M).group(1)
     assert headers == {CALLED.get(name, name) for name in names.split()}
 
 
-def test_rpm(opened):
+def test_rpm(declared):
     text = read("packaging", "nvnodecheck.spec")
     said = {soname: {"Requires": "required", "Recommends": "recommended"}[field]
             for field, soname in re.findall(r"^(\w+): +%\{library (.*)\}$", text, re.M)}
-    assert said == {soname: priority for soname, priority in opened.items() if priority != "suggested"}
+    assert said == {next((name for name in sonames if name in said), sonames[0]): priority
+                    for sonames, priority in declared if priority != "suggested"}
 
 
 def test_debian():

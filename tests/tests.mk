@@ -175,6 +175,6 @@ $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(B)/tests/all.a
 	@echo "  CC      $@"
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -fsanitize=fuzzer $(ALL_LDFLAGS) -o $@ $< $(B)/tests/all.a \
-		$(ALL_LDLIBS)
+		$(ALL_LDLIBS) $(shell $(PKG_CONFIG) --libs json-c)
 
 -include $(UNITS:=.d) $(B)/tests/txn-driver.d $(B)/tests/modprobe-dry-run.d $(wildcard $(B)/fuzz/*.d)

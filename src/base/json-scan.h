@@ -9,13 +9,13 @@
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
 
-#include <json-c/json_types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/json-c.h"
 #include "base/span.h"
 
 /* Documents are not deeper. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <json-c/json_tokener.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -83,7 +82,7 @@ const char *json_written(struct json_object *json, int flags)
 	const char *text;
 
 	errno = 0;
-	text = (json_object_to_json_string_ext)(json, flags);
+	text = json_c()->object_to_json_string_ext(json, flags);
 	return errno == ENOMEM ? NULL : text;
 }
 

@@ -6,13 +6,12 @@
 #ifndef JSON_H
 #define JSON_H
 
-#include <json-c/json_object.h>
-#include <json-c/linkhash.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/json-c.h"
 #include "base/json-scan.h"
 #include "base/memory.h"
 
@@ -42,20 +41,6 @@ struct json_object *json_head(const char *text, size_t n);
 int json_check_document(struct json_object *json, const char *format, bool *later,
 			struct json_error *error);
 
-/*
- * json-c returns NULL when memory runs out, and a document that silently lacks a member would be worse than none: see
- * memory_need().
- */
-#define json_object_new_object() ((struct json_object *)memory_need(json_object_new_object()))
-#define json_object_new_array() ((struct json_object *)memory_need(json_object_new_array()))
-#define json_object_new_boolean(b) ((struct json_object *)memory_need(json_object_new_boolean(b)))
-#define json_object_new_int(i) ((struct json_object *)memory_need(json_object_new_int(i)))
-#define json_object_new_int64(i) ((struct json_object *)memory_need(json_object_new_int64(i)))
-#define json_object_new_string(s) ((struct json_object *)memory_need(json_object_new_string(s)))
-#define json_object_new_string_len(s, n) \
-	((struct json_object *)memory_need(json_object_new_string_len(s, n)))
-#define json_object_array_add(array, value) \
-	(void)memory_need(json_object_array_add(array, value) == 0 ? (array) : NULL)
 #define json_object_to_json_string_ext(json, flags) \
 	((const char *)memory_need((void *)json_written(json, flags)))
 
@@ -73,7 +58,8 @@ struct json_object *json_u64(uint64_t value);
 
 static inline void json_unref(struct json_object **object)
 {
-	json_object_put(*object);
+	if (*object)
+		json_object_put(*object);
 }
 #define _cleanup_json_ _cleanup_(json_unref)
 

@@ -9,34 +9,38 @@
 #include "base/array.h"
 
 /*
- * Every library that is opened, its importance and its purpose. Each row becomes a note in the program
+ * Every library that is opened: its importance, its purpose, and its soname or two, of which the first that can be
+ * opened is taken. Each row becomes a note in the program
  * (https://systemd.io/ELF_DLOPEN_METADATA), of which the Debian package makes what it depends on:
  *   required     without it most answers are unknown
  *   recommended  some are unknown, or no repair is applied
  *   suggested    it comes with hardware, and "prove" asks it
  */
 #define LIBRARIES(L) LIBRARIES_OR_PARTS(L) LIBRARIES_OPENED(L)
-/* make portable links these into the program. */
-#define LIBRARIES_OR_PARTS(L)                                                             \
-	L(LIBPCI, "libpci.so.3", "required", "pci", "Configuration space of PCI devices") \
-	L(LIBKMOD, "libkmod.so.2", "required", "modules",                                 \
-	  "Files of kernel modules, reloading the driver")
+/* make portable links these into the program. The soname of inih is libinih.so.0 (meson.build, version 59); Debian
+ * has libinih.so.1. */
+#define LIBRARIES_OR_PARTS(L)                                                              \
+	L(LIBPCI, "required", "pci", "Configuration space of PCI devices", "libpci.so.3")  \
+	L(LIBKMOD, "required", "modules", "Files of kernel modules, reloading the driver", \
+	  "libkmod.so.2")                                                                  \
+	L(LIBJSON_C, "required", "json", "Documents in JSON", "libjson-c.so.5")            \
+	L(LIBINIH, "required", "configuration", "nvnodecheck.conf", "libinih.so.1", "libinih.so.0")
 #define LIBRARIES_OPENED(L)                                                                        \
-	L(LIBZ, "libz.so.1", "recommended", "kernel-config", "/proc/config.gz")                    \
-	L(LIBARCHIVE, "libarchive.so.13", "recommended", "initramfs", "Compressed images")         \
-	L(LIBZSTD, "libzstd.so.1", "recommended", "initramfs-zstd", "Images compressed with zstd") \
-	L(LIBIBVERBS, "libibverbs.so.1", "recommended", "verbs", "Attributes of RDMA devices")     \
-	L(LIBSYSTEMD, "libsystemd.so.0", "recommended", "systemd", "State of units, the journal")  \
-	L(LIBGCRYPT, "libgcrypt.so.20", "recommended", "repairs", "Hashes of changed files")       \
-	L(LIBSELINUX, "libselinux.so.1", "recommended", "selinux", "Labels of changed files")      \
-	L(LIBYAML, "libyaml-0.so.2", "recommended", "cdi", "Specifications of container devices")  \
-	L(LIBMLX5, "libmlx5.so.1", "suggested", "doorbell", "Doorbell pages of NVIDIA NICs")       \
-	L(LIBCUDA, "libcuda.so.1", "suggested", "cuda", "Trials on the GPUs")                      \
-	L(LIBNVIDIA_ML, "libnvidia-ml.so.1", "suggested", "nvml", "GPU states from the driver")    \
-	L(LIBGDRAPI, "libgdrapi.so.2", "suggested", "gdrcopy", "Trials of GDRCopy")
+	L(LIBZ, "recommended", "kernel-config", "/proc/config.gz", "libz.so.1")                    \
+	L(LIBARCHIVE, "recommended", "initramfs", "Compressed images", "libarchive.so.13")         \
+	L(LIBZSTD, "recommended", "initramfs-zstd", "Images compressed with zstd", "libzstd.so.1") \
+	L(LIBIBVERBS, "recommended", "verbs", "Attributes of RDMA devices", "libibverbs.so.1")     \
+	L(LIBSYSTEMD, "recommended", "systemd", "State of units, the journal", "libsystemd.so.0")  \
+	L(LIBGCRYPT, "recommended", "repairs", "Hashes of changed files", "libgcrypt.so.20")       \
+	L(LIBSELINUX, "recommended", "selinux", "Labels of changed files", "libselinux.so.1")      \
+	L(LIBYAML, "recommended", "cdi", "Specifications of container devices", "libyaml-0.so.2")  \
+	L(LIBMLX5, "suggested", "doorbell", "Doorbell pages of NVIDIA NICs", "libmlx5.so.1")       \
+	L(LIBCUDA, "suggested", "cuda", "Trials on the GPUs", "libcuda.so.1")                      \
+	L(LIBNVIDIA_ML, "suggested", "nvml", "GPU states from the driver", "libnvidia-ml.so.1")    \
+	L(LIBGDRAPI, "suggested", "gdrcopy", "Trials of GDRCopy", "libgdrapi.so.2")
 
 enum library {
-#define LIBRARY_ID(id, soname, priority, feature, description) id,
+#define LIBRARY_ID(id, ...) id,
 	LIBRARIES(LIBRARY_ID)
 #undef LIBRARY_ID
 };
@@ -62,6 +66,8 @@ struct library_symbol {
 /* Opens LIBRARY until the process ends, and sets the slots. Returns 0, or -ELIBACC if the library or a required symbol
  * is missing. */
 int library_load(enum library library, const struct library_symbol *symbols, size_t count);
+/* The same for what the process cannot go on without: it ends as by memory_end() where something is missing. */
+void library_need(enum library library, const struct library_symbol *symbols, size_t count);
 /* Like library_load(), with the library at an absolute PATH; the environment's search paths are not used. */
 int library_load_at(const char *path, const struct library_symbol *symbols, size_t count);
 

@@ -15,7 +15,7 @@ void *memory_need(void *memory);
  * waiting, or if all of BYTES will be written. MEMORY is mapped for writing. */
 void memory_make_ready(void *memory, size_t bytes);
 
-/* Ends the process because memory has run out; WHAT is one line. */
+/* Ends the process because memory, or what it needs as much, is not there; WHAT is one line. */
 _Noreturn void memory_end(const char *what);
 
 /* After this call, a process that runs out of memory ends with STATUS and prints MORE (or NULL) as well, because the

@@ -255,7 +255,7 @@ static enum exit_status refuse_settings(const struct options *options, int rc, c
 			 options->config);
 	else
 		complain("%s", error);
-	return EXIT_USAGE;
+	return rc == -ELIBACC ? EXIT_CANNOT : EXIT_USAGE;
 }
 
 /* A capture holds the configuration of its own node; --config given with one is a file here. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "base/spelling.h"
 #include "base/utf8.h"
 
@@ -348,6 +349,8 @@ static size_t find_section(const char *text, size_t n, const char *id)
 int settings_parse(struct settings *settings, const char *file, const char *text, size_t n,
 		   struct arena *arena, char error[512])
 {
+	typeof(&ini_parse_string) parse;
+	const struct library_symbol symbol = { &parse, "ini_parse_string", NULL, 0 };
 	char why[256] = "";
 	const char *what;
 	struct parse p = {
@@ -359,8 +362,12 @@ int settings_parse(struct settings *settings, const char *file, const char *text
 	};
 	size_t line = check_lines(text, n, &what);
 
+	if (library_load(LIBINIH, &symbol, 1)) {
+		snprintf(error, 512, "%s: libinih, which reads it, cannot be opened", file);
+		return -ELIBACC;
+	}
 	if (!line) {
-		int rc = ini_parse_string(text, set, &p);
+		int rc = parse(text, set, &p);
 
 		line = rc > 0 ? (size_t)rc : 0;
 		what = *why ? why : "not a [section] and not key = value";

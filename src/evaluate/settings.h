@@ -67,7 +67,8 @@ void settings_init(struct settings *settings);
 void settings_copy(struct settings *settings, struct arena *arena, const struct settings *from,
 		   const struct window *window);
 
-/* Parses the TEXT of one file. Returns 0, or -EINVAL with "file:line: ..." in ERROR. */
+/* Parses the TEXT of one file. Returns 0, or -EINVAL with "file:line: ..." in ERROR, -ENOMEM, or -ELIBACC without the
+ * library that parses. */
 int settings_parse(struct settings *settings, const char *file, const char *text, size_t n,
 		   struct arena *arena, char error[512]);
 

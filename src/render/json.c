@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* json.c - the report and the rules as documents; docs/formats/ has their schemas. */
-#include <json-c/json_tokener.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -143,8 +143,8 @@ static void print_difference(void *user, const char *path, struct json_object *a
 			     struct json_object *b)
 {
 	(void)user;
-	print_error("%s: %s, %s\n", path, json_object_to_json_string(a),
-		    json_object_to_json_string(b));
+	print_error("%s: %s, %s\n", path, json_object_to_json_string_ext(a, 0),
+		    json_object_to_json_string_ext(b, 0));
 }
 
 /* Facts whose states are all STATE, to text and back. */
