@@ -107,7 +107,7 @@ class Room:
         shutil.copy(shutil.which("true"), self.bin + "/true")
         wanted = [program.binary(), shutil.which("true")]
         for name in ("libarchive.so.13", "libibverbs.so.1", "libkmod.so.2", "libpci.so.3",
-                     "libz.so.1", "libsystemd.so.0"):
+                     "libz.so.1", "libsystemd.so.0", "libjson-c.so.5", "libinih.so.[01]"):
             wanted += glob.glob("/usr/lib/*-linux-gnu/" + name) or glob.glob("/usr/lib64/" + name)
         for file in wanted:
             text = subprocess.run(["ldd", file], stdout=subprocess.PIPE, check=True).stdout.decode()

@@ -12,7 +12,7 @@ from . import node, program
 
 HERE = "/run/nvnodecheck-test"
 OPENED = ("libarchive.so.13", "libibverbs.so.1", "libkmod.so.2", "libpci.so.3", "libz.so.1", "libsystemd.so.0",
-          "libyaml-0.so.2")
+          "libyaml-0.so.2", "libjson-c.so.5", "libinih.so.[01]")
 
 
 def tree_of(name):
@@ -36,7 +36,7 @@ class Program:
         self.copy(program.binary(), "nvnodecheck")
         for name in OPENED:
             for path in glob.glob("/usr/lib/*-linux-gnu/" + name) or glob.glob("/usr/lib64/" + name):
-                self.copy(path, name)
+                self.copy(path, os.path.basename(path))
 
     def copy(self, file, name):
         shutil.copy(file, os.path.join(self.folder, name))

@@ -55,7 +55,7 @@ def field(name):
 
 def test_libraries_that_it_opens():
     """Of the program's notes, by the names that this suite has for their packages."""
-    assert {"libkmod2", "libpci3", "libjson-c5"} <= set(field("Depends").replace(",", " ").split())
+    assert {"libkmod2", "libpci3", "libjson-c5", "libinih1"} <= set(field("Depends").replace(",", " ").split())
     recommended = field("Recommends").replace("t64", "")
     assert all(name in recommended for name in ("libarchive13", "libgcrypt20", "libibverbs1", "libselinux1",
                                                 "libsystemd0", "libyaml-0-2", "libzstd1", "zlib1g"))

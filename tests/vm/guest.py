@@ -3,6 +3,7 @@
 Made once for each kernel version and kept in the build folder. Nothing is installed on this
 machine: packages are unpacked, modules are built against the unpacked headers."""
 
+import glob
 import hashlib
 import json
 import lzma
@@ -281,10 +282,11 @@ def program_image(program):
 
 
 def add_opened(archive, program):
-    """What fix opens at run time: hashes, without which it changes nothing, and SELinux' labels."""
+    """What the program opens at run time: documents and the configuration, for fix hashes, without which it changes
+    nothing, and SELinux' labels."""
     folders = {os.path.dirname(path) for path in libraries(str(program))}
-    for name in ("libgcrypt.so.20", "libselinux.so.1"):
-        found = [path for path in (os.path.join(f, name) for f in folders) if os.path.exists(path)]
+    for name in ("libjson-c.so.5", "libinih.so.[01]", "libgcrypt.so.20", "libselinux.so.1"):
+        found = [path for folder in folders for path in glob.glob(os.path.join(folder, name))]
         if not found:
             raise GuestError("%s is not installed; tests/vm/packages names what is needed" % name)
         add_binary(archive, found[0])
