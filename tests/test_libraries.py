@@ -110,7 +110,8 @@ def test_preflight_and_doctor_open_none_for_documents(without, node_tree):
 
 
 @pytest.mark.skipif(program.is_sanitized(), reason="what the end leaves behind would be called a leak")
-@pytest.mark.parametrize("args", [["doctor", "--json"], ["facts"], ["topo", "--json"], ["rules", "--json"]], ids=" ".join)
+@pytest.mark.parametrize("args", [["doctor", "--json"], ["facts"], ["topo", "--json"], ["rules", "--json"]],
+                         ids=" ".join)
 def test_a_document_without_its_library(args, without, node_tree):
     args = args + ["--root", node_tree("hgx-h200-roce")] if args[0] != "rules" else args
     result = program.run(*args, env=without(*JSON))
@@ -143,8 +144,8 @@ def called(soname):
 
 def test_readme(opened, linked):
     text = re.sub(r"\s+", " ", read("README.md"))
-    said = re.search(r"The program is linked with the C library alone\. It opens .*? needs them: (.*?), and for `prove` "
-                     r"(.*?)\. The build needs the headers of (.*?)\.", text)
+    said = re.search(r"The program is linked with the C library alone\. It opens .*? needs them: (.*?), and for "
+                     r"`prove` (.*?)\. The build needs the headers of (.*?)\.", text)
     open_it, prove, headers = (set(re.split(r", | and ", part)) for part in said.groups())
     assert not linked
     assert open_it == {called(s) for s, priority in opened.items() if priority != "suggested"}

@@ -402,7 +402,7 @@ def test_one_refused_program_does_not_drain_the_node(edits, status, stages):
 
 # Of them 0.2 million take the facts out of memory that the child can write, and 0.3 million are for threads: more
 # instructions in less time.
-INSTRUCTIONS_MAX = 5750000
+INSTRUCTIONS_MAX = 5620000
 
 
 def test_instructions_do_not_creep(node_tree):

@@ -35,7 +35,8 @@ def test_what_it_holds():
 
 def test_what_it_needs():
     required = set(rpm("--requires").split("\n"))
-    assert {name + "()(64bit)" for name in ("libpci.so.3", "libkmod.so.2", "libjson-c.so.5", "libinih.so.0")} <= required
+    assert {name + "()(64bit)" for name in (
+        "libinih.so.0", "libjson-c.so.5", "libkmod.so.2", "libpci.so.3")} <= required
     assert {name + "()(64bit)" for name in (
         "libarchive.so.13", "libgcrypt.so.20", "libibverbs.so.1", "libselinux.so.1", "libsystemd.so.0",
         "libyaml-0.so.2", "libz.so.1", "libzstd.so.1")} == set(filter(None, rpm("--recommends").split("\n")))
