@@ -180,6 +180,7 @@ def test_another_process_makes_a_folder_meanwhile(xid, tmp_path):
     looks = [line for line in log.read_text().splitlines() if line.startswith("newfstatat")]
     first = [number for number, line in enumerate(looks, 1) if ', "var", ' in line and "NOFOLLOW" in line][0]
     shutil.rmtree(xid.path("/var/lib/nvnodecheck"))
+    shutil.rmtree(xid.path("/run/nvnodecheck"))
     result = program.run(*words, wrap=[*strace, "-e", "inject=newfstatat:error=ENOENT:when=%d" % first])
     assert result.status == 0, str(result)
     assert re.search(r'mkdirat\(\d+, "var", .* EEXIST', log.read_text())

@@ -274,7 +274,7 @@ def test_two_at_once(root):
         ran = txn.run(root, *verb)
         assert ran.result == "refused" and "process %d" % first.pid in ran.outcome["text"]
     elsewhere = program.with_own_mounts("--propagation", "private") + [
-        "sh", "-ec", 'mount -t tmpfs none "$0"; exec "$@"', root + "/run"]
+        "sh", "-ec", 'mount -t tmpfs -o mode=755 none "$0"; exec "$@"', root + "/run"]
     ran = txn.run(root, "apply", plan, wrap=elsewhere)
     assert ran.result == "refused" and "another mount" in ran.outcome["text"], str(ran)
     waiting = subprocess.Popen([txn.driver(), root, "undo", "--wait", "20"],

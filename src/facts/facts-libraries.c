@@ -38,7 +38,8 @@ static const struct field preloaded_library_fields[] = {
 	F_STR(preloaded_library, file, NULL),
 	F_U64(preloaded_library, line, NULL),
 };
-static const struct desc preloaded_library_desc = DESC(preloaded_library);
+static const struct desc preloaded_library_desc = DESC(preloaded_library, .ordered = true,
+						       .distinct = true);
 
 static const struct field verbs_provider_file_fields[] = {
 	F_STR(verbs_provider_file, path, NULL),

@@ -40,7 +40,7 @@ struct library_copies {
 	LIST(struct library_copy) copies; /* ORDERED: the first one counts */
 };
 
-/* A word of /etc/ld.so.preload. */
+/* A word of /etc/ld.so.preload. ORDERED: as the dynamic loader opens them. */
 struct preloaded_library {
 	struct fact_str name;  /* a path, or a name that the loader looks for */
 	struct fact_bool here; /* the loader finds it */

@@ -114,11 +114,11 @@ static void fill_field(struct filler *f, const struct field *field, void *value)
 						     : n % 3 == 1 ? (UINT64_C(1) << 60) + n
 								  : UINT64_MAX - n };
 		return;
-	case FIELD_STR:
+	case FIELD_STR: /* in the order of lists */
 		((struct fact_str *)value)->state = f->state;
 		if (f->state == FACT_KNOWN)
 			*(struct fact_str *)value = fact_str(
-				f->arena, arena_printf(f->arena, "\"%llu\" \\ \n\xc3\xa4\x01",
+				f->arena, arena_printf(f->arena, "\"%08llu\" \\ \n\xc3\xa4\x01",
 						       (unsigned long long)n));
 		return;
 	case FIELD_STRS:
