@@ -718,3 +718,15 @@ def test_variables_of_a_process(tmp_path):
         process.wait()
     assert "env-s3cret1" in kept.out and "olivia" in kept.out
     assert "s3cret" not in made.out and "olivia" not in made.out and '"INFO"' in made.out
+
+
+def test_names_below_other_homes(stages, tmp_path):
+    """ostree and bootc have homes in /var/home. After a product's name its release stays, and no other word."""
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    tree.file("/proc/self/environ", b"LD_LIBRARY_PATH=/var/home/judy-quill/lib:/usr/home/judy-quill/lib:/home/x/nccl-judy-quill/lib:"
+                                    b"/home/x/nccl_2.21.5-1+cuda12.4_x86_64/lib:/home/x/deep_ep_project-orion:/var/lib/site\0")
+    stage = stages("homes")
+    stage.put(tree)
+    text = shown(capture(stage.directory))
+    assert "judy" not in text and "orion" not in text
+    assert "nccl_2.21.5-1+cuda12.4_x86_64" in text and "/var/lib/site" in text

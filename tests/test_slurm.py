@@ -497,3 +497,15 @@ def test_prolog_fails_without_a_check(ended, failed, slurm):
     assert bool(slurm.read("prolog-failed")) == bool(failed)
     if ended > 3 and failed:
         assert "status %d" % ended in slurm.read("prolog-failed")
+
+
+@pytest.mark.parametrize("doctor,resumes", [(0, True), (1, False), (3, False)], ids=["passes", "fails", "unknown"])
+def test_a_node_is_resumed_only_if_its_rule_was_answered(doctor, resumes, slurm):
+    """preflight can no longer see the message; doctor asks the journal too."""
+    slurm.write("sinfo", "#!/bin/sh\necho 'drained|2026-11-01T00:00:00|nvnodecheck: log/xid GPU0 (0000:19:00.0): Xid 48'\n", 0o755)
+    slurm.write("nvnodecheck", "#!/bin/sh\necho nvnodecheck \"$@\" >> %s/calls\n[ \"$1\" = preflight ] || exit %d\n" % (
+        slurm.folder, doctor), 0o755)
+    slurm.run("health")
+    calls = slurm.read("calls")
+    assert "nvnodecheck doctor --quiet --strict --only log/xid\n" in calls
+    assert ("State=RESUME" in calls) == resumes and "State=DRAIN" not in calls, calls

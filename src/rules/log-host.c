@@ -71,7 +71,7 @@ static const struct rule log_host_rules[] = {
 		       "connections.",
 		.check = "dmesg -T --level=emerg,alert,crit,err,warn",
 		.sources =
-			"Linux 6.1: net/netfilter/nf_conntrack_core.c, net/core/neighbour.c, net/sched/sch_generic.c, "
+			"Linux 6.1.192 and 6.12.117: net/netfilter/nf_conntrack_core.c, net/core/neighbour.c, net/sched/sch_generic.c, "
 			"kernel/watchdog.c, kernel/hung_task.c, mm/memory-failure.c\n"
 			"data/host-messages.tsv names the source of each line",
 	},
