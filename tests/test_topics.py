@@ -138,6 +138,17 @@ def test_an_unknown_line_is_known_by_its_names(why):
     assert found["status"] == 3
 
 
+@pytest.mark.parametrize("line, topic", [
+    ("RuntimeError: CUBLAS_STATUS_EXECUTION_FAILED when calling frobnicate", "topic-cuda-libs-work"),
+    ("error: Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR", "topic-cuda-libs"),
+    ("error: CUBLAS_STATUS_NOT_INITIALIZED", "topic-cuda-libs"),
+    ("error: nvlsm: version mismatch with the driver", "topic-fm-version"),
+    ("error: nvlsm version 2 fails to frobnicate", "topic-fm"),
+])
+def test_a_topic_claims_no_more_than_its_line(why, line, topic):
+    assert decisive(why(line)) == topic
+
+
 def test_a_row_is_not_by_words(why):
     assert why(FAILURE)["decisive"]["by_words"] is False
 
