@@ -201,8 +201,7 @@ static void check_gpu_handler(struct rule_context *ctx, const struct job_value *
 					     falls_back ? "NVSHMEM falls back to the CPU"
 							: "NVSHMEM skips every NIC"),
 		     .expected = "PeerMappingOverride=1 (driver/peer-mapping-override)",
-		     .remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords, or unset "
-			       "NVSHMEM_IBGDA_NIC_HANDLER.",
+		     .remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords.",
 		     .follows = "driver/peer-mapping-override",
 		     .evidence = { v->fact, "driver.params[RegistryDwords].value" });
 }
@@ -323,7 +322,7 @@ static const struct rule env_rules[] = {
 		.evaluate = check_handler,
 		.impact =
 			"IBGDA does not start (\"NVSHMEM_IBGDA_NIC_HANDLER is not valid\", \"requires GDRCopy\"). Or it "
-			"uses the CPU silently, and DeepEP 1 hangs in its first dispatch.",
+			"uses the CPU with a warning, and DeepEP 1 hangs in its first dispatch.",
 		.remedy = "Unset NVSHMEM_IBGDA_NIC_HANDLER: NVSHMEM then chooses by itself.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
@@ -331,14 +330,15 @@ static const struct rule env_rules[] = {
 			"driver's RegistryDwords, the loaded modules, NVSHMEM and GDRCopy on disk.",
 		.why = "gpu: the GPU writes to the doorbell. The driver maps it for callers with CAP_SYS_ADMIN in the "
 		       "initial user namespace, or with PeerMappingOverride. If that fails, NVSHMEM " NVSHMEM_FALLS_BACK
-		       " uses the CPU, and earlier releases skip the NIC. cpu: the CPU does it through GDRCopy. "
+		       " uses the CPU, as without the variable, and earlier releases (from 2.10.1) skip the NIC. cpu: the CPU does it through GDRCopy. "
 		       "cpu_host_memory came with " NVSHMEM_FALLS_BACK
 		       ". DeepEP's kernels do not publish their work to the CPU's thread, so that its first dispatch "
 		       "waits for ever. That was read in its code, and seen by users.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params; lsmod | grep gdrdrv; "
 			 "NVSHMEM_DEBUG=INFO shows \"NIC handler will be\"",
 		.sources =
-			"NVSHMEM 3.5.1: src/modules/transport/ibgda/ibgda.cpp, ibgda_parse_nic_handler_request()\n"
+			"NVSHMEM 2.10.1, 3.3.20, 3.4.5, 3.5.1: src/modules/transport/ibgda/ibgda.cpp, "
+			"ibgda_parse_nic_handler_request(), ibgda_check_gpu_mapping_nic_uar(), nvshmemt_init()\n"
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c\n"
 			"GDRCopy 2.6: CHANGELOG.md\n"
 			"github.com/deepseek-ai/DeepEP issue 509, pull 677 (2026-07-08)",
