@@ -235,13 +235,18 @@ static void check_gid_without(struct rule_context *ctx, const struct rdma_device
 			? text_printf(ctx, "GID %llu: %s is down",
 				      (unsigned long long)g->index.value, g->netdev.value)
 		: is_known(g->netdev)
-			? text_printf(ctx, "GID %llu: interface %s does not exist here",
+			? text_printf(ctx,
+				      "GID %llu: interface %s is not in this network namespace",
 				      (unsigned long long)g->index.value, g->netdev.value)
 			: text_printf(ctx, "GID %llu has no network interface",
 				      (unsigned long long)g->index.value);
 
-	FAIL_AS(ctx, others ? SEVERITY_INFO : SEVERITY_ERR, .subject = port_name(ctx->arena, d, p),
-		.observed = observed, .expected = "an interface that is up",
+	FAIL_AS(ctx,
+		others					       ? SEVERITY_INFO
+		: netdev == NETDEV_NONE && is_known(g->netdev) ? SEVERITY_WARN
+							       : SEVERITY_ERR,
+		.subject = port_name(ctx->arena, d, p), .observed = observed,
+		.expected = "an interface that is up",
 		.evidence = { gid_fact(ctx->arena, d, p, g, "netdev"),
 			      is_known(g->netdev) ? fact_path(ctx->arena, "net.interfaces",
 							      g->netdev.value, "state")
@@ -410,8 +415,8 @@ static const struct rule rdma_gid_rules[] = {
 			 "2>/dev/null",
 		.sources =
 			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband; "
-			"drivers/infiniband/core/roce_gid_mgmt.c; Documentation/networking/devlink/devlink-params.rst, mlx5.rst "
-			"and ice.rst\n"
+			"drivers/infiniband/core/roce_gid_mgmt.c; Documentation/networking/devlink/devlink-params.rst and mlx5.rst\n"
+			"Linux 6.12.117: Documentation/networking/devlink/ice.rst\n"
 			"NCCL 2.30.7: src/transport/net_ib/connect.cc, ncclIbGetGidIndex()\n"
 			"github.com/NVIDIA/nccl issue 622",
 	},
@@ -423,7 +428,8 @@ static const struct rule rdma_gid_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_no_netdev,
 		.needs_running = true,
-		.impact = "ibv_modify_qp fails with \"No such device\" (errno 19).",
+		.impact =
+			"ibv_modify_qp fails, for example with \"No such device\" (errno 19) or \"Network is unreachable\" (errno 101).",
 		.remedy =
 			"Bring the interface up. In a container, give the container the interface too: "
 			"host network, or an SR-IOV or macvlan attachment of that port.",
@@ -431,15 +437,16 @@ static const struct rule rdma_gid_rules[] = {
 		.reads =
 			"gid_attrs/ndevs of every RoCE v2 GID that routes; the interfaces' operstate; NCCL_IB_HCA and "
 			"NVSHMEM_HCA_LIST.",
-		.why = "The kernel takes route and MAC address from the GID's interface, in the network namespace of "
-		       "the process. A container that shares RDMA devices but not the interface has GIDs without an "
-		       "interface. If another GID of the port has an interface that is up, the finding is a note. "
+		.why = "For ibv_modify_qp the kernel takes route, MAC address and network namespace from the GID's interface; "
+		       "librdmacm uses the namespace of the process. A GID whose interface is in another "
+		       "namespace is a warning: librdmacm cannot use it, and whether ibv_modify_qp can does not show here. If another GID of the port has an interface that is up, the finding is a note. "
 		       "Ports that are not active, and ports that the job's list leaves out, are not checked.",
 		.check = "grep . /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null; "
 			 "ip -br link",
-		.sources = "Linux 6.1.192: drivers/infiniband/core/sysfs.c, cma.c, addr.c\n"
-			   "github.com/NVIDIA/nccl issues 799, 925; github.com/microsoft/mscclpp "
-			   "issue 431",
+		.sources =
+			"Linux 6.1.192: drivers/infiniband/core/sysfs.c, cma.c, addr.c, cache.c, verbs.c; net/ipv4/route.c\n"
+			"github.com/NVIDIA/nccl issues 799, 925; github.com/microsoft/mscclpp "
+			"issue 431",
 	},
 	{
 		.id = "rdma/gid-stale-address",
