@@ -113,14 +113,18 @@ static const struct rule boot_signature_rules[] = {
 		.reads =
 			"\"Loading of ... is rejected\" in the kernel log, Secure Boot, lockdown, module.sig_enforce, and the "
 			"signer of nvidia.ko.",
-		.why = "With Secure Boot, lockdown or module.sig_enforce the kernel loads only modules that a key in its keyring "
-		       "signed. Keys that the machine's owner has enrolled are read with Secure Boot only, and trusted by kernels "
-		       "with a machine keyring (Linux 5.18, CONFIG_INTEGRITY_MACHINE_KEYRING). They are not read here. A signed driver that is not loaded, without another reason, is "
-		       "therefore a warning.",
+		.why = "With module.sig_enforce or lockdown the kernel loads only modules that a key which it trusts has signed. "
+		       "Kernels of distributions switch lockdown on with Secure Boot; the kernel itself has no such option. Keys that the "
+		       "machine's owner has enrolled are read with Secure Boot only. Kernels with a machine keyring (Linux 5.18, "
+		       "CONFIG_INTEGRITY_MACHINE_KEYRING) trust them, and so do kernels of Debian and Fedora by a patch, "
+		       "which also trust the keys of the firmware. The keys are not read here. A signed driver that is not loaded, "
+		       "without another reason, is therefore a warning.",
 		.check =
 			"mokutil --sb-state; modinfo -F signer nvidia; dmesg | grep -E 'rejected|Lockdown'",
 		.sources =
-			"Linux 6.1.192: Documentation/admin-guide/module-signing.rst, kernel/module/signing.c\n"
+			"Linux 6.1.192 and Debian's linux-source-6.1 6.1.192-2: Documentation/admin-guide/module-signing.rst, "
+			"kernel/module/signing.c (mod_verify_sig), security/lockdown/Kconfig (LOCK_DOWN_IN_EFI_SECURE_BOOT, Debian)\n"
+			"Fedora's kernel: Patchlist.changelog (KEYS: Make use of platform keyring for module signature verify)\n"
 			"Linux: security/integrity/Kconfig (INTEGRITY_MACHINE_KEYRING, 5.18), "
 			"security/integrity/platform_certs/load_uefi.c (load_uefi_certs), security/lockdown/lockdown.c\n"
 			"github.com/secureblue/secureblue issue 1043",

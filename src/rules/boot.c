@@ -444,10 +444,12 @@ static const struct rule boot_rules[] = {
 		.reads =
 			"Files of the same name in the modprobe.d folders of /etc, /run, /usr/local/lib, /usr/lib and /lib, and "
 			"their lines about GPU and RDMA modules.",
-		.why = "Of files with one name modprobe reads only the one in the first of these folders. "
+		.why = "Of files with one name modprobe reads only the one in the first of these folders. kmod before 32 has no folder "
+		       "/usr/lib of its own, and reads it as /lib where that is a link to /usr/lib. "
 		       "/etc/modprobe.d/nvidia.conf hides the file of that name from NVIDIA's packages in /usr/lib.",
 		.check = "ls /etc/modprobe.d /usr/lib/modprobe.d | sort | uniq -d",
-		.sources = "kmod 30: modprobe.d(5)\ngithub.com/negativo17/nvidia-driver issue 73",
+		.sources =
+			"kmod 30, 31, 32 and 34: libkmod/libkmod.c (default_config_paths), modprobe.d(5)\ngithub.com/negativo17/nvidia-driver issue 73",
 	},
 	{
 		.id = "boot/modprobe-conf-syntax",

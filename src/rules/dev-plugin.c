@@ -132,8 +132,8 @@ static const struct rule dev_plugin_rules[] = {
 			"(\"Insufficient nvidia.com/gpu\").",
 		.remedy =
 			"Install the device plugin or the GPU operator. If the plugin runs and logs \"could not load NVML "
-			"library\" or \"Incompatible strategy detected\", give its DaemonSet runtimeClassName: nvidia, or "
-			"make NVIDIA's runtime the engine's default.",
+			"library\" or \"Incompatible strategy detected\", give its DaemonSet runtimeClassName: nvidia, "
+			"make NVIDIA's runtime the engine's default, or set nvidiaDriverRoot of its chart.",
 		.command = "kubectl get pods -A -o wide | grep -i device-plugin",
 		.activation = ACTIVATION_NOW,
 		.follows = { "driver/libraries-missing", "dev/docker-default-runtime",
@@ -143,14 +143,16 @@ static const struct rule dev_plugin_rules[] = {
 			"The sockets in /var/lib/kubelet/device-plugins and the kubelet's checkpoint there; the default "
 			"runtime of the engine; whether NVIDIA's DRA driver runs.",
 		.why = "A device plugin makes a socket there and registers with the kubelet. It finds the GPUs only if its "
-		       "own container has them, and gets them through NVIDIA's runtime: as the default runtime, or by a "
-		       "RuntimeClass, which is not a file of the node. Where neither the toolkit nor a runtime of NVIDIA's is "
+		       "own container has the driver's libraries. It gets them through NVIDIA's runtime, as the default runtime or by a "
+		       "RuntimeClass, or from the folder nvidiaDriverRoot of its chart, mounted at /driver-root. Neither the class nor the "
+		       "chart is a file of the node. Where neither the toolkit nor a runtime of NVIDIA's is "
 		       "set up, pods may not need the GPUs: a note.",
 		.check =
 			"ls /var/lib/kubelet/device-plugins; kubectl describe node | grep nvidia.com",
 		.sources =
 			"Kubernetes 1.33: pkg/kubelet/cm/devicemanager (plugin/v1beta1/server.go, checkpoint)\n"
-			"NVIDIA k8s-device-plugin v0.20.0: README.md, internal/plugin/server.go, factory.go\n"
+			"NVIDIA k8s-device-plugin v0.20.0: README.md, cmd/nvidia-device-plugin/main.go, internal/plugin/server.go, "
+			"factory.go, deployments/helm/nvidia-device-plugin/templates/daemonset-device-plugin.yml\n"
 			"github.com/NVIDIA/k8s-device-plugin issues 444, 478",
 	},
 };

@@ -36,7 +36,7 @@ static void check_fork(struct rule_context *ctx)
 	if (skip_without_driver(ctx) || skip_without_patch_state(ctx, &fork, &signs))
 		return;
 	if (fork)
-		NOTE(ctx, .observed = text_printf(ctx, "probably a patched build: %s", signs),
+		NOTE(ctx, .observed = text_printf(ctx, "signs of a patched build: %s", signs),
 		     .evidence = { "driver.banner" });
 	else
 		PASS(ctx, .observed = "no sign of a patched build",
@@ -268,21 +268,21 @@ static void check_alignment(struct rule_context *ctx)
 static const struct rule driver_fork_rules[] = {
 	{
 		.id = "driver/p2p-fork-heuristic",
-		.title = "The driver is probably a build patched for peer-to-peer",
+		.title = "The driver can be a build patched for peer-to-peer",
 		.profiles = PROFILE_P2P,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_fork,
 		.impact =
-			"Peer-to-peer works as far as the patch supports this GPU. NVIDIA does not support "
-			"such a build.",
+			"With such a build peer-to-peer works as far as the patch supports this GPU. NVIDIA does not support "
+			"it.",
 		.remedy =
-			"Keep the libraries at exactly this version. A package upgrade replaces the patched "
+			"If it is one, keep the libraries at exactly this version. A package upgrade can replace the patched "
 			"modules.",
 		.reads =
 			"The builder in the NVRM version line, EnableResizableBar and the size of BAR1, and "
 			"the kernel log.",
-		.why = "Patched drivers carry the version of the stock driver, so there are only signs: a "
-		       "builder that is neither NVIDIA nor a distribution, a large BAR1 on a GeForce "
+		.why = "Patched drivers carry the version of the stock driver, so there are only signs, which can "
+		       "mislead: a builder that is neither NVIDIA nor a distribution, a large BAR1 on a GeForce "
 		       "although EnableResizableBar is 0, and log lines about BAR1 peer-to-peer on GeForce "
 		       "cards. A DKMS build of the stock modules also shows a local builder.",
 		.check =

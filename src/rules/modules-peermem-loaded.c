@@ -388,8 +388,8 @@ static const struct rule modules_peermem_loaded_rules[] = {
 		.check = "ls /sys/kernel/mm/memory_peers; cat /sys/module/nvidia_peermem/version",
 		.sources =
 			"github.com/NVIDIA/nccl v2.22.3-1 and v2.23.4-1: src/transport/net_ib.cc; issue 1676\n"
-			"github.com/NVIDIA/nvshmem (2025-10-16): src/modules/transport/common/transport_ib_common.cpp\n"
-			"github.com/deepseek-ai/DeepEP issue 151",
+			"NVSHMEM 3.2.5 and 3.3.9: src/modules/transport/common/transport_ib_common.cpp\n"
+			"github.com/deepseek-ai/DeepEP pull 151",
 	},
 	{
 		.id = "modules/peermem-params",
