@@ -558,7 +558,7 @@ static const struct rule gpu_rules[] = {
 		.reads =
 			"Xids about NVLink, fatal SXids of NVSwitches and \"fabric state out of sync\" in the "
 			"kernel log since the boot. With --nvml: the state of each link.",
-		.why = "The state of the links is visible only through NVML, which opens the device. Links "
+		.why = "No file shows the state of the links. NVML shows it, and opens the device. Links "
 		       "that never came up leave no line. So a log without a line is unknown without --nvml. "
 		       "On boards without NVSwitches a bridge need not be there: a GPU without any active "
 		       "link is then wrong only if a different GPU has some.",

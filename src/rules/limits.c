@@ -606,7 +606,7 @@ static const struct rule limits_rules[] = {
 			"the files of sshd in /etc/pam.d have pam_limits.",
 		.why = "Jobs inherit the limit from the daemon that starts them. In a container this process's own limit is "
 		       "the container's. Services do not read limits.conf, so an entry there changes nothing for slurmd. "
-		       "A login session with less than limits.conf says shows that the file is not in effect. Docker's "
+		       "A login session with less than limits.conf says can show that the file is not in effect. Docker's "
 		       "default-ulimits replace the daemon's own limit. The limit does not apply to a process with "
 		       "CAP_IPC_LOCK in the initial user namespace.",
 		.check = "grep -i 'locked memory' /proc/$(pgrep -o slurmd)/limits",

@@ -80,8 +80,8 @@ static const struct rule log_reset_rules[] = {
 		.reads =
 			"Lines of the driver with NV_ERR_RESET_REQUIRED, and \"The GPU likely needs to be "
 			"reset\", in this boot's kernel log.",
-		.why = "After a fatal error of the GPU or of its firmware (GSP) the driver answers all calls with this "
-		       "status. Most lines name no GPU: the Xid before them does. The finding is over if the driver was "
+		.why = "After a fatal error of the GPU the driver refuses new objects with this status, and after one of its "
+		       "firmware (GSP) all calls to the firmware. Most lines name no GPU: the Xid before them does. The finding is over if the driver was "
 		       "loaded again later, or if the GPU was reset.",
 		.check = "dmesg | grep -E 'NV_ERR_RESET_REQUIRED|likely needs to be reset|Xid'",
 		.sources =

@@ -100,8 +100,8 @@ static const struct rule services_imex_rules[] = {
 			"The kubelet's plugins (compute-domain.nvidia.com), the nvidia-imex service, and " IMEX_SOCKET_KEY
 			" in /etc/nvidia-imex/config.cfg.",
 		.why = "NVIDIA's DRA driver starts its own IMEX daemon for each compute domain, and only one can run on a "
-		       "node. Releases from August 2026 on can use the host's daemon, with imex.mode=hostManaged and the feature "
-		       "gate HostManagedIMEXDaemon. They need its command socket (IMEX_CMD_ENABLED=1, " IMEX_SOCKET_KEY
+		       "node. Its chart from August 2026 on (95932046) can use the host's daemon, with imex.mode=hostManaged and the feature "
+		       "gate HostManagedIMEXDaemon. It needs its command socket (IMEX_CMD_ENABLED=1, " IMEX_SOCKET_KEY
 		       "), and with it this is a note.",
 		.check = "ls /var/lib/kubelet/plugins; systemctl status nvidia-imex",
 		.sources =

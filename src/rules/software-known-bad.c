@@ -143,7 +143,7 @@ static const struct rule software_known_bad_rules[] = {
 		.max_severity = SEVERITY_ERR,
 		.evaluate = check_known_bad,
 		.impact =
-			"Jobs that meet the defect fail, hang, compute wrong results or are slow.",
+			"Jobs that meet the defect fail, hang, compute wrong results, are slow or get devices that are not theirs. Some defects crash the node.",
 		.remedy = "Upgrade the component to the first version without the defect.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.in_container_image = true,

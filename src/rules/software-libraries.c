@@ -409,7 +409,7 @@ static const struct rule software_libraries_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_preloads,
 		.impact =
-			"Each program prints \"object ... from /etc/ld.so.preload cannot be preloaded\" and runs "
+			"Each program that the dynamic loader starts prints \"object ... from /etc/ld.so.preload cannot be preloaded\" and runs "
 			"without the library.",
 		.remedy = "Remove the line from /etc/ld.so.preload, or install the library again.",
 		.activation = ACTIVATION_NOW,
