@@ -589,8 +589,8 @@ static const struct rule driver_params_rules[] = {
 		.evaluate = check_peer_mapping,
 		.impact =
 			"A job without CAP_SYS_ADMIN cannot map the NIC's doorbell for the GPU: cudaHostRegister "
-			"returns error 800. NVSHMEM from 3.4.5 then uses a CPU proxy, and DeepEP hangs in its first "
-			"dispatch. NVSHMEM before 3.4.5 does not start IBGDA. NCCL GIN and UCX need the same mapping.",
+			"returns error 800. NVSHMEM then uses a CPU proxy, and DeepEP hangs in its first dispatch. Without "
+			"GDRCopy NVSHMEM before 3.4.5 does not start IBGDA. NCCL GIN and UCX need the same mapping.",
 		.then = THEN_REBOOT,
 		.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords.",
 		.fix = { "set-registry-key", { "PeerMappingOverride", "1" } },
@@ -612,6 +612,7 @@ static const struct rule driver_params_rules[] = {
 			"kernel-open/common/inc/nv-linux.h (NV_IS_SUSER)\n"
 			"DeepEP 2.1.0: docs/nvshmem.md\n"
 			"github.com/deepseek-ai/DeepEP issues 163, 484, 509, pull 677\n"
+			"NVSHMEM 3.2.5, 3.3.20 and 3.4.5: src/modules/transport/ibgda/ibgda.cpp (nvshmemt_init)\n"
 			"github.com/NVIDIA/nvshmem issue 23",
 	},
 	{

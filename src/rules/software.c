@@ -10,7 +10,7 @@
 #include "query/distribution.h"
 
 #define NVSHMEM_FLOOR "3.3.9"	 /* DeepEP from 1.2 on, docs/nvshmem.md */
-#define NVSHMEM_FALLBACK "3.4.5" /* falls back to a CPU proxy, and logs nothing by default */
+#define NVSHMEM_FALLBACK "3.4.5" /* falls back to a CPU proxy without GDRCopy too */
 #define NVSHMEM_MOVED "3.5"	 /* it moved its queue pairs: DeepEP pull 564 */
 
 static const struct software_item *deepep_1(const struct node *node);
@@ -84,13 +84,14 @@ static void check_nvshmem(struct rule_context *ctx)
 		     .observed = text_printf(
 			     ctx,
 			     "NVSHMEM %s: without the doorbell mapping it falls back to a CPU "
-			     "proxy, and logs that only with NVSHMEM_DEBUG=INFO",
+			     "proxy, with a warning",
 			     item->version.value),
 		     .evidence = { fact });
 	else
 		PASS(ctx,
 		     .observed = text_printf(
-			     ctx, "NVSHMEM %s: without the doorbell mapping it does not start",
+			     ctx,
+			     "NVSHMEM %s: without the doorbell mapping it starts only with GDRCopy, as a CPU proxy",
 			     item->version.value),
 		     .evidence = { fact });
 }
@@ -431,15 +432,15 @@ static const struct rule software_rules[] = {
 			"NVSHMEM's header, library name or package metadata in the usual places and in those "
 			"of the environment. The newest one counts. DeepEP's version, if it is installed as a"
 			" package.",
-		.why = "From 3.3.9 on DeepEP needs no patched NVSHMEM. Without the doorbell mapping, IBGDA "
-		       "does not start up to 3.4.4. From 3.4.5 on NVSHMEM falls back to a CPU proxy. NVSHMEM"
+		.why = "From 3.3.9 on DeepEP needs no patched NVSHMEM. Without the doorbell mapping NVSHMEM falls back to "
+		       "a CPU proxy, before 3.4.5 only with GDRCopy. NVSHMEM"
 		       " 3.5 moved the queue pairs that DeepEP 1 reads. A DeepEP 1 that may lack that change"
 		       " is a note, and so are a library and a wheel of different versions.",
 		.check = "python3 -m pip show nvidia-nvshmem-cu12; nvshmem-info -v",
 		.sources =
 			"github.com/deepseek-ai/DeepEP v1.2.1: third-party/README.md; pull 564, issues 553, 707, "
 			"764\n"
-			"NVSHMEM 3.4.5 release notes\n"
+			"NVSHMEM 3.4.5 release notes; 3.2.5, 3.3.20 and 3.4.5: src/modules/transport/ibgda/ibgda.cpp\n"
 			"github.com/NVIDIA-NeMo/Automodel pull 2614, issue 3967",
 	},
 	{
