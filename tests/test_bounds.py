@@ -315,3 +315,35 @@ def test_a_long_difference(node_facts, tmp_path):
         files[-1].write_text(json.dumps(document))
     result, _, cpu = program.run_measured("diff", *files)
     assert result.status == 1 and (cpu < 6 or program.is_sanitized()), (result.err, cpu)
+
+
+def test_memory_of_a_comparison(tmp_path):
+    """Its table grew with each file that is unlike the others, without a bound, and its document took four times as
+    much again."""
+    if program.is_sanitized():
+        pytest.skip("a sanitizer takes memory of its own")
+    files = [tmp_path / ("n%d.json" % i) for i in range(24)]
+    for i, path in enumerate(files):
+        items = ('{"name":"m%d_%d","version":"%s"}' % (i, k, "v" * 6000) for k in range(4000))
+        if i != 3:
+            items = list(items)[::2]
+        path.write_text(HEAD % ("facts", 0, ',"modules":{"loaded":[%s]}}' % ",".join(items)))
+    for args, status in ((files[:6], 1), (files, 4)):
+        result, peak, _ = program.run_measured("diff", "--json", *args)
+        assert result.status == status, str(result)
+        assert peak << 10 < (256 + 64 + 48) * MIB, peak
+    assert "n3.json: it adds most to a comparison of more than 256 MiB" in result.err, result.err
+
+
+def test_memory_of_a_document(node_facts, tmp_path):
+    """As objects of json-c, the document of such a file took three times what SECURITY.md says."""
+    if program.is_sanitized():
+        pytest.skip("a sanitizer takes memory of its own")
+    document = json.loads(node_facts("broken-everything"))
+    for path in (("pci", "devices"), ("modprobe", "alias"), ("modules", "loaded")):
+        document = lists.lengthened(document, path, 4000)
+    file = tmp_path / "node.json"
+    file.write_text(json.dumps(document))
+    result, peak, _ = program.run_measured("doctor", "--json", "--from", file)
+    assert result.status == 1, result.err
+    assert peak << 10 < 2 * file.stat().st_size + 64 * MIB, (peak, file.stat().st_size)

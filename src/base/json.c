@@ -67,7 +67,7 @@ void json_put(struct json_object *object, const char *key, struct json_object *v
 
 void json_put_string(struct json_object *object, const char *key, const char *value)
 {
-	json_put(object, key, value ? json_text(value, strlen(value)) : NULL);
+	json_put(object, key, json_text_or_null(value));
 }
 
 void json_put_number(struct json_object *object, const char *key, uint64_t value)
@@ -101,6 +101,11 @@ struct json_object *json_text(const char *s, size_t n)
 	clean = memory_need(malloc(utf8_clean_size(s, n)));
 	utf8_clean(clean, s, n);
 	return json_object_new_string(clean);
+}
+
+struct json_object *json_text_or_null(const char *s)
+{
+	return s ? json_text(s, strlen(s)) : NULL;
 }
 
 struct json_object *json_u64(uint64_t value)

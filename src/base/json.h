@@ -53,6 +53,7 @@ void json_print(FILE *out, struct json_object *json, int flags);
 
 /* A JSON string of any bytes. Bytes that are not UTF-8 become U+FFFD. */
 struct json_object *json_text(const char *s, size_t n);
+struct json_object *json_text_or_null(const char *s);
 /* A number; beyond JSON_EXACT_MAX, a string with the number. */
 struct json_object *json_u64(uint64_t value);
 

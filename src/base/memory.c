@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/escape.h"
+
 #define PAGE_BYTES 4096 /* of larger pages the kernel refuses an address inside one */
 
 /* Since Linux 5.14 (include/uapi/asm-generic/mman-common.h); an older kernel refuses it, and faults come one by one. */
@@ -15,6 +17,7 @@
 
 static enum exit_status end_status = EXIT_CANNOT;
 static const char *end_text;
+static const char *end_file;
 
 void memory_ends_with(enum exit_status status, const char *more)
 {
@@ -22,9 +25,17 @@ void memory_ends_with(enum exit_status status, const char *more)
 	end_text = more;
 }
 
+void memory_reads(const char *file)
+{
+	end_file = file;
+}
+
 _Noreturn void memory_end(const char *what)
 {
-	fprintf(stderr, "nvnodecheck: %s\n", what);
+	if (end_file)
+		escape_printf(stderr, SINK_TERMINAL, "nvnodecheck: %s: %s\n", end_file, what);
+	else
+		fprintf(stderr, "nvnodecheck: %s\n", what);
 	if (end_text)
 		fprintf(stderr, "nvnodecheck: %s\n", end_text);
 	_Exit(end_status);

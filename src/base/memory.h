@@ -15,6 +15,10 @@ void *memory_need(void *memory);
  * waiting, or if all of BYTES will be written. MEMORY is mapped for writing. */
 void memory_make_ready(void *memory, size_t bytes);
 
+/* From now on what this process reads is FILE: the messages of memory_end() begin with it. NULL: several, or none. FILE
+ * is kept, not copied. */
+void memory_reads(const char *file);
+
 /* Ends the process because memory, or what it needs as much, is not there; WHAT is one line. */
 _Noreturn void memory_end(const char *what);
 

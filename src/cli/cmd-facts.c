@@ -2,20 +2,29 @@
 /* cmd-facts.c - facts: the facts of a node, all or by path. */
 #include <errno.h>
 
-#include "base/json.h"
+#include "base/json-stream.h"
 #include "base/output.h"
 #include "cli/cmd.h"
 #include "cli/source.h"
 #include "render/render.h"
 
+/* Section by section. */
 static enum exit_status print_all(const struct node *node)
 {
-	_cleanup_json_ struct json_object *document = json_document("nvnodecheck-facts");
-	_cleanup_json_ struct json_object *facts = fact_to_json(&node_desc, node);
+	struct json_stream s;
 
-	json_object_object_foreach(facts, key, value)
-		json_put(document, key, json_object_get(value));
-	return render_json(document, EXIT_WELL);
+	json_stream_begin(&s, stdout, RENDER_JSON_FLAGS, json_document("nvnodecheck-facts"));
+	for (size_t i = 0; i < node_desc.count; i++) {
+		const struct field *f = &node_desc.fields[i];
+		const void *value = (const char *)node + f->offset;
+		enum fact_state state = field_state(f, value);
+
+		if (state != FACT_UNKNOWN)
+			json_stream_put(&s, f->name,
+					state == FACT_KNOWN ? field_to_json(f, value) : NULL);
+	}
+	json_stream_end(&s);
+	return finish_output(EXIT_WELL);
 }
 
 /* An unknown fact prints nothing, an absent one null: as in the whole document. */

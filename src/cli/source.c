@@ -78,6 +78,7 @@ static enum exit_status open_from(struct source *source, const struct options *o
 	enum exit_status status;
 	char error[256];
 
+	memory_reads(file);
 	processor_limit_begin(file, options->timeout_ms ? options->timeout_ms : FROM_PROCESSOR_MS);
 	status = from_file_read(file, options->timeout_ms, &source->file);
 	if (status)
@@ -446,8 +447,10 @@ void source_close(struct source *source)
 	free(source->machine);
 	host_close(source->host);
 	close_own_root(source);
-	if (source->file.data)
+	if (source->file.data) {
 		processor_limit_end();
+		memory_reads(NULL);
+	}
 	text_free(&source->file);
 	fact_series_end(&source->facts);
 	arena_free(source->arena);

@@ -27,8 +27,8 @@ static void add_missing(struct diff *diff, struct diff_key *key, bool *here)
 	for_each_node(node, &key->values[0].nodes) here[node] = false;
 	for (uint32_t node = 0; node < diff->nodes; node++)
 		if (here[node])
-			node_set_add(&diff_value(key, MISSING)->nodes,
-				     (struct node_run){ node, node + 1 });
+			diff_add_nodes(diff, diff_value(diff, key, MISSING),
+				       (struct node_run){ node, node + 1 });
 }
 
 static int compare_values(const void *a, const void *b)
@@ -74,7 +74,7 @@ void diff_finish(struct diff *diff)
 		struct diff_key *key = diff->keys[i];
 
 		if (key->own || (key->count < 2 && !key->various)) {
-			diff_free_values(key);
+			diff_free_values(diff, key);
 			free(key->path);
 			free(key);
 			continue;

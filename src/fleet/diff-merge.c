@@ -65,10 +65,10 @@ int diff_write(const struct diff *diff, FILE *out)
 	return ferror(out) ? -EIO : 0;
 }
 
-static int merge_value(struct diff_key *key, FILE *in)
+static int merge_value(struct diff *diff, struct diff_key *key, FILE *in)
 {
 	char *text = get_text(in);
-	struct diff_value *value = text && !key->various ? diff_value(key, text) : NULL;
+	struct diff_value *value = text && !key->various ? diff_value(diff, key, text) : NULL;
 	struct node_run run;
 	uint32_t count;
 
@@ -79,12 +79,12 @@ static int merge_value(struct diff_key *key, FILE *in)
 		if (fread(&run, sizeof(run), 1, in) != 1)
 			return -EIO;
 		if (value)
-			node_set_add(&value->nodes, run);
+			diff_add_nodes(diff, value, run);
 	}
 	return 0;
 }
 
-static int merge_key(struct diff_key *key, FILE *in)
+static int merge_key(struct diff *diff, struct diff_key *key, FILE *in)
 {
 	uint32_t count, various, presence;
 	int rc = 0;
@@ -92,12 +92,12 @@ static int merge_key(struct diff_key *key, FILE *in)
 	if (!get_number(in, &count) || !get_number(in, &various) || !get_number(in, &presence))
 		return -EIO;
 	if (various) {
-		diff_free_values(key);
+		diff_free_values(diff, key);
 		key->various = true;
 	}
 	key->presence |= presence;
 	while (count-- && rc == 0)
-		rc = merge_value(key, in);
+		rc = merge_value(diff, key, in);
 	return rc;
 }
 
@@ -107,8 +107,10 @@ int diff_merge(struct diff *diff, FILE *in)
 	int rc = 0;
 
 	while (rc == 0 && (path = get_text(in))) {
-		rc = merge_key(diff_key(diff, path), in);
+		rc = merge_key(diff, diff_key(diff, path), in);
 		free(path);
+		if (rc == 0 && diff->bytes > DIFF_BYTES_MAX)
+			rc = -EFBIG;
 	}
 	return rc;
 }

@@ -12,6 +12,7 @@
 
 #define PATH_BYTES 512
 #define THERE "there"
+#define PIECE 24 /* bytes that malloc() needs for one piece of memory, about */
 
 /* ---- the table ---- */
 
@@ -21,9 +22,16 @@ void diff_init(struct diff *diff, size_t nodes)
 	siphash_secret(diff->secret);
 }
 
-void diff_free_values(struct diff_key *key)
+static size_t bytes_of(const struct diff_value *value)
+{
+	return sizeof(*value) + 3 * PIECE + strlen(value->text) +
+	       value->nodes.room * sizeof(struct node_run);
+}
+
+void diff_free_values(struct diff *diff, struct diff_key *key)
 {
 	for (size_t i = 0; i < key->count; i++) {
+		diff->bytes -= bytes_of(&key->values[i]);
 		free(key->values[i].text);
 		node_set_free(&key->values[i].nodes);
 	}
@@ -35,7 +43,7 @@ void diff_free_values(struct diff_key *key)
 void diff_free(struct diff *diff)
 {
 	for (size_t i = 0; i < diff->count; i++) {
-		diff_free_values(diff->keys[i]);
+		diff_free_values(diff, diff->keys[i]);
 		free(diff->keys[i]->path);
 		free(diff->keys[i]);
 	}
@@ -94,24 +102,45 @@ struct diff_key *diff_key(struct diff *diff, const char *path)
 	*key = (struct diff_key){ .path = memory_need(strdup(path)), .own = fleet_is_own(path) };
 	place(diff, key);
 	diff->keys[diff->count++] = key;
+	diff->bytes += sizeof(*key) + strlen(path) +
+		       4 * sizeof(key); /* with its places in both lists */
 	return key;
 }
 
-struct diff_value *diff_value(struct diff_key *key, const char *text)
+struct diff_value *diff_value(struct diff *diff, struct diff_key *key, const char *text)
 {
+	struct diff_value *value;
+
 	if (key->last < key->count && strcmp(key->values[key->last].text, text) == 0)
 		return &key->values[key->last];
 	for (key->last = 0; key->last < key->count; key->last++)
 		if (strcmp(key->values[key->last].text, text) == 0)
 			return &key->values[key->last];
 	if (key->count == DIFF_VALUES_MAX) {
-		diff_free_values(key);
+		diff_free_values(diff, key);
 		key->various = true;
 		return NULL;
 	}
 	key->values = memory_need(realloc(key->values, (key->count + 1) * sizeof(*key->values)));
-	key->values[key->count] = (struct diff_value){ .text = memory_need(strdup(text)) };
-	return &key->values[key->count++];
+	value = &key->values[key->count++];
+	*value = (struct diff_value){ .text = memory_need(strdup(text)) };
+	diff->bytes += bytes_of(value);
+	return value;
+}
+
+void diff_add_nodes(struct diff *diff, struct diff_value *value, struct node_run nodes)
+{
+	size_t room = value->nodes.room;
+
+	node_set_add(&value->nodes, nodes);
+	diff->bytes += (value->nodes.room - room) * sizeof(struct node_run);
+}
+
+bool diff_is_full(struct diff *diff, size_t node, size_t before)
+{
+	if (diff->bytes > before && diff->bytes - before > diff->largest.bytes)
+		diff->largest = (struct diff_share){ node, diff->bytes - before };
+	return diff->bytes > DIFF_BYTES_MAX;
 }
 
 /* ---- one node ---- */
@@ -161,9 +190,9 @@ static void note(struct walk *w, struct diff_key *key, const char *text)
 
 	if (key->own || key->various)
 		return;
-	value = diff_value(key, text);
+	value = diff_value(w->diff, key, text);
 	if (value)
-		node_set_add(&value->nodes, w->node);
+		diff_add_nodes(w->diff, value, w->node);
 	key->numbered = false;
 }
 
@@ -172,7 +201,7 @@ static bool note_again(struct walk *w, struct diff_key *key, uint64_t number)
 {
 	if (!key->numbered || key->number != number || key->own || key->various)
 		return false;
-	node_set_add(&key->values[key->last].nodes, w->node);
+	diff_add_nodes(w->diff, &key->values[key->last], w->node);
 	return true;
 }
 

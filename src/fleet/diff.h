@@ -15,6 +15,9 @@
 /* A fact with more values than this has practically a value of its own on each node. */
 #define DIFF_VALUES_MAX 32
 
+/* Most memory of one table. Nodes of a fleet are alike, so that the table of thousands takes some MiB. */
+#define DIFF_BYTES_MAX (256u << 20)
+
 struct diff_value {
 	char *text;
 	struct node_set nodes;
@@ -46,7 +49,11 @@ struct diff {
 	size_t count, room;
 	struct diff_key **index; /* by the hash of the path */
 	size_t slots;
-	uint64_t secret[2];   /* of that hash */
+	uint64_t secret[2]; /* of that hash */
+	size_t bytes;	    /* that its keys and values take */
+	struct diff_share {
+		size_t node, bytes;
+	} largest;	      /* the node that added most of them */
 	struct diff_key root; /* above all others */
 };
 
@@ -55,16 +62,22 @@ void diff_free(struct diff *diff);
 /* Adds the facts of one node. Nodes come in the order of their numbers. */
 void diff_add(struct diff *diff, size_t node, const struct node *facts);
 
+/* Call after a node was added: BEFORE is the table's bytes before it. Returns true if the table has more than
+ * DIFF_BYTES_MAX. */
+bool diff_is_full(struct diff *diff, size_t node, size_t before);
+
 /* diff-merge.c: from a worker to the process that merges its table. Workers come in the order of their nodes. */
 int diff_write(const struct diff *diff, FILE *out);
+/* -EFBIG: more than DIFF_BYTES_MAX. */
 int diff_merge(struct diff *diff, FILE *in);
 
 /* Returns the key with that path, a new one if necessary, or NULL. */
 struct diff_key *diff_key(struct diff *diff, const char *path);
 struct diff_key *diff_find_key(const struct diff *diff, const char *path);
 /* Returns the value with that text, a new one if necessary; NULL: there are too many. */
-struct diff_value *diff_value(struct diff_key *key, const char *text);
-void diff_free_values(struct diff_key *key);
+struct diff_value *diff_value(struct diff *diff, struct diff_key *key, const char *text);
+void diff_add_nodes(struct diff *diff, struct diff_value *value, struct node_run nodes);
+void diff_free_values(struct diff *diff, struct diff_key *key);
 void diff_sort_values(struct diff_key *key); /* by number of nodes */
 
 /* diff-finish.c. Call after all additions: only differences stay, sorted by path, and values by number of nodes. */

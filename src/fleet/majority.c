@@ -29,10 +29,11 @@ static void add_key(void *user, const struct expect_key *row, const char *name,
 		return;
 	expect_read_value(row, argument, a->facts, a->arena, &look);
 	value = expect_line_value(row, name, &look, &reason);
-	said = diff_value(key, arena_printf(a->arena, "%c%s", value ? VALUE : REASON,
-					    value ? value : reason));
+	said = diff_value(
+		a->table, key,
+		arena_printf(a->arena, "%c%s", value ? VALUE : REASON, value ? value : reason));
 	if (said)
-		node_set_add(&said->nodes, a->node);
+		diff_add_nodes(a->table, said, a->node);
 }
 
 void majority_add(struct diff *table, size_t node, const struct node *facts, struct arena *arena)

@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/json.h"
+#include "base/json-stream.h"
 #include "base/memory.h"
 #include "base/output.h"
-#include "base/utf8.h"
 #include "fleet/diff.h"
 #include "fleet/node-names.h"
 #include "render/render.h"
@@ -38,23 +37,26 @@ static void put_heading(const struct diff *diff)
 
 struct row {
 	const struct diff_key *key;
-	char pattern[512]; /* pci.devices[*].mps_bytes */
-	size_t place;	   /* of the key in the table */
+	char *pattern; /* pci.devices[*].mps_bytes */
+	size_t place;  /* of the key in the table */
 	size_t items;
 };
 
-static void make_pattern(const char *path, char pattern[512])
+/* The name of an item can be empty: a pattern can be longer than its path. */
+static char *make_pattern(const char *path)
 {
+	char *pattern = memory_need(malloc(2 * strlen(path) + 1));
 	size_t n = 0;
 
-	for (; *path && n < 508; path++) {
+	for (; *path; path++) {
 		pattern[n++] = *path;
 		if (*path != '[')
 			continue;
 		pattern[n++] = '*';
 		path += strcspn(path, "]") - 1;
 	}
-	pattern[utf8_cut(pattern, n)] = '\0';
+	pattern[n] = '\0';
+	return pattern;
 }
 
 static int compare_numbers(size_t a, size_t b)
@@ -108,19 +110,30 @@ static struct row *make_rows(const struct diff *diff, size_t *count)
 	size_t n = 0;
 
 	for (size_t i = 0; i < diff->count; i++) {
-		rows[i] = (struct row){ .key = diff->keys[i], .place = i, .items = 1 };
-		make_pattern(diff->keys[i]->path, rows[i].pattern);
+		rows[i] = (struct row){ .key = diff->keys[i],
+					.pattern = make_pattern(diff->keys[i]->path),
+					.place = i,
+					.items = 1 };
 	}
 	qsort(rows, diff->count, sizeof(*rows), by_content);
 	for (size_t i = 0; i < diff->count; i++) {
-		if (n && compare_rows(&rows[n - 1], &rows[i]) == 0)
+		if (n && compare_rows(&rows[n - 1], &rows[i]) == 0) {
 			rows[n - 1].items++;
-		else
+			free(rows[i].pattern);
+		} else {
 			rows[n++] = rows[i];
+		}
 	}
 	qsort(rows, n, sizeof(*rows), by_place);
 	*count = n;
 	return rows;
+}
+
+static void free_rows(struct row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(rows[i].pattern);
+	free(rows);
 }
 
 static const char *row_name(const struct row *row)
@@ -218,7 +231,7 @@ static void put_text(const struct diff *diff, const struct fleet *fleet)
 	for (size_t i = 0; i < count; i++)
 		put_row(&names, &rows[i]);
 	put_odd(diff, fleet);
-	free(rows);
+	free_rows(rows, count);
 }
 
 /* ---- JSON ---- */
@@ -237,43 +250,53 @@ static struct json_object *value_json(const struct fleet *fleet, const struct di
 	return json;
 }
 
-static struct json_object *diff_json(const struct diff *diff, const struct fleet *fleet)
+static struct json_object *key_json(const struct diff *diff, const struct fleet *fleet,
+				    const struct diff_key *key)
 {
-	struct json_object *json = json_document("nvnodecheck-diff");
-	struct json_object *facts = json_object_new_array(), *odd = json_object_new_array();
-	size_t count;
-	struct odd_node *nodes = sort_odd(diff, &count);
+	const struct diff_value *most = diff_majority(key);
+	struct json_object *json = json_object_new_object();
+	struct json_object *values = json_object_new_array();
 
-	for (size_t i = 0; i < diff->count; i++) {
-		const struct diff_key *key = diff->keys[i];
-		const struct diff_value *most = diff_majority(key);
-		struct json_object *one = json_object_new_object();
-		struct json_object *values = json_object_new_array();
-
-		/* Most nodes are named by their absence from the other values. */
-		for (size_t k = 0; k < key->count; k++)
-			json_object_array_add(values, value_json(fleet, &key->values[k],
-								 &key->values[k] != most ||
-									 diff->nodes <= LISTED));
-		json_put_string(one, "fact", key->path);
-		json_put_string(one, "most", most ? most->text : NULL);
-		json_put(one, "various", json_object_new_boolean(key->various));
-		json_put(one, "values", values);
-		json_object_array_add(facts, one);
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *one = json_object_new_object();
-
-		json_put_string(one, "node", fleet->names[nodes[i].node]);
-		json_put_number(one, "facts", nodes[i].facts);
-		json_object_array_add(odd, one);
-	}
-	free(nodes);
-	json_put_number(json, "nodes", nodes_read(diff));
-	json_put_number(json, "unreadable", diff->unreadable);
-	json_put(json, "facts", facts);
-	json_put(json, "odd", odd);
+	/* Most nodes are named by their absence from the other values. */
+	for (size_t k = 0; k < key->count; k++)
+		json_object_array_add(values,
+				      value_json(fleet, &key->values[k],
+						 &key->values[k] != most || diff->nodes <= LISTED));
+	json_put_string(json, "fact", key->path);
+	json_put_string(json, "most", most ? most->text : NULL);
+	json_put(json, "various", json_object_new_boolean(key->various));
+	json_put(json, "values", values);
 	return json;
+}
+
+static struct json_object *odd_json(const struct fleet *fleet, const struct odd_node *odd)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_put_string(json, "node", fleet->names[odd->node]);
+	json_put_number(json, "facts", odd->facts);
+	return json;
+}
+
+static void put_json(const struct diff *diff, const struct fleet *fleet)
+{
+	size_t count;
+	struct odd_node *odd = sort_odd(diff, &count);
+	struct json_stream s;
+
+	json_stream_begin(&s, stdout, RENDER_JSON_FLAGS, json_document("nvnodecheck-diff"));
+	json_stream_put(&s, "nodes", json_u64(nodes_read(diff)));
+	json_stream_put(&s, "unreadable", json_u64(diff->unreadable));
+	json_stream_list(&s, "facts");
+	for (size_t i = 0; i < diff->count; i++)
+		json_stream_add(&s, key_json(diff, fleet, diff->keys[i]));
+	json_stream_list_end(&s);
+	json_stream_list(&s, "odd");
+	for (size_t i = 0; i < count; i++)
+		json_stream_add(&s, odd_json(fleet, &odd[i]));
+	json_stream_list_end(&s);
+	json_stream_end(&s);
+	free(odd);
 }
 
 /* ---- HTML ---- */
@@ -332,20 +355,16 @@ static void put_page(const struct diff *diff, const struct fleet *fleet)
 	}
 	puts("</tbody></table>");
 	table_page_end();
-	free(rows);
+	free_rows(rows, count);
 	free(odd);
 }
 
 enum exit_status render_diff(const struct diff *diff, const struct fleet *fleet,
 			     const struct render_options *options, enum exit_status status)
 {
-	_cleanup_json_ struct json_object *json = NULL;
-
-	if (options->format == FORMAT_JSON) {
-		json = diff_json(diff, fleet);
-		return render_json(json, status);
-	}
-	if (options->format == FORMAT_HTML)
+	if (options->format == FORMAT_JSON)
+		put_json(diff, fleet);
+	else if (options->format == FORMAT_HTML)
 		put_page(diff, fleet);
 	else
 		put_text(diff, fleet);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/json.h"
+#include "base/json-stream.h"
 #include "base/output.h"
 #include "evaluate/problems.h"
 #include "fleet/since.h"
@@ -16,9 +16,7 @@
 
 enum exit_status render_json(struct json_object *json, enum exit_status status)
 {
-	json_print(stdout, json,
-		   JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-			   JSON_C_TO_STRING_NOSLASHESCAPE);
+	json_print(stdout, json, RENDER_JSON_FLAGS);
 	return finish_output(status);
 }
 
@@ -317,46 +315,46 @@ static struct json_object *changes_json(const struct changes *changes)
 	return array;
 }
 
-static struct json_object *report_json(const struct report *report, const struct steps *steps)
+/* Findings are printed one by one, because a stranger's file can have ten thousand of them. */
+static enum exit_status put_report(const struct report *report, const struct steps *steps,
+				   int flags, enum exit_status status)
 {
-	struct json_object *json = json_document("nvnodecheck-report");
-	struct json_object *findings = json_object_new_array();
-	struct json_object *probes = json_object_new_array();
+	struct json_stream s;
 
-	for_each(f, &report->findings)
-		json_object_array_add(findings, render_finding(report, f));
-	for_each(p, &report->node->probes)
-		json_object_array_add(probes, probe_json(report->node, p));
-	json_put(json, "taken", taken_json(report));
-	json_put(json, "node", render_node(report->node));
-	json_put(json, "profiles", render_words(profile_words, report->profiles));
-	json_put_string(json, "profiles_reason", report->profiles_reason);
-	json_put(json, "not_evaluated", not_evaluated_json(report));
-	json_put(json, "summary", summary_json(report));
+	json_stream_begin(&s, stdout, flags, json_document("nvnodecheck-report"));
+	json_stream_put(&s, "taken", taken_json(report));
+	json_stream_put(&s, "node", render_node(report->node));
+	json_stream_put(&s, "profiles", render_words(profile_words, report->profiles));
+	json_stream_put(&s, "profiles_reason", json_text_or_null(report->profiles_reason));
+	json_stream_put(&s, "not_evaluated", not_evaluated_json(report));
+	json_stream_put(&s, "summary", summary_json(report));
 	if (steps)
-		json_put(json, "steps", render_steps(steps));
-	json_put(json, "findings", findings);
-	json_put(json, "probes", probes);
+		json_stream_put(&s, "steps", render_steps(steps));
+	json_stream_list(&s, "findings");
+	for_each(f, &report->findings)
+		json_stream_add(&s, render_finding(report, f));
+	json_stream_list_end(&s);
+	json_stream_list(&s, "probes");
+	for_each(p, &report->node->probes)
+		json_stream_add(&s, probe_json(report->node, p));
+	json_stream_list_end(&s);
 	if (report->changes)
-		json_put(json, "changes", changes_json(report->changes));
-	return json;
+		json_stream_put(&s, "changes", changes_json(report->changes));
+	json_stream_end(&s);
+	return finish_output(status);
 }
 
 enum exit_status render_report_json(const struct report *report, const struct steps *steps,
 				    enum exit_status status)
 {
-	_cleanup_json_ struct json_object *json = report_json(report, steps);
-
-	return render_json(json, status);
+	return put_report(report, steps, RENDER_JSON_FLAGS, status);
 }
 
 enum exit_status render_report_jsonl(const struct report *report, const struct steps *steps,
 				     enum exit_status status)
 {
-	_cleanup_json_ struct json_object *json = report_json(report, steps);
-
-	json_print(stdout, json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-	return finish_output(status);
+	return put_report(report, steps, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE,
+			  status);
 }
 
 /* ---- rules ---- */

@@ -98,6 +98,9 @@ struct json_object *render_finding(const struct report *report, const struct fin
 /* The steps of a report, as an array in their order. */
 struct json_object *render_steps(const struct steps *steps);
 struct json_object *render_words(const char *const *list, unsigned int bits);
+/* The flags of an indented document. */
+#define RENDER_JSON_FLAGS \
+	(JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)
 /* Prints a document, indented. */
 enum exit_status render_json(struct json_object *json, enum exit_status status);
 
