@@ -138,13 +138,15 @@ const char *steps_command_of(const struct steps *steps, const struct problem *p)
 	return shell_join(steps->report->arena, command, image);
 }
 
+#define POWER_OFF "sudo systemctl poweroff"
+
 static const char *restart_command(const struct steps *steps)
 {
 	switch (steps->restart) {
 	case ACTIVATION_REBOOT:
 		return "sudo systemctl reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return "sudo systemctl poweroff";
+		return POWER_OFF;
 	default:
 		return NULL;
 	}
@@ -184,6 +186,8 @@ const char *steps_command(const struct steps *steps, const struct step *step)
 	case STEP_SAVE:
 		return "sudo journalctl -k -b > /var/tmp/before-power-off.log\n"
 		       "sudo nvnodecheck capture --output /var/tmp/before-power-off.capture";
+	case STEP_POWER:
+		return steps->elsewhere ? NULL : POWER_OFF;
 	case STEP_FIX:
 		return steps->fix_command;
 	case STEP_RESTART:

@@ -104,6 +104,8 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 		if (!restart)
 			restart = restart_word(steps->restart);
 		return restart ? restart : "restart";
+	case STEP_POWER:
+		return restart_word(ACTIVATION_POWER_CYCLE);
 	case STEP_FINAL:
 		return "no repair";
 	case STEP_HARDWARE:
@@ -160,6 +162,8 @@ static const char *drain_title(const struct steps *steps)
 	return "Drain the node: start no new jobs, and wait until the running ones end";
 }
 
+#define POWER_TITLE "Power the node off. Then power it on with its BMC or its power button"
+
 static const char *restart_title(const struct steps *steps)
 {
 	if (is_known(steps->report->node->os.next_boot))
@@ -170,7 +174,7 @@ static const char *restart_title(const struct steps *steps)
 	case ACTIVATION_RELOAD:
 		return "Load the driver again, or reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return "Power the node off. Then power it on with its BMC or its power button";
+		return POWER_TITLE;
 	default:
 		return "Reboot the node once";
 	}
@@ -198,6 +202,8 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return drain_title(steps);
 	case STEP_SAVE:
 		return "Save the kernel log and the state of the node, for a ticket";
+	case STEP_POWER:
+		return POWER_TITLE;
 	case STEP_FIX:
 		return "";
 	case STEP_HAND:
