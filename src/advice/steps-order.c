@@ -74,7 +74,9 @@ static bool is_before(const struct steps *steps, const struct problem *a, const 
 		return first < second;
 	if (a->waits != b->waits)
 		return b->waits;
-	return a->severity > b->severity;
+	if (a->severity != b->severity)
+		return a->severity > b->severity;
+	return a->wrong_data && !b->wrong_data;
 }
 
 static void insert(struct problem *items, uint32_t from, uint32_t to)

@@ -81,9 +81,10 @@ const char *render_verdict(const struct report *r, const struct problems *proble
 
 	if (!n)
 		return arena_printf(r->arena,
-				    is_ready(r) ? "Ready for %s: no problems found.%s"
-						: "No problems found for %s.%s",
-				    profiles_text(r->arena, r->profiles), not_evaluated_text(r));
+				    is_ready(r) ? "Ready for %s: no problems found.%s%s"
+						: "No problems found for %s.%s%s",
+				    profiles_text(r->arena, r->profiles), unknown_text(r),
+				    not_evaluated_text(r));
 	return arena_printf(r->arena, "%" PRIu32 " problem%s (%s).%s", n, n == 1 ? "" : "s",
 			    render_counts(problems, r->arena), unknown_text(r));
 }
@@ -563,14 +564,15 @@ static bool is_breakdown(const struct problem *p)
 	       action == ACTION_REPLACE_HARDWARE || p->first->rule->stops_boot;
 }
 
-/* By severity, and within one: broken hardware, then problems of every job, then those of the next job. */
+/* By severity, and within one: broken hardware and wrong results, then problems of every job, then those of the next
+ * job. */
 int text_gravity(const struct problem *p)
 {
 	const struct rule *rule = p->first->rule;
 
 	if (p->waits)
 		return 0;
-	return 8 * ((int)p->severity + 1) + 4 * is_breakdown(p) +
+	return 8 * ((int)p->severity + 1) + 4 * (p->wrong_data || is_breakdown(p)) +
 	       2 * !!(rule->profiles & PROFILE_BASE) + !preflight_omission_of(rule->id);
 }
 

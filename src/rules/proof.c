@@ -335,6 +335,7 @@ static const struct rule proof_rules[] = {
 		.impact =
 			"Results are wrong without an error: NCCL and all programs that copy between GPUs get"
 			" wrong data.",
+		.wrong_data = true,
 		.remedy =
 			"Take the node out of service. For zeros and old data boot with iommu=pt, and set "
 			"NCCL_P2P_DISABLE=1 until then. For other damage test the GPUs with dcgmi diag.",
@@ -400,6 +401,7 @@ static const struct rule proof_rules[] = {
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_rdma_write,
 		.impact = "GPUDirect RDMA delivers wrong data or none.",
+		.wrong_data = true,
 		.remedy =
 			"Boot with iommu=pt, and switch ACS redirection off on the path. nvnodecheck topo "
 			"shows it.",
