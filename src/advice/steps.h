@@ -58,11 +58,12 @@ struct steps {
 	const struct plan *plan;	 /* NULL if none could be made */
 	/* by kind; only STEP_LOOK, STEP_DRAIN, STEP_RESTART and STEP_CHECK can be without problems */
 	LIST(struct step) items;
-	bool power_first;	  /* STEP_POWER comes before the repairs */
-	enum activation restart;  /* after the repairs: RELOAD, REBOOT, POWER_CYCLE, or NONE */
-	const char *fix_command;  /* the shell command that repairs */
-	const char *show_command; /* the same without --apply, which only shows the changes */
-	const char *check_command;
+	bool power_first;	    /* STEP_POWER comes before the repairs */
+	enum activation restart;    /* after the repairs: RELOAD, REBOOT, POWER_CYCLE, or NONE */
+	const char *fix_command;    /* the shell command that repairs */
+	const char *show_command;   /* the same without --apply, which only shows the changes */
+	const char *check_command;  /* with the rights of this user, and the variables of the job */
+	const char *root_command;   /* checks as root */
 	const char *letter_command; /* prints the request for those who can act */
 	bool elsewhere;		    /* the node is not this machine: a copy, or below --root */
 	const char *where;	    /* "On the node: ", or "" */
@@ -130,6 +131,8 @@ const char *steps_remedy(const struct steps *steps, const struct problem *proble
 			 const struct finding *finding);
 /* Returns the command that returns the drained node to its batch system, or NULL. */
 const char *steps_resume_command(const struct steps *steps);
+/* Returns true if variables of this process are wrong: a check that lacks them finds nothing. */
+bool steps_has_job_variables(const struct steps *steps);
 /* Returns the first step that changes something, or NULL. */
 const struct step *steps_first(const struct steps *steps);
 /* Returns the number of PROBLEM, from 1; 0 if it is the only one. */

@@ -381,7 +381,7 @@ static void order(const struct letter *l)
 			line_with_command(l, &number, steps_title(l->steps, step),
 					  steps_command(l->steps, step));
 		else if (step->kind == STEP_CHECK)
-			line_with_command(l, &number, check_title(l), l->steps->check_command);
+			line_with_command(l, &number, check_title(l), l->steps->root_command);
 		if (!joined && step->kind != STEP_CHECK && !is_restart(step->kind) &&
 		    *sections_of(l, step))
 			line_of(l, &number,

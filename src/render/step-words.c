@@ -155,10 +155,9 @@ static const char *drain_title(const struct steps *steps)
 			"Take the node out of service: start no new jobs, and wait until the running "
 			"ones end. Cancel those that use %s: they never end",
 			render_where(steps->report, lost, LABELS_ALL));
-	/* The host name of a copy need not be the node's name. */
+	/* The host name of a copy need not be the node's name, so there is no command. */
 	if (steps->elsewhere && node_is(steps->report->node, KIND_SLURM))
-		return "Drain the node (scontrol update nodename=NODE state=drain reason=nvnodecheck): "
-		       "start no new jobs, and wait until the running ones end";
+		return "Drain the node in Slurm: start no new jobs, and wait until the running ones end";
 	return "Drain the node: start no new jobs, and wait until the running ones end";
 }
 
@@ -236,7 +235,9 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_PROVIDER:
 		return "The provider of this machine must do this. Send it the output of";
 	case STEP_CHECK:
-		return "Check the node again";
+		return steps_has_job_variables(steps)
+			       ? "Check the node again, in a shell with the corrected variables"
+			       : "Check the node again";
 	}
 	return "";
 }

@@ -774,7 +774,7 @@ static const struct rule driver_rules[] = {
 		.impact =
 			"NCCL and UCX copy through host memory. NVSHMEM does not start between nodes.",
 		.remedy =
-			"Load nvidia-peermem now and at every boot, or install the open kernel modules.",
+			"Load nvidia-peermem, and load it again at every boot. Or install the open kernel modules.",
 		.command = "sudo modprobe nvidia-peermem && echo nvidia-peermem | sudo tee "
 			   "/etc/modules-load.d/nvidia-peermem.conf",
 		.fix = { "load-module", { "nvidia_peermem", "boot" } },
