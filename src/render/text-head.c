@@ -230,6 +230,21 @@ static const char *down_text(const struct report *r, size_t most)
 		     : "";
 }
 
+/* "; without RDMA: NIC 0000:5c:00.0" */
+static const char *missing_text(const struct report *r)
+{
+	const char **names = arena_alloc(r->arena, (r->findings.count + 1) * sizeof(*names));
+	size_t count = 0;
+
+	for_each(f, &r->findings)
+		if (strcmp(f->rule->id, "rdma/device-missing") == 0 && !f->off &&
+		    f->answer.verdict == VERDICT_FAIL && f->answer.subject)
+			names[count++] = subject_label(r->node, f->answer.subject, r->arena);
+	return count ? arena_printf(r->arena, "; no RDMA: %s",
+				    labels_join(names, count, 3, r->arena))
+		     : "";
+}
+
 const char *render_nics(const struct report *r)
 {
 	const struct node *node = r->node;
@@ -245,9 +260,10 @@ const char *render_nics(const struct report *r)
 			active += known_is(p->state, RDMA_PORT_ACTIVE);
 		}
 	}
-	return arena_printf(r->arena, "%u RDMA device%s, %zu of %zu port%s active%s",
+	return arena_printf(r->arena, "%u RDMA device%s, %zu of %zu port%s active%s%s",
 			    node->rdma.devices.count, node->rdma.devices.count == 1 ? "" : "s",
-			    active, ports, ports == 1 ? "" : "s", down_text(r, ports - active));
+			    active, ports, ports == 1 ? "" : "s", down_text(r, ports - active),
+			    missing_text(r));
 }
 
 static const char *kernel_of_mounted_image(const struct fact_str *from)

@@ -139,7 +139,7 @@ static void check_known_bad(struct rule_context *ctx)
 static const struct rule software_known_bad_rules[] = {
 	{
 		.id = "software/known-bad",
-		.title = "Jobs can fail: this version has a known defect",
+		.title = "Jobs can fail or get wrong results: this version has a known defect",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.max_severity = SEVERITY_ERR,
