@@ -41,7 +41,7 @@ BEGIN {
 	allow("stack", "unlimited")
 	words(architecture, "Kepler Maxwell Pascal Volta Turing Ampere Ada Hopper Blackwell")
 	words(profile, "base p2p gpudirect-rdma deepep")
-	words(severity, "note warn err -")
+	words(severity, "note warn err - data")
 	words(range, "stated patch before feature last open")
 	operator["="] = "IS"; operator["!="] = "IS_NOT"; operator["<"] = "BELOW"
 	operator["<="] = "AT_MOST"; operator[">"] = "ABOVE"; operator[">="] = "AT_LEAST"

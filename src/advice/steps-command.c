@@ -21,6 +21,69 @@ static bool needs_all(const struct steps *steps)
 	return false;
 }
 
+/* Returns the name of the variable of a job that FACT is about, with its length in N; or NULL. */
+static const char *variable_of(const char *fact, size_t *n)
+{
+	static const char list[] = "env.variables[";
+	const char *name = fact + strlen(list);
+
+	if (strncmp(fact, list, strlen(list)) != 0)
+		return NULL;
+	*n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+	return *n && name[*n] == ']' ? name : NULL;
+}
+
+static bool has_word(const char *list, const char *word, size_t n)
+{
+	for (const char *at = list; *at; at += strcspn(at, ",")) {
+		at += *at == ',';
+		if (strcspn(at, ",") == n && strncmp(at, word, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *add_variables(struct arena *arena, const char *list, const struct finding *f)
+{
+	for (int i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
+		size_t n = 0;
+		const char *name = variable_of(f->answer.evidence[i], &n);
+
+		if (name && !has_word(list, name, n))
+			list = arena_printf(arena, "%s%s%.*s", list, *list ? "," : "", (int)n,
+					    name);
+	}
+	return list;
+}
+
+/* Returns the variables of this process that are wrong, "NCCL_IB_HCA,NCCL_SOCKET_IFNAME". */
+static const char *job_variables(const struct steps *steps)
+{
+	const char *list = "";
+
+	if (is_known(steps->report->node->env.pid))
+		return list;
+	for_each(p, &steps->problems->items)
+		for_each(member, &p->members)
+			if (steps_is_of_job(*member))
+				list = add_variables(steps->report->arena, list, *member);
+	return list;
+}
+
+bool steps_has_job_variables(const struct steps *steps)
+{
+	return *job_variables(steps);
+}
+
+/* sudo drops the environment. */
+static const char *sudo_with_variables(const struct steps *steps)
+{
+	const char *list = job_variables(steps);
+
+	return *list ? arena_printf(steps->report->arena, "sudo --preserve-env=%s ", list)
+		     : "sudo ";
+}
+
 const char *steps_profile_words(unsigned int profiles, struct arena *arena)
 {
 	const char *text = "";
@@ -47,11 +110,14 @@ void steps_add_commands(struct steps *steps, const struct steps_request *request
 	if (request->root)
 		root = arena_printf(arena, " --root %s", shell_quote(arena, request->root));
 	/* A user's container rarely has sudo. */
-	steps->check_command = arena_printf(
+	steps->root_command = arena_printf(
 		arena, "%snvnodecheck doctor%s%s",
 		steps_is_not_root(steps) && is_known(steps->report->node->os.container) ? ""
 											: "sudo ",
 		words, root);
+	steps->check_command = arena_printf(
+		arena, "%snvnodecheck doctor%s%s",
+		steps_is_not_root(steps) ? "" : sudo_with_variables(steps), words, root);
 	steps->letter_command = arena_printf(arena, "%snvnodecheck doctor --for provider%s%s",
 					     steps_is_not_root(steps) ? "" : "sudo ", words, root);
 	words = arena_printf(arena, "%s%s%s", all, words, root);
@@ -138,13 +204,15 @@ const char *steps_command_of(const struct steps *steps, const struct problem *p)
 	return shell_join(steps->report->arena, command, image);
 }
 
+#define POWER_OFF "sudo systemctl poweroff"
+
 static const char *restart_command(const struct steps *steps)
 {
 	switch (steps->restart) {
 	case ACTIVATION_REBOOT:
 		return "sudo systemctl reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return "sudo systemctl poweroff";
+		return POWER_OFF;
 	default:
 		return NULL;
 	}
@@ -178,12 +246,14 @@ const char *steps_command(const struct steps *steps, const struct step *step)
 {
 	switch (step->kind) {
 	case STEP_LOOK:
-		return steps->check_command;
+		return steps->root_command;
 	case STEP_DRAIN:
 		return drain_command(steps, false);
 	case STEP_SAVE:
 		return "sudo journalctl -k -b > /var/tmp/before-power-off.log\n"
 		       "sudo nvnodecheck capture --output /var/tmp/before-power-off.capture";
+	case STEP_POWER:
+		return steps->elsewhere ? NULL : POWER_OFF;
 	case STEP_FIX:
 		return steps->fix_command;
 	case STEP_RESTART:

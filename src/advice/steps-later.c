@@ -61,6 +61,10 @@ unsigned int steps_done_later(const struct steps *steps, const struct problem *p
 {
 	unsigned int then = steps_makes_initramfs(steps, p) ? THEN_INITRAMFS : 0;
 
+	if (steps->power_first || steps->restart == ACTIVATION_POWER_CYCLE)
+		then |= FIRST_POWER_CYCLE;
+	if (steps_kind(steps, p) == STEP_POWER)
+		return then | THEN_RELOAD | THEN_REBOOT | THEN_LOADER;
 	/* These steps come after the restart of this node. */
 	if (steps_kind(steps, p) > STEP_FIRMWARE)
 		return then;
@@ -68,7 +72,5 @@ unsigned int steps_done_later(const struct steps *steps, const struct problem *p
 		then |= THEN_RELOAD;
 	if (steps->restart >= ACTIVATION_REBOOT)
 		then |= THEN_REBOOT | THEN_LOADER;
-	if (steps->restart == ACTIVATION_POWER_CYCLE)
-		then |= FIRST_POWER_CYCLE;
 	return then;
 }

@@ -12,7 +12,9 @@ bool steps_is_restart_alone(const struct steps *steps, const struct problem *p)
 {
 	const char *what = steps_what(steps, p);
 
-	return steps_kind(steps, p) == STEP_RESTART && !steps_is_reset_by_boot(steps, p) &&
+	enum step_kind kind = steps_kind(steps, p);
+
+	return (kind == STEP_RESTART || kind == STEP_POWER) && !steps_is_reset_by_boot(steps, p) &&
 	       !what[text_sentence(what)] && !steps_command_of(steps, p);
 }
 
@@ -44,20 +46,24 @@ bool steps_is_same(const struct steps *steps, const struct problem *a, const str
 
 /* ---- the order ---- */
 
+#define PLACES 8 /* of a step, for others that come directly after it */
+
 /* Returns the place of P's step. Last in a step is what fix refuses, or what only needs the restart. The order is that of
- * enum step_kind, except that an administrator can come before fix, and a user without root comes before others. */
+ * enum step_kind. Exceptions: broken hardware comes before the repairs, an administrator can come before fix, and a user
+ * without root comes before others. */
 static int place(const struct steps *steps, const struct problem *p)
 {
 	enum step_kind kind = steps_kind(steps, p);
 	bool last = kind == STEP_HAND ? steps_refused(steps, p) != NULL
 				      : steps_is_restart_alone(steps, p);
-	int at = (int)kind;
 
+	if (kind == STEP_HARDWARE && steps_is_hardware_first(steps))
+		return PLACES * (int)STEP_POWER + 2;
 	if (kind == STEP_HAND && steps_is_hand_first(steps))
-		at = STEP_DRAIN;
+		return PLACES * (int)STEP_POWER + 4 + last;
 	if (kind == STEP_JOB && steps_is_not_root(steps))
-		return 2 * (int)STEP_FINAL + 1;
-	return 2 * at + last;
+		return PLACES * (int)STEP_FINAL + 2;
+	return PLACES * (int)kind + last;
 }
 
 static bool is_before(const struct steps *steps, const struct problem *a, const struct problem *b)
@@ -68,7 +74,9 @@ static bool is_before(const struct steps *steps, const struct problem *a, const 
 		return first < second;
 	if (a->waits != b->waits)
 		return b->waits;
-	return a->severity > b->severity;
+	if (a->severity != b->severity)
+		return a->severity > b->severity;
+	return a->wrong_data && !b->wrong_data;
 }
 
 static void insert(struct problem *items, uint32_t from, uint32_t to)

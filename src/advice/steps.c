@@ -8,9 +8,9 @@
 #define LOOK_CHECKS 10 /* with so many checks that only root can run, a run as root is a step */
 
 const char *const step_kind_words[] = {
-	"decide",   "run-as-root", "drain",	  "save-log", "fix",	  "by-hand",
-	"job",	    "check-link",  "before-boot", "restart",  "firmware", "after-boot",
-	"hardware", "host",	   "container",	  "provider", "check",
+	"decide",     "run-as-root", "drain",	   "save-log",	  "power-cycle", "fix",
+	"by-hand",    "job",	     "check-link", "before-boot", "restart",	 "firmware",
+	"after-boot", "hardware",    "host",	   "container",	  "provider",	 "check",
 };
 const char *const step_actor_words[] = { NULL, "user", "root", "host", "provider", "support" };
 
@@ -36,10 +36,9 @@ const char *steps_refused(const struct steps *steps, const struct problem *p)
 }
 
 /* The user who starts a job sets its environment, and loads no module. */
-static bool is_of_job(const struct problem *p)
+bool steps_is_of_job(const struct finding *f)
 {
-	return strncmp(p->first->rule->id, "env/", strlen("env/")) == 0 &&
-	       !p->first->answer.needs_module;
+	return strncmp(f->rule->id, "env/", strlen("env/")) == 0 && !f->answer.needs_module;
 }
 
 /* Working hardware that lacks what the profile needs has no repair. */
@@ -75,7 +74,7 @@ static enum step_kind kind_by_who_repairs(const struct steps *steps, const struc
 	case BY_ADMIN:
 		break;
 	}
-	if (is_of_job(p))
+	if (steps_is_of_job(p->first))
 		return STEP_JOB;
 	/* A container's kernel, modules and devices are the host's. */
 	if (is_known(steps->report->node->os.container))
@@ -135,20 +134,21 @@ static bool needs_restart_only(const struct problem *p)
 
 bool steps_is_reset_by_boot(const struct steps *steps, const struct problem *p)
 {
-	return finding_action(p->first) == ACTION_RESET_GPU && is_restart_needed(steps);
+	return finding_action(p->first) == ACTION_RESET_GPU &&
+	       (is_restart_needed(steps) || steps->power_first);
 }
 
 enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 {
-	enum step_kind kind;
+	enum step_kind restart = steps->power_first ? STEP_POWER : STEP_RESTART, kind;
 
 	if (steps_is_done_already(steps, p))
-		return STEP_RESTART;
+		return restart;
 	if (steps_is_undone_by_boot(steps, p))
 		return STEP_AFTER;
 	kind = is_repaired(steps, p) ? STEP_FIX : kind_by_who_repairs(steps, p);
 	return kind == STEP_HAND && (needs_restart_only(p) || steps_is_reset_by_boot(steps, p))
-		       ? STEP_RESTART
+		       ? restart
 		       : kind;
 }
 
@@ -331,11 +331,21 @@ static bool ends_jobs(const struct steps *steps, const struct problem *p)
 
 static bool needs_drain(const struct steps *steps)
 {
-	bool needed = steps->restart;
+	bool needed = steps->restart || steps->power_first;
 
 	for_each(p, &steps->problems->items)
 		needed |= ends_jobs(steps, p);
 	return needed && !is_known(steps->report->node->os.next_boot);
+}
+
+bool steps_is_hardware_first(const struct steps *steps)
+{
+	if (steps->power_first)
+		return true;
+	for_each(p, &steps->problems->items)
+		if (steps_kind(steps, p) == STEP_HARDWARE && steps_needs_repair(p))
+			return true;
+	return false;
 }
 
 /* An administrator first removes what keeps fix from a repair, and installs what belongs in the initramfs that fix
@@ -415,6 +425,15 @@ static bool needs_look(const struct steps *steps)
 	return steps_count_for_root(steps->report) >= LOOK_CHECKS;
 }
 
+static void add_hardware(struct steps *steps)
+{
+	for_each(step, &steps->items)
+		if (step->kind == STEP_HARDWARE)
+			return;
+	add_kind(steps, STEP_HARDWARE);
+	add_if_still_unresponsive(steps);
+}
+
 static void add_steps(struct steps *steps)
 {
 	add_kind(steps, STEP_FINAL);
@@ -425,8 +444,11 @@ static void add_steps(struct steps *steps)
 		find_or_add_step(steps, STEP_LOOK);
 	if (needs_drain(steps))
 		find_or_add_step(steps, STEP_DRAIN);
-	if (steps->restart == ACTIVATION_POWER_CYCLE)
+	if (steps->power_first || steps->restart == ACTIVATION_POWER_CYCLE)
 		find_or_add_step(steps, STEP_SAVE);
+	add_kind(steps, STEP_POWER);
+	if (steps_is_hardware_first(steps))
+		add_hardware(steps);
 	if (steps_is_hand_first(steps))
 		add_kind(steps, STEP_HAND);
 	add_kind(steps, STEP_FIX);
@@ -439,8 +461,7 @@ static void add_steps(struct steps *steps)
 		find_or_add_step(steps, STEP_RESTART);
 	add_kind(steps, STEP_FIRMWARE);
 	add_kind(steps, STEP_AFTER);
-	add_kind(steps, STEP_HARDWARE);
-	add_if_still_unresponsive(steps);
+	add_hardware(steps);
 	add_kind(steps, STEP_HOST);
 	add_kind(steps, STEP_CONTAINER);
 	add_kind(steps, STEP_PROVIDER);
@@ -453,11 +474,24 @@ static enum activation latest_restart(const struct steps *steps)
 	enum activation latest = ACTIVATION_NONE;
 
 	for_each(p, &steps->problems->items) {
-		enum activation restart = steps_restart(steps, p);
+		enum activation restart = steps_kind(steps, p) == STEP_POWER
+						  ? ACTIVATION_NONE
+						  : steps_restart(steps, p);
 
 		latest = restart > latest ? restart : latest;
 	}
 	return latest;
+}
+
+/* Until a device responds again, nobody knows whether the machine stays. What stops a boot is repaired before any. */
+static bool is_power_first(const struct steps *steps)
+{
+	if (steps_stops_boot(steps))
+		return false;
+	for_each(p, &steps->problems->items)
+		if (steps_is_unresponsive(p) && steps_kind(steps, p) == STEP_RESTART)
+			return true;
+	return false;
 }
 
 const struct steps *steps_find(const struct report *report, const struct steps_request *request)
@@ -467,6 +501,7 @@ const struct steps *steps_find(const struct report *report, const struct steps_r
 	steps->report = report;
 	steps->problems = problems_find(report);
 	steps->plan = request->plan;
+	steps->power_first = is_power_first(steps);
 	steps->restart = latest_restart(steps);
 	steps_sort(steps);
 	steps_add_commands(steps, request);

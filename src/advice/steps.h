@@ -10,12 +10,14 @@
 #include "evaluate/problems.h"
 #include "txn/plan.h"
 
-/* In the order in which they are done. Two come earlier on some nodes (place() in steps-order.c). */
+/* In the order in which they are done. Three come earlier on some nodes (place() in steps-order.c). */
 enum step_kind {
 	STEP_FINAL, /* no change of this node solves the problem, so the other steps can be pointless */
-	STEP_LOOK,     /* run doctor again as root, because deciding facts were not read */
-	STEP_DRAIN,    /* before a step that ends jobs */
-	STEP_SAVE,     /* save the kernel log, which a power cycle erases */
+	STEP_LOOK,  /* run doctor again as root, because deciding facts were not read */
+	STEP_DRAIN, /* before a step that ends jobs */
+	STEP_SAVE,  /* save the kernel log, which a power cycle erases */
+	STEP_POWER, /* power cycle for a device that does not respond: it shows whether the machine needs a
+			* technician, before the time for all other repairs is spent */
 	STEP_FIX,      /* nvnodecheck fix --apply */
 	STEP_HAND,     /* as root on this node */
 	STEP_JOB,      /* in the job's own environment */
@@ -56,10 +58,12 @@ struct steps {
 	const struct plan *plan;	 /* NULL if none could be made */
 	/* by kind; only STEP_LOOK, STEP_DRAIN, STEP_RESTART and STEP_CHECK can be without problems */
 	LIST(struct step) items;
-	enum activation restart;  /* RELOAD, REBOOT, POWER_CYCLE, or NONE */
-	const char *fix_command;  /* the shell command that repairs */
-	const char *show_command; /* the same without --apply, which only shows the changes */
-	const char *check_command;
+	bool power_first;	    /* STEP_POWER comes before the repairs */
+	enum activation restart;    /* after the repairs: RELOAD, REBOOT, POWER_CYCLE, or NONE */
+	const char *fix_command;    /* the shell command that repairs */
+	const char *show_command;   /* the same without --apply, which only shows the changes */
+	const char *check_command;  /* with the rights of this user, and the variables of the job */
+	const char *root_command;   /* checks as root */
 	const char *letter_command; /* prints the request for those who can act */
 	bool elsewhere;		    /* the node is not this machine: a copy, or below --root */
 	const char *where;	    /* "On the node: ", or "" */
@@ -78,6 +82,8 @@ const char *steps_profile_words(unsigned int profiles, struct arena *arena);
 const struct steps *steps_find(const struct report *report, const struct steps_request *request);
 /* Returns true if the node is drained first. */
 bool steps_has_drain(const struct steps *steps);
+/* Returns true if the job's own environment is to be changed. */
+bool steps_is_of_job(const struct finding *finding);
 /* Returns the step that solves PROBLEM. */
 enum step_kind steps_kind(const struct steps *steps, const struct problem *problem);
 enum step_actor step_actor(enum step_kind kind);
@@ -125,10 +131,14 @@ const char *steps_remedy(const struct steps *steps, const struct problem *proble
 			 const struct finding *finding);
 /* Returns the command that returns the drained node to its batch system, or NULL. */
 const char *steps_resume_command(const struct steps *steps);
+/* Returns true if variables of this process are wrong: a check that lacks them finds nothing. */
+bool steps_has_job_variables(const struct steps *steps);
 /* Returns the first step that changes something, or NULL. */
 const struct step *steps_first(const struct steps *steps);
 /* Returns the number of PROBLEM, from 1; 0 if it is the only one. */
 unsigned int steps_number(const struct steps *steps, const struct problem *problem);
+/* Returns true if STEP_HARDWARE comes before the repairs, because a technician may have to replace a part first. */
+bool steps_is_hardware_first(const struct steps *steps);
 /* Returns true if STEP_HAND comes before STEP_FIX, which needs what it removes or installs. */
 bool steps_is_hand_first(const struct steps *steps);
 /* Returns the commands of STEP, one a line, or NULL. */

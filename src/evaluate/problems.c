@@ -57,6 +57,7 @@ static void collect(struct problems *problems, const struct report *report)
 		p = find_or_add(problems, f, report->arena);
 		*LIST_ADD(report->arena, &p->members) = f;
 		p->severity = f->severity > p->severity ? f->severity : p->severity;
+		p->wrong_data |= f->rule->wrong_data || f->answer.wrong_data;
 	}
 	for_each(f, &report->findings) {
 		struct problem *p = is_shown(f) && root_of(f) != f ? find(problems, root_of(f))

@@ -14,6 +14,7 @@ struct problem {
 	LIST(const struct finding *) follows; /* what it causes, of other rules */
 	enum severity severity;		      /* the highest of them */
 	bool waits;			      /* configured, not in effect yet */
+	bool wrong_data;		      /* jobs compute wrong results without an error */
 };
 
 struct problems {

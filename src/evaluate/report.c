@@ -264,7 +264,10 @@ static void set_cause(const struct report *report, struct finding *f)
 {
 	if (!finding_is_problem(f) || f->off)
 		return;
-	if (f->answer.follows)
+	/* The setting is right, and the trial has the damage. */
+	if (f->answer.is_kept && f->rule->trial == TRIAL_PEER_COPIES)
+		f->follows_from = find_cause(report, f, "proof/peer-copy", NULL);
+	if (f->answer.follows && !f->follows_from)
 		f->follows_from = find_cause(report, f, f->answer.follows,
 					     f->answer.follows_any	 ? NULL
 					     : f->answer.follows_subject ? f->answer.follows_subject

@@ -121,6 +121,7 @@ struct rule {
 	bool is_reason_name;  /* REASON begins with the name of a program or module */
 	bool is_short_effect; /* REASON is no sentence without EFFECT */
 	const char *impact;   /* what it does to the user's work */
+	bool wrong_data; /* jobs compute wrong results without an error: it comes before others as grave */
 
 	/* What to do. */
 	const char *remedy; /* without what THEN adds */
@@ -197,6 +198,7 @@ struct answer {
 	struct fix_call fix; /* only if has_fix, and then also if its kind is NULL: no fix */
 	bool has_fix;
 	bool ends_jobs; /* its remedy ends or disturbs running jobs */
+	bool wrong_data; /* jobs compute wrong results without an error: it comes before others as grave */
 	bool is_kept; /* the remedy asks to leave the setting as it is: the rule's cost does not count */
 
 	/* The cause, beside the rule's follows. */

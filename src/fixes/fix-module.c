@@ -154,7 +154,7 @@ static void say_at_boot(struct fixing *f, const struct draft *draft, const char 
 		return;
 	/* It is also loaded now, and the last part says both. */
 	if (f->repair->what && span_ends(span_of(f->repair->what), now))
-		f->repair->what = arena_printf(f->arena, "%s now and at every boot",
+		f->repair->what = arena_printf(f->arena, "%s, and load it again at every boot",
 					       f->repair->what);
 	else
 		fix_does(f, ACTIVATION_NOW, "%s at every boot", now);
@@ -169,7 +169,7 @@ static void say_loaded_at_boot(struct fixing *f, const char *module, const char 
 		return;
 	for_each(m, &f->node->modules.at_boot)
 		if (kparam_name_is(span_of(m->name.value), module)) {
-			f->repair->what = arena_printf(f->arena, "%s now (at boot %s loads it)",
+			f->repair->what = arena_printf(f->arena, "%s (at boot %s loads it)",
 						       f->repair->what, m->file.value);
 			return;
 		}

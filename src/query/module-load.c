@@ -126,9 +126,10 @@ struct module_load module_load_of(const struct node *node, const char *name, str
 		return load;
 	}
 	load.why_not = module_block_find(arena, node, name, &load.fact);
-	load.remedy = load.why_not ? arena_printf(arena, "Remove \"%s\", then load %s.",
-						  load.why_not, written)
-				   : arena_printf(arena, "Load %s, now and at boot.", written);
+	load.remedy =
+		load.why_not
+			? arena_printf(arena, "Remove \"%s\", then load %s.", load.why_not, written)
+			: arena_printf(arena, "Load %s, and make it load at every boot.", written);
 	load.command = shell_printf(arena,
 				    "sudo modprobe %s\n"
 				    "echo %s | sudo tee /etc/modules-load.d/%s.conf",

@@ -111,7 +111,7 @@ static void node(const struct page_view *v)
 	row("NICs", render_nics(r));
 	row("Profiles",
 	    arena_printf(r->arena, "%s (%s)",
-			 v->problems->items.count ? render_profile_verdicts(r, v->problems)
+			 v->problems->items.count ? render_profile_verdicts(r, v->steps)
 						  : profiles_text(r->arena, r->profiles),
 			 r->profiles_reason));
 	row("Not here", render_not_here(r));

@@ -369,13 +369,17 @@ static const char *apply_text(const struct view *v, const struct render_options 
 	return arena_printf(
 		v->plan->arena,
 		"Nothing was changed (plan %s). To make these changes, run %s%s. nvnodecheck undo "
-		"reverts them.",
+		"reverts them.%s",
 		v->plan->id,
 		options->command ? "the command below" : "the same command as root with --apply",
 		!needs_boot(v->plan) ? ""
 		: node_is(v->node, KIND_WORKSTATION)
 			? ", then save all work, end all programs and reboot"
-			: ", then drain the node and reboot it once");
+			: ", then drain the node and reboot it once",
+		!known_not(v->node->os.observed_uid, 0)
+			? ""
+			: " If you are not root, nvnodecheck doctor --for provider writes a request with these changes, "
+			  "which you can send to the administrator.");
 }
 
 static void foot(struct view *v, const struct report *report, const struct render_options *options)

@@ -148,6 +148,11 @@ static bool is_in_patch(const struct letter *l, const struct problem *p)
 	return steps_kind(l->steps, p) == STEP_FIX && needs_patch(l);
 }
 
+static bool is_restart(enum step_kind kind)
+{
+	return kind == STEP_RESTART || kind == STEP_POWER;
+}
+
 /* Prints the change by hand, because the reader may not have this program. */
 static void change(const struct letter *l, const struct problem *p)
 {
@@ -158,7 +163,7 @@ static void change(const struct letter *l, const struct problem *p)
 
 	for_each(member, &p->members) {
 		/* If a restart alone solves it, the restart is the change. */
-		const char *remedy = steps_kind(l->steps, p) == STEP_RESTART
+		const char *remedy = is_restart(steps_kind(l->steps, p))
 					     ? finding_remedy(*member)
 					     : steps_remedy(l->steps, p, *member);
 		bool known = !finding_change(*member) || !*finding_change(*member);
@@ -321,9 +326,24 @@ static const char *restart_line(const struct letter *l, const struct step *step)
 {
 	const char *title = steps_title(l->steps, step), *list = sections_of(l, step);
 
-	return *list ? arena_printf(l->report->arena, "%s. This solves %s", title,
+	/* A power cycle does not bring back every device. */
+	return *list ? arena_printf(l->report->arena, "%s. This %s %s", title,
+				    step->kind == STEP_POWER ? "can solve" : "solves",
 				    with_noun(l, list))
 		     : title;
+}
+
+/* Returns what to do about devices that the power cycle does not bring back. */
+static const char *lost_line(const struct letter *l, const struct step *step)
+{
+	const char *list = "";
+
+	for_each(p, &step->then)
+		list = arena_printf(l->report->arena, "%s%s%s", list, *list ? ", " : "",
+				    render_where(l->report, *p, LABELS_ALL));
+	return arena_printf(l->report->arena,
+			    "If it does not respond after the power cycle, reseat or replace: %s",
+			    list);
 }
 
 /* Prints the order of the sections, with the drain and the restart. */
@@ -353,7 +373,7 @@ static void order(const struct letter *l)
 			first = first ? first : step;
 			last = step;
 		}
-		if (step->kind == STEP_RESTART)
+		if (is_restart(step->kind))
 			line_of(l, &number, restart_line(l, step));
 		else if (step->kind == STEP_DRAIN)
 			line_of(l, &number, steps_title(l->steps, step));
@@ -361,12 +381,14 @@ static void order(const struct letter *l)
 			line_with_command(l, &number, steps_title(l->steps, step),
 					  steps_command(l->steps, step));
 		else if (step->kind == STEP_CHECK)
-			line_with_command(l, &number, check_title(l), l->steps->check_command);
-		if (!joined && step->kind != STEP_CHECK && step->kind != STEP_RESTART &&
+			line_with_command(l, &number, check_title(l), l->steps->root_command);
+		if (!joined && step->kind != STEP_CHECK && !is_restart(step->kind) &&
 		    *sections_of(l, step))
 			line_of(l, &number,
 				arena_printf(arena, "%s %s", doing(step->kind),
 					     with_noun(l, sections_of(l, step))));
+		if (step->then.count)
+			line_of(l, &number, lost_line(l, step));
 	}
 }
 

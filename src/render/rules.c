@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rules.c - prints the rules as a list, and one of them in full. */
+#include <string.h>
 
 #include "evaluate/used.h"
 #include "fixes/fix.h"
@@ -82,6 +83,17 @@ static void section(struct page *page, const char *title, const char *text)
 	text_wrap_lines(page->out, text, INDENT, 0, page->width);
 }
 
+/* Returns what a reader can do who may not change the node; NULL if there is nothing to change. */
+static const char *without_root(const struct rule *rule)
+{
+	if (!rule->remedy || rule->severity < SEVERITY_WARN)
+		return NULL;
+	if (strncmp(rule->id, "env/", strlen("env/")) == 0)
+		return "The user who starts the job can make this change in the job's environment.";
+	return "nvnodecheck doctor --for provider writes a request, with the evidence, that you can send to the "
+	       "administrator or the provider of the node.";
+}
+
 enum exit_status render_rule_text(const struct rule *rule, const struct render_options *options)
 {
 	struct page page;
@@ -97,10 +109,7 @@ enum exit_status render_rule_text(const struct rule *rule, const struct render_o
 		 rule_used_text(rule, used) ? "; in all profiles with " : "",
 		 rule_used_text(rule, used) ? used : "");
 	text_wrap(page.out, text, INDENT, 0, page.width);
-	section(&page, "What is read", rule->reads);
-	section(&page, "Why it matters", rule->why);
 	section(&page, "What it does to a job", rule->impact);
-	section(&page, "How to check by hand", rule->check);
 	section(&page, "What to do", rule_remedy(rule, remedy));
 	if (rule->fix.kind)
 		snprintf(text, sizeof(text), "%s: %s%s%s.", rule->fix.kind, fix ? fix->title : "",
@@ -111,6 +120,10 @@ enum exit_status render_rule_text(const struct rule *rule, const struct render_o
 			 rule->remedy ? "; see What to do." : ".");
 	section(&page, "Repair", text);
 	section(&page, "What it costs", rule->cost);
+	section(&page, "Without root", without_root(rule));
+	section(&page, "How to check by hand", rule->check);
+	section(&page, "Why it matters", rule->why);
+	section(&page, "What is read", rule->reads);
 	section(&page, "Sources", rule->sources);
 	return page_end(&page, EXIT_WELL);
 }

@@ -104,6 +104,8 @@ const char *steps_next(const struct steps *steps, const struct problem *p)
 		if (!restart)
 			restart = restart_word(steps->restart);
 		return restart ? restart : "restart";
+	case STEP_POWER:
+		return restart_word(ACTIVATION_POWER_CYCLE);
 	case STEP_FINAL:
 		return "no repair";
 	case STEP_HARDWARE:
@@ -153,12 +155,13 @@ static const char *drain_title(const struct steps *steps)
 			"Take the node out of service: start no new jobs, and wait until the running "
 			"ones end. Cancel those that use %s: they never end",
 			render_where(steps->report, lost, LABELS_ALL));
-	/* The host name of a copy need not be the node's name. */
+	/* The host name of a copy need not be the node's name, so there is no command. */
 	if (steps->elsewhere && node_is(steps->report->node, KIND_SLURM))
-		return "Drain the node (scontrol update nodename=NODE state=drain reason=nvnodecheck): "
-		       "start no new jobs, and wait until the running ones end";
+		return "Drain the node in Slurm: start no new jobs, and wait until the running ones end";
 	return "Drain the node: start no new jobs, and wait until the running ones end";
 }
+
+#define POWER_TITLE "Power the node off. Then power it on with its BMC or its power button"
 
 static const char *restart_title(const struct steps *steps)
 {
@@ -170,7 +173,7 @@ static const char *restart_title(const struct steps *steps)
 	case ACTIVATION_RELOAD:
 		return "Load the driver again, or reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return "Power the node off. Then power it on with its BMC or its power button";
+		return POWER_TITLE;
 	default:
 		return "Reboot the node once";
 	}
@@ -198,6 +201,8 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return drain_title(steps);
 	case STEP_SAVE:
 		return "Save the kernel log and the state of the node, for a ticket";
+	case STEP_POWER:
+		return POWER_TITLE;
 	case STEP_FIX:
 		return "";
 	case STEP_HAND:
@@ -230,7 +235,9 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_PROVIDER:
 		return "The provider of this machine must do this. Send it the output of";
 	case STEP_CHECK:
-		return "Check the node again";
+		return steps_has_job_variables(steps)
+			       ? "Check the node again, in a shell with the corrected variables"
+			       : "Check the node again";
 	}
 	return "";
 }

@@ -81,9 +81,10 @@ const char *render_verdict(const struct report *r, const struct problems *proble
 
 	if (!n)
 		return arena_printf(r->arena,
-				    is_ready(r) ? "Ready for %s: no problems found.%s"
-						: "No problems found for %s.%s",
-				    profiles_text(r->arena, r->profiles), not_evaluated_text(r));
+				    is_ready(r) ? "Ready for %s: no problems found.%s%s"
+						: "No problems found for %s.%s%s",
+				    profiles_text(r->arena, r->profiles), unknown_text(r),
+				    not_evaluated_text(r));
 	return arena_printf(r->arena, "%" PRIu32 " problem%s (%s).%s", n, n == 1 ? "" : "s",
 			    render_counts(problems, r->arena), unknown_text(r));
 }
@@ -229,6 +230,21 @@ static const char *down_text(const struct report *r, size_t most)
 		     : "";
 }
 
+/* "; without RDMA: NIC 0000:5c:00.0" */
+static const char *missing_text(const struct report *r)
+{
+	const char **names = arena_alloc(r->arena, (r->findings.count + 1) * sizeof(*names));
+	size_t count = 0;
+
+	for_each(f, &r->findings)
+		if (strcmp(f->rule->id, "rdma/device-missing") == 0 && !f->off &&
+		    f->answer.verdict == VERDICT_FAIL && f->answer.subject)
+			names[count++] = subject_label(r->node, f->answer.subject, r->arena);
+	return count ? arena_printf(r->arena, "; no RDMA: %s",
+				    labels_join(names, count, 3, r->arena))
+		     : "";
+}
+
 const char *render_nics(const struct report *r)
 {
 	const struct node *node = r->node;
@@ -244,9 +260,10 @@ const char *render_nics(const struct report *r)
 			active += known_is(p->state, RDMA_PORT_ACTIVE);
 		}
 	}
-	return arena_printf(r->arena, "%u RDMA device%s, %zu of %zu port%s active%s",
+	return arena_printf(r->arena, "%u RDMA device%s, %zu of %zu port%s active%s%s",
 			    node->rdma.devices.count, node->rdma.devices.count == 1 ? "" : "s",
-			    active, ports, ports == 1 ? "" : "s", down_text(r, ports - active));
+			    active, ports, ports == 1 ? "" : "s", down_text(r, ports - active),
+			    missing_text(r));
 }
 
 static const char *kernel_of_mounted_image(const struct fact_str *from)
@@ -361,24 +378,59 @@ static unsigned int with_included(unsigned int profile)
 	return profile | PROFILE_BASE | (profile & PROFILE_GIN_ANY ? PROFILE_RDMA : 0);
 }
 
-/* Of one profile, with the problems of those that it includes. */
-static const char *profile_verdict(const struct problems *problems, unsigned int profile)
-{
-	static const char *const words[] = { "ready", "ready, with warnings", "not ready (error)",
-					     "not ready (critical)" };
-	int worst = -1;
-	bool waits = false;
+/* What the problems mean for one profile and those that it includes. */
+struct readiness {
+	int worst; /* enum severity of what is wrong, -1: nothing */
+	int waits; /* the same of what takes effect later */
+	int job;   /* the same of what the job's own settings have wrong */
+};
 
-	for_each(p, &problems->items) {
-		for_each(member, &p->members) {
-			if (!((*member)->rule->profiles & with_included(profile)))
-				continue;
-			waits |= p->waits;
-			if (!p->waits && (int)p->severity > worst)
-				worst = (int)p->severity;
-		}
+static void count_finding(struct readiness *ready, const struct finding *f, bool waits, bool of_job)
+{
+	int *worst = waits ? &ready->waits : of_job ? &ready->job : &ready->worst;
+
+	*worst = (int)f->severity > *worst ? (int)f->severity : *worst;
+}
+
+/* What a problem causes counts by its own rule: it can stop a profile that the problem itself does not. A job's settings
+ * are right again when their cause is repaired. */
+static struct readiness find_readiness(const struct steps *steps, unsigned int profile)
+{
+	struct readiness ready = { -1, -1, -1 };
+
+	profile = with_included(profile);
+	for_each(p, &steps->problems->items) {
+		bool of_job = steps_kind(steps, p) == STEP_JOB;
+
+		for_each(f, &p->members)
+			if ((*f)->rule->profiles & profile)
+				count_finding(&ready, *f, p->waits, of_job);
+		for_each(f, &p->follows)
+			if ((*f)->rule->profiles & profile && !steps_is_of_job(*f))
+				count_finding(&ready, *f, p->waits, of_job);
 	}
-	return worst >= 0 ? words[worst] : waits ? "not ready (waiting to take effect)" : "ready";
+	return ready;
+}
+
+static bool stops_jobs(const struct readiness *ready)
+{
+	return ready->worst >= SEVERITY_ERR || ready->waits >= SEVERITY_ERR;
+}
+
+static const char *profile_verdict(const struct steps *steps, unsigned int profile)
+{
+	struct readiness ready = find_readiness(steps, profile);
+
+	if (ready.worst >= SEVERITY_CRIT)
+		return "not ready (critical)";
+	if (ready.worst >= SEVERITY_ERR)
+		return "not ready (error)";
+	if (ready.waits >= SEVERITY_ERR)
+		return "not ready (waiting to take effect)";
+	if (ready.job >= SEVERITY_ERR)
+		return "ready, but the job's settings are wrong";
+	return ready.worst >= 0 || ready.waits >= 0 || ready.job >= 0 ? "ready, with warnings"
+								      : "ready";
 }
 
 /* Returns those of the report, and of each problem that none of them has the first of its own: its software is in use
@@ -399,21 +451,21 @@ static unsigned int profiles_shown(const struct report *r, const struct problems
 }
 
 /* The profiles of SHOWN with VERDICT. */
-static unsigned int profiles_with(unsigned int shown, const struct problems *problems,
+static unsigned int profiles_with(unsigned int shown, const struct steps *steps,
 				  const char *verdict)
 {
 	unsigned int same = 0;
 
 	for (unsigned int bit = 0; profile_words[bit]; bit++)
-		if (shown & 1u << bit && profile_verdict(problems, 1u << bit) == verdict)
+		if (shown & 1u << bit && profile_verdict(steps, 1u << bit) == verdict)
 			same |= 1u << bit;
 	return same;
 }
 
 /* "base, p2p: not ready (error); deepep: ready" */
-const char *render_profile_verdicts(const struct report *r, const struct problems *problems)
+const char *render_profile_verdicts(const struct report *r, const struct steps *steps)
 {
-	unsigned int left = profiles_shown(r, problems);
+	unsigned int left = profiles_shown(r, steps->problems);
 	const char *text = "";
 
 	for (unsigned int bit = 0; profile_words[bit]; bit++) {
@@ -422,8 +474,8 @@ const char *render_profile_verdicts(const struct report *r, const struct problem
 
 		if (!(left & 1u << bit))
 			continue;
-		verdict = profile_verdict(problems, 1u << bit);
-		same = profiles_with(left, problems, verdict);
+		verdict = profile_verdict(steps, 1u << bit);
+		same = profiles_with(left, steps, verdict);
 		left &= ~same;
 		text = arena_printf(r->arena, "%s%s%s: %s", text, *text ? "; " : "",
 				    profiles_text(r->arena, same), verdict);
@@ -435,7 +487,7 @@ static const char *profiles_line(const struct view *v)
 {
 	const struct report *r = v->report;
 	bool any = v->problems->items.count;
-	const char *text = any ? render_profile_verdicts(r, v->problems)
+	const char *text = any ? render_profile_verdicts(r, v->steps)
 			       : profiles_text(r->arena, r->profiles);
 
 	if (v->options->verbose)
@@ -451,47 +503,60 @@ static const char *any_profile_text(struct arena *arena, unsigned int profiles)
 	return last ? arena_printf(arena, "%.*s or%s", (int)(last - text), text, last + 1) : text;
 }
 
-/* For users who start jobs: whether jobs can start. */
+/* Returns the profiles whose jobs should not start. */
+static unsigned int profiles_stopped(const struct view *v)
+{
+	unsigned int shown = profiles_shown(v->report, v->problems), stopped = 0;
+
+	for (unsigned int bit = 0; profile_words[bit]; bit++) {
+		struct readiness ready = find_readiness(v->steps, 1u << bit);
+
+		if (shown & 1u << bit && stops_jobs(&ready))
+			stopped |= 1u << bit;
+	}
+	return stopped;
+}
+
+/* Jobs can start: which settings they must correct, and what else can disturb some of them. */
+static const char *jobs_can_start(const struct view *v)
+{
+	LIST(const struct problem *) own = { 0 }, rest = { 0 };
+	struct arena *arena = v->report->arena;
+	const char *text = "can start";
+
+	for_each(p, &v->problems->items)
+		if (p->severity >= SEVERITY_ERR && steps_kind(v->steps, p) == STEP_JOB)
+			*LIST_ADD(arena, &own) = p;
+		else
+			*LIST_ADD(arena, &rest) = p;
+	if (v->problems->items.count == 1)
+		return own.count ? "can start after their settings are corrected"
+				 : "can start; the problem below can stop or slow some of them";
+	if (own.count)
+		text = arena_printf(arena, "can start after their settings are corrected [%s]",
+				    text_numbers(v, own.items, own.count));
+	return rest.count ? arena_printf(arena, "%s; [%s] can stop or slow some of them", text,
+					 text_numbers(v, rest.items, rest.count))
+			  : text;
+}
+
+/* For users who start jobs: whether jobs can start. It follows from the verdicts of the profiles. */
 static const char *jobs_text(const struct view *v)
 {
-	unsigned int bad = 0, all = profiles_shown(v->report, v->problems);
-	const char *lost = steps_repair_text(v->steps), *own_text, *rest_text;
-	const char *place = is_known(v->report->node->os.container) ? "in this container"
-								    : "on this node";
-	LIST(const struct problem *) own = { 0 }, rest = { 0 };
+	struct arena *arena = v->report->arena;
+	unsigned int stopped = profiles_stopped(v);
+	const char *lost = steps_repair_text(v->steps), *who = "";
 
 	if (!v->problems->items.count)
 		return NULL;
-	if (lost)
-		return arena_printf(v->report->arena, "should not start on this node: %s", lost);
-	for_each(p, &v->problems->items) {
-		if (p->severity >= SEVERITY_ERR && steps_kind(v->steps, p) == STEP_JOB)
-			*LIST_ADD(v->report->arena, &own) = p;
-		else
-			*LIST_ADD(v->report->arena, &rest) = p;
-		if (p->severity >= SEVERITY_ERR && steps_kind(v->steps, p) != STEP_JOB)
-			for_each(member, &p->members)
-				bad |= (*member)->rule->profiles;
-	}
-	if (!bad) {
-		if (v->problems->items.count == 1)
-			return own.count
-				       ? "can start after their settings are corrected"
-				       : "can start; the problem below can stop or slow some of them";
-		own_text = own.count
-				   ? arena_printf(v->report->arena, "need corrected settings [%s]",
-						  text_numbers(v, own.items, own.count))
-				   : "can start";
-		rest_text = rest.count ? arena_printf(v->report->arena,
-						      "; [%s] can stop or slow some of them",
-						      text_numbers(v, rest.items, rest.count))
-				       : "";
-		return arena_printf(v->report->arena, "%s%s", own_text, rest_text);
-	}
-	if (bad & PROFILE_BASE)
-		return arena_printf(v->report->arena, "should not start %s", place);
-	return arena_printf(v->report->arena, "that need %s should not start %s",
-			    any_profile_text(v->report->arena, bad & all), place);
+	if (!stopped)
+		return jobs_can_start(v);
+	if (!(stopped & PROFILE_BASE))
+		who = arena_printf(arena, "that need %s ", any_profile_text(arena, stopped));
+	return arena_printf(arena, "%sshould not start %s%s%s", who,
+			    is_known(v->report->node->os.container) ? "in this container"
+								    : "on this node",
+			    lost ? ": " : "", lost ? lost : "");
 }
 
 /* For a reader who would try a reboot first. */
@@ -515,14 +580,15 @@ static bool is_breakdown(const struct problem *p)
 	       action == ACTION_REPLACE_HARDWARE || p->first->rule->stops_boot;
 }
 
-/* By severity, and within one: broken hardware, then problems of every job, then those of the next job. */
+/* By severity, and within one: broken hardware and wrong results, then problems of every job, then those of the next
+ * job. */
 int text_gravity(const struct problem *p)
 {
 	const struct rule *rule = p->first->rule;
 
 	if (p->waits)
 		return 0;
-	return 8 * ((int)p->severity + 1) + 4 * is_breakdown(p) +
+	return 8 * ((int)p->severity + 1) + 4 * (p->wrong_data || is_breakdown(p)) +
 	       2 * !!(rule->profiles & PROFILE_BASE) + !preflight_omission_of(rule->id);
 }
 

@@ -513,7 +513,8 @@ static void add_follows(struct view *v, struct text_lines *lines, const struct p
 	uint32_t left = 0;
 
 	for_each(f, &p->follows) {
-		if (is_seen_before(p, *f))
+		/* The title of a setting that is right would be wrong. */
+		if (is_seen_before(p, *f) || (*f)->answer.is_kept)
 			continue;
 		if (text)
 			left++;

@@ -313,7 +313,7 @@ static bool show_for_root(struct view *v)
 	     arena_printf(v->report->arena, "%zu (-v lists %s). %zu need%s root%s%s:", all,
 			  all == 1 ? "it" : "them", own, own == 1 ? "s" : "",
 			  own == 1 ? ", " : ", among them ", worst->id));
-	page_printf(&v->page, "%*s%s\n", TEXT_MARK, "", v->steps->check_command);
+	page_printf(&v->page, "%*s%s\n", TEXT_MARK, "", v->steps->root_command);
 	return true;
 }
 

@@ -296,8 +296,11 @@ static const char *advice_text(const struct view *v, const struct step *step,
 		return v->is_merged || v->problems->items.count == 1 ? NULL
 								     : "Solved by this step.";
 	if (steps_is_reset_by_boot(v->steps, p))
-		return "The reboot resets GPUs and NVSwitches. If the problem returns, have the "
-		       "board checked.";
+		return steps_kind(v->steps, p) == STEP_POWER
+			       ? "The power cycle resets GPUs and NVSwitches. If the problem returns, "
+				 "have the board checked."
+			       : "The reboot resets GPUs and NVSwitches. If the problem returns, have "
+				 "the board checked.";
 	if (step->kind == STEP_HARDWARE)
 		return hardware_text(v, p);
 	if (steps_is_undone_by_boot(v->steps, p))
@@ -694,6 +697,9 @@ void text_steps(struct view *v)
 
 		if (decided)
 			page_printf(&v->page, "Only if you keep this node:\n");
+		if (section > sections.items && section[-1].step->kind == STEP_HARDWARE &&
+		    section->step->kind <= STEP_FIRMWARE)
+			page_printf(&v->page, "When the hardware works again:\n");
 		/* The decision that can make the other steps pointless comes first. */
 		if (section == sections.items ? section->step->kind != STEP_FINAL : decided) {
 			print_warning(v, &sections);

@@ -286,7 +286,7 @@ static const char *step_sentence(struct view *v, const struct step *step)
 	if (!step->problems.count && step->kind != STEP_LOOK)
 		return arena_printf(arena, "%s.", steps_title(v->steps, step));
 	if (step->kind == STEP_LOOK)
-		return v->steps->check_command;
+		return v->steps->root_command;
 	p = step->problems.items[0];
 	how = finding_change(p->first);
 	if (!how || !*how)

@@ -331,7 +331,8 @@ static bool is_about(const struct topo *topo, const struct topo_item *item,
 
 size_t topo_problem(const struct topo *topo, const struct topo_item *item, size_t *count)
 {
-	size_t first = 0, number = 0;
+	size_t worst = 0, number = 0;
+	enum severity severity = 0;
 
 	*count = 0;
 	if (!topo->problems)
@@ -342,10 +343,14 @@ size_t topo_problem(const struct topo *topo, const struct topo_item *item, size_
 		number++;
 		for_each(member, &p->members)
 			about |= is_about(topo, item, *member);
-		if (about && (*count)++ == 0)
-			first = number;
+		if (!about)
+			continue;
+		if ((*count)++ == 0 || p->severity > severity) {
+			worst = number;
+			severity = p->severity;
+		}
 	}
-	return first;
+	return worst;
 }
 
 const char *topo_bdf(const struct topo_item *item)

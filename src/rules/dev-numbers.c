@@ -134,8 +134,9 @@ static const struct rule dev_numbers_rules[] = {
 		.evaluate = check_nodes,
 		.impact = "Opening the node fails with ENXIO, or opens another device.",
 		.remedy =
-			"Remove the node and let the driver's tools create it again: nvidia-modprobe -c 255 -c 0 for nvidiactl and "
-			"nvidia0, nvidia-modprobe -u -c 0 -m for nvidia-uvm and nvidia-modeset, udevadm trigger for those of RDMA. Take fixed numbers out of udev rules and scripts "
+			"Remove the node and let the driver's tools create it again: nvidia-modprobe -c 255 for nvidiactl, "
+			"nvidia-modprobe -c 0 for nvidia0 and -c 1 for nvidia1, nvidia-modprobe -u -c 0 for nvidia-uvm, nvidia-modprobe -m "
+			"for nvidia-modeset, udevadm trigger for those of RDMA. Take fixed numbers out of udev rules and scripts "
 			"that call mknod.",
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,

@@ -55,9 +55,9 @@ static const struct {
 	  "NVIDIA_IMEX_CHANNELS=0.",
 	  "Start the pod with a claim of a compute domain." },
 	{ "/dev/nvidia",
-	  "On the host run nvidia-modprobe -c 255 -c 0 (one -c for each GPU) and nvidia-modprobe -u -c 0. If there is a "
-	  "CDI specification, generate it again. Then start the container again, with the capability compute "
-	  "(NVIDIA_DRIVER_CAPABILITIES).",
+	  "Ask the administrator of the host whether this device node exists there: nvidia-modprobe -u -c 0 makes those of "
+	  "nvidia-uvm, and nvidia-smi all others. If there is a CDI specification, the administrator generates it again. "
+	  "Then create the container again, with compute in NVIDIA_DRIVER_CAPABILITIES.",
 	  NULL },
 	{ "/dev/infiniband/",
 	  "Start the container with --device=/dev/infiniband and --ulimit memlock=-1.",
@@ -94,6 +94,21 @@ static bool is_container(const struct node *node)
 	return is_known(node->os.container);
 }
 
+/* Returns the command that makes the device node, or NULL. Minor 255 is that of nvidiactl. */
+static const char *create_command(struct rule_context *ctx, const char *path)
+{
+	static const char gpu[] = "/dev/nvidia";
+	uint64_t minor;
+
+	if (strcmp(path, "/dev/nvidiactl") == 0)
+		return "sudo nvidia-modprobe -c 255";
+	if (strcmp(path, "/dev/nvidia-uvm") == 0)
+		return "sudo nvidia-modprobe -u -c 0";
+	if (strncmp(path, gpu, strlen(gpu)) || span_u64(span_of(path + strlen(gpu)), 10, &minor))
+		return NULL;
+	return shell_printf(ctx->arena, "sudo nvidia-modprobe -c %s", path + strlen(gpu));
+}
+
 static void check_node_as(struct rule_context *ctx, enum severity severity, const char *path,
 			  const struct device_major *major)
 {
@@ -104,7 +119,8 @@ static void check_node_as(struct rule_context *ctx, enum severity severity, cons
 		fail_not_given(ctx, severity, path);
 	else if (!n)
 		FAIL_AS(ctx, severity, .subject = path, .observed = "missing",
-			.expected = "a character device", .evidence = { "dev.nodes" });
+			.expected = "a character device", .command = create_command(ctx, path),
+			.evidence = { "dev.nodes" });
 	else if (is_unknown(n->kind))
 		UNKNOWN(ctx, .subject = path,
 			.evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
@@ -122,6 +138,7 @@ static void check_node_as(struct rule_context *ctx, enum severity severity, cons
 				ctx, "it has major number %" PRIu64 "; the driver has %" PRIu64,
 				n->major.value, major->major.value),
 			.expected = "the driver's major number",
+			.command = create_command(ctx, path),
 			.evidence = { fact, fact_path(ctx->arena, "dev.majors", major->name.value,
 						      "major") });
 	else
@@ -646,9 +663,8 @@ static const struct rule dev_rules[] = {
 			"CUDA does not start, or sees fewer GPUs, in containers and in jobs that may not "
 			"create the nodes.",
 		.remedy =
-			"Create the device nodes: nvidiactl and those of the GPUs, one -c for each, then those of nvidia-uvm.",
-		.command = "sudo nvidia-modprobe -c 255 -c 0\n"
-			   "sudo nvidia-modprobe -u -c 0",
+			"Create the device node with nvidia-modprobe: -c and its number for a GPU, -c 255 for nvidiactl, -u -c 0 for "
+			"nvidia-uvm.",
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
 		.reads =

@@ -605,6 +605,7 @@ static const struct rule driver_options_rules[] = {
 		.impact =
 			"With a translating IOMMU, transfers between GPUs or between GPU and NIC fault or "
 			"deliver zeros.",
+		.wrong_data = true,
 		.then = THEN_INITRAMFS | THEN_REBOOT,
 		.remedy = OPTION_REMEDY,
 		.fix = { "remove-option" },

@@ -446,6 +446,32 @@ static void fail_in_container(struct rule_context *ctx, const struct software_it
 	     .evidence = { library_fact(ctx, library), "driver.version" });
 }
 
+/* Returns one version for the whole driver, and which half changes. The newer half is that of the last update, unless
+ * the source for the libraries' version is installed. */
+static const char *one_version(struct rule_context *ctx, const struct software_item *library,
+			       const char *module, const char *command)
+{
+	const char *name = library->name.value, *version = library->version.value;
+
+	if (str_is(ctx->node->os.image_based, "ostree"))
+		return text_printf(
+			ctx,
+			"A reboot does not help: the image has the module %s and %s %s. Deploy a newer "
+			"one with rpm-ostree upgrade, or the one before with rpm-ostree rollback.",
+			module, name, version);
+	if (command || version_compare(version, module) > 0)
+		return text_printf(
+			ctx,
+			"A reboot alone does not help: the kernel module on disk is %s. Install the kernel "
+			"modules and firmware of version %s, the version of %s.",
+			module, version, name);
+	return text_printf(
+		ctx,
+		"A reboot alone does not help: %s on disk is older than the kernel module. Install the "
+		"driver's libraries of version %s, the version of the module on disk.",
+		name, module);
+}
+
 static void fail_mismatch(struct rule_context *ctx, const struct software_item *library)
 {
 	const struct node *node = ctx->node;
@@ -454,30 +480,25 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 						 : NULL;
 	bool read = file && is_known(file->version);
 	bool stays = read && !str_is(file->version, library->version.value);
+	const char *command = stays ? shell_dkms_install(ctx->arena, node, "driver-source",
+							 library->version.value,
+							 node->os.kernel.value)
+				    : NULL;
+	/* The modules on disk are those that run. */
+	bool libraries = stays && !command && str_is(file->version, node->driver.version.value) &&
+			 version_compare(library->version.value, file->version.value) < 0 &&
+			 !str_is(node->os.image_based, "ostree");
 
 	FAIL(ctx,
 	     .observed = text_printf(ctx, "%s is %s, the kernel module %s", library->name.value,
 				     library->version.value, node->driver.version.value),
-	     .remedy =
-		     stays ? text_printf(
-				     ctx,
-				     "A reboot alone does not help: it would load module %s, and %s is "
-				     "%s. %s",
-				     file->version.value, library->name.value,
-				     library->version.value,
-				     str_is(node->os.image_based, "ostree")
-					     ? "The image has both: deploy a newer one with rpm-ostree "
-					       "upgrade, or the one before with rpm-ostree rollback."
-					     : "Install one version of the driver: kernel modules, "
-					       "libraries and firmware.")
-		     : read ? NULL
-			    : "Reboot. If the versions still differ, install kernel modules and "
-			      "libraries of one version.",
-	     .command = stays ? shell_dkms_install(ctx->arena, node, "driver-source",
-						   library->version.value, node->os.kernel.value)
-			      : NULL,
-	     .then = stays ? THEN_INITRAMFS | THEN_REBOOT : 0,
+	     .remedy = stays  ? one_version(ctx, library, file->version.value, command)
+		       : read ? NULL
+			      : "Reboot. If the versions still differ, install kernel modules and "
+				"libraries of one version.",
+	     .command = command, .then = stays && !libraries ? THEN_INITRAMFS | THEN_REBOOT : 0,
 	     .action = stays ? ACTION_CONFIGURE : ACTION_DERIVED,
+	     .activation = libraries ? ACTIVATION_NEW_JOBS : ACTIVATION_NONE,
 	     .evidence = { library_fact(ctx, library), "driver.version" });
 }
 
@@ -774,7 +795,7 @@ static const struct rule driver_rules[] = {
 		.impact =
 			"NCCL and UCX copy through host memory. NVSHMEM does not start between nodes.",
 		.remedy =
-			"Load nvidia-peermem now and at every boot, or install the open kernel modules.",
+			"Load nvidia-peermem, and load it again at every boot. Or install the open kernel modules.",
 		.command = "sudo modprobe nvidia-peermem && echo nvidia-peermem | sudo tee "
 			   "/etc/modules-load.d/nvidia-peermem.conf",
 		.fix = { "load-module", { "nvidia_peermem", "boot" } },

@@ -114,7 +114,9 @@ static const char *example_text(struct rule_context *ctx, const char *before, co
 {
 	const char *list = job_nic_example(ctx->arena, ctx->node, ctx->endpoints, variable);
 
-	return list ? text_printf(ctx, "%s%s=%s", before, variable, list) : "";
+	return list ? text_printf(ctx, "%s%s=%s%s", before, variable, list,
+				  *list == '=' ? " (the second \"=\" asks for whole names)" : "")
+		    : "";
 }
 
 /* Of the variables that are such lists, where no device is to be renamed first. */
@@ -130,7 +132,8 @@ static const char *example_of(struct rule_context *ctx, const char *variable)
 
 /* Answers for an entry that selects no usable port. */
 static void fail_entry(struct rule_context *ctx, const struct job_value *v,
-		       const struct hca_entry *entry, const struct entry_answer *a)
+		       const struct hca_entry *entry, const struct entry_answer *a,
+		       const char *others)
 {
 	const char *name = entry_text(ctx, entry), *hint = "";
 	bool odd = !a->ports && strcspn(name, " \t=^") < strlen(name);
@@ -141,15 +144,16 @@ static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 		hint = " (the sign is part of the name here)";
 	FAIL(ctx, .subject = v->name,
 	     .observed =
-		     !a->ports ? text_printf(ctx, "%s: %s does not exist%s",
-					     job_value_text(ctx->arena, ctx->node, v), name, hint)
+		     !a->ports ? text_printf(ctx, "%s: %s does not exist%s%s",
+					     job_value_text(ctx->arena, ctx->node, v), name, hint,
+					     others)
 		     : a->count[USABLE_NO_NODE]
-			     ? text_printf(
-				       ctx,
-				       "%s: %s cannot be opened: it has no node in /dev/infiniband",
-				       job_value_text(ctx->arena, ctx->node, v), name)
-			     : text_printf(ctx, "%s: no port of %s is active",
-					   job_value_text(ctx->arena, ctx->node, v), name),
+			     ? text_printf(ctx,
+					   "%s: %s cannot be opened: it has no node in "
+					   "/dev/infiniband%s",
+					   job_value_text(ctx->arena, ctx->node, v), name, others)
+			     : text_printf(ctx, "%s: no port of %s is active%s",
+					   job_value_text(ctx->arena, ctx->node, v), name, others),
 	     .expected = "NICs that exist, can be opened and are active",
 	     .follows = cause_of(ctx->node, entry, a), .follows_any = !a->ports,
 	     .follows_subject = cause_subject(ctx, a),
@@ -175,6 +179,24 @@ static const struct rdma_device *unread_device(const struct node *node, const st
 	return NULL;
 }
 
+/* "; also wrong: mlx5_5, mlx5_6" of the entries in REST, or "" */
+static const char *others_text(struct rule_context *ctx, const struct hca_list *list,
+			       struct span rest)
+{
+	struct hca_entry entry;
+	const char *text = "";
+
+	while (hca_entry_next(&rest, &entry)) {
+		struct entry_answer a = ask_entry(ctx->node, list, &entry);
+
+		if (!a.count[USABLE_YES] && !a.count[USABLE_UNKNOWN] &&
+		    !unread_device(ctx->node, list, &entry))
+			text = text_printf(ctx, "%s%s%s", text, *text ? ", " : "; also wrong: ",
+					   entry_text(ctx, &entry));
+	}
+	return text;
+}
+
 /* Reports the first wrong entry of a list that includes; true when there is one, or one that is not known. */
 static bool check_entries(struct rule_context *ctx, const struct job_value *v,
 			  const struct hca_list *list)
@@ -197,7 +219,7 @@ static bool check_entries(struct rule_context *ctx, const struct job_value *v,
 			UNKNOWN(ctx, .subject = v->name,
 				.evidence = { port_fact(ctx->arena, a.device, a.port, "state") });
 		else
-			fail_entry(ctx, v, &entry, &a);
+			fail_entry(ctx, v, &entry, &a, others_text(ctx, list, rest));
 		return true;
 	}
 	return false;
@@ -391,7 +413,7 @@ static void check_ucx(struct rule_context *ctx, const struct job_value *v)
 		if (a.count[USABLE_YES] || a.count[USABLE_UNKNOWN] ||
 		    (entry.port == HCA_ANY_PORT && is_resource(ctx->node, &entry)))
 			continue;
-		fail_entry(ctx, v, &entry, &a);
+		fail_entry(ctx, v, &entry, &a, "");
 		return;
 	}
 	if (nics || !was_read(ctx->node->net.interfaces))

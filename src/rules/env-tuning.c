@@ -33,25 +33,28 @@ struct tuning {
 	const char *variable;
 	const char *(*fault)(uint64_t value); /* NULL: any value works */
 	const char *harm;		      /* of a wrong value */
+	bool wrong_data;		      /* the harm includes wrong results */
 };
 
 static const struct tuning tunings[] = {
-	{ "NCCL_BUFFSIZE", fault_of_size, "Collectives can hang or deliver wrong data." },
-	{ "NCCL_LL_BUFFSIZE", fault_of_size, "Collectives can hang or deliver wrong data." },
-	{ "NCCL_LL128_BUFFSIZE", fault_of_ll128, "Collectives can hang or deliver wrong data." },
+	{ "NCCL_BUFFSIZE", fault_of_size, "Collectives can hang or deliver wrong data.", true },
+	{ "NCCL_LL_BUFFSIZE", fault_of_size, "Collectives can hang or deliver wrong data.", true },
+	{ "NCCL_LL128_BUFFSIZE", fault_of_ll128, "Collectives can hang or deliver wrong data.",
+	  true },
 	{ "NCCL_NTHREADS", fault_of_threads,
-	  "NCCL takes 64 or 512 instead. A multiple of 32 it takes as it is: results can be wrong." },
-	{ "NCCL_ALGO", NULL, NULL },
-	{ "NCCL_PROTO", NULL, NULL },
-	{ "NCCL_MAX_NCHANNELS", NULL, NULL },
-	{ "NCCL_MIN_NCHANNELS", NULL, NULL },
-	{ "NCCL_MAX_CTAS", NULL, NULL },
-	{ "NCCL_MIN_CTAS", NULL, NULL },
-	{ "NCCL_SHM_DISABLE", NULL, NULL },
-	{ "NCCL_PXN_DISABLE", NULL, NULL },
-	{ "NCCL_NET_GDR_READ", NULL, NULL },
-	{ "NCCL_P2P_NET_CHUNKSIZE", NULL, NULL },
-	{ "NCCL_IB_QPS_PER_CONNECTION", NULL, NULL },
+	  "NCCL takes 64 or 512 instead. A multiple of 32 it takes as it is: results can be wrong.",
+	  false },
+	{ "NCCL_ALGO", NULL, NULL, false },
+	{ "NCCL_PROTO", NULL, NULL, false },
+	{ "NCCL_MAX_NCHANNELS", NULL, NULL, false },
+	{ "NCCL_MIN_NCHANNELS", NULL, NULL, false },
+	{ "NCCL_MAX_CTAS", NULL, NULL, false },
+	{ "NCCL_MIN_CTAS", NULL, NULL, false },
+	{ "NCCL_SHM_DISABLE", NULL, NULL, false },
+	{ "NCCL_PXN_DISABLE", NULL, NULL, false },
+	{ "NCCL_NET_GDR_READ", NULL, NULL, false },
+	{ "NCCL_P2P_NET_CHUNKSIZE", NULL, NULL, false },
+	{ "NCCL_IB_QPS_PER_CONNECTION", NULL, NULL, false },
 };
 
 static void check_one(struct rule_context *ctx, const struct tuning *t, const struct job_value *v)
@@ -63,14 +66,15 @@ static void check_one(struct rule_context *ctx, const struct tuning *t, const st
 		fault = job_number(v, &number) && number >= 0 ? t->fault((uint64_t)number)
 							      : "a number";
 	if (fault)
-		FAIL(ctx, .subject = t->variable, .observed = text, .expected = fault,
-		     .impact = t->harm,
-		     .remedy = text_printf(
-			     ctx,
-			     "Unset %s in the job's environment and in nccl.conf, unless it was "
-			     "measured on this machine with this NCCL.",
-			     t->variable),
-		     .evidence = { v->fact });
+		FAIL_AS(ctx, t->wrong_data ? SEVERITY_ERR : SEVERITY_WARN, .subject = t->variable,
+			.observed = text, .expected = fault, .impact = t->harm,
+			.wrong_data = t->wrong_data,
+			.remedy = text_printf(
+				ctx,
+				"Unset %s in the job's environment and in nccl.conf, unless it was "
+				"measured on this machine with this NCCL.",
+				t->variable),
+			.evidence = { v->fact });
 	else
 		NOTE(ctx, .subject = t->variable, .observed = text, .evidence = { v->fact });
 }
@@ -98,6 +102,7 @@ static const struct rule env_tuning_rules[] = {
 		.title = "NCCL can be slow: a variable for debugging or tuning is set by hand",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
+		.max_severity = SEVERITY_ERR,
 		.evaluate = check_tuning,
 		.impact = "NCCL does not choose for itself: jobs can be slow, or use more memory.",
 		.remedy =
@@ -109,9 +114,9 @@ static const struct rule env_tuning_rules[] = {
 			"NCCL_MAX_NCHANNELS and other variables for debugging (also in nccl.conf).",
 		.why = "NCCL's documentation has most of these variables under Debugging: good for experiments, and not for "
 		       "production. They often come from another machine or from the search for a fault. A value that NCCL "
-		       "accepts is a note. A warning is a buffer size that is not a power of two, or for LL128 not 120 times a "
-		       "power of two, and another number of threads than 64, 128, 256 or 512: with such values jobs were seen "
-		       "to hang or to compute wrong results.",
+		       "accepts is a note. An error is a buffer size that is not a power of two, or for LL128 not 120 times a "
+		       "power of two: with such values jobs were seen to hang or to compute wrong results. Another number of threads "
+		       "than 64, 128, 256 or 512 is a warning.",
 		.check = "env | grep NCCL_; cat /etc/nccl.conf",
 		.sources =
 			"NCCL 2.30.7: docs/userguide/source/env.rst, Debugging; src/init.cc, NCCL_PARAM(BuffSize); "

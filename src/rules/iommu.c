@@ -9,6 +9,7 @@
 #include "query/distribution.h"
 #include "query/kind.h"
 #include "query/pci-device.h"
+#include "query/peer-support.h"
 #include "query/topology.h"
 
 static bool translates(const struct iommu_device *i)
@@ -63,11 +64,18 @@ static void fail_translated(struct rule_context *ctx, const struct pci_device *d
 	const char *argument = str_is(ctx->node->os.machine, "aarch64") ? "iommu.passthrough=1"
 									: "iommu=pt";
 
-	FAIL_AS(ctx, breaks_copies(ctx) ? SEVERITY_ERR : SEVERITY_WARN, .subject = d->bdf.value,
+	bool breaks = breaks_copies(ctx),
+	     patched = breaks && known_is(driver_is_patched(ctx->node, ctx->arena, NULL), true);
+
+	FAIL_AS(ctx, breaks ? SEVERITY_ERR : SEVERITY_WARN, .subject = d->bdf.value,
 		.observed = text_printf(ctx, "%s: addresses are translated", type),
 		.expected = "identity (passthrough), or no IOMMU",
-		.impact = breaks_copies(ctx) ? NULL : "GPUDirect RDMA is slow or fails.",
-		.then = THEN_REBOOT,
+		.impact =
+			patched ? "This driver is patched for peer-to-peer: copies between GPUs deliver zeros without an "
+				  "error, so results are wrong."
+			: breaks ? NULL
+				 : "GPUDirect RDMA is slow or fails.",
+		.wrong_data = patched, .then = THEN_REBOOT,
 		.remedy = text_printf(ctx, "Add %s to the kernel command line.", argument),
 		.command = shell_add_argument(ctx->arena, ctx->node, argument),
 		.evidence = { fact });
@@ -362,13 +370,14 @@ static void check_inert(struct rule_context *ctx)
 static const struct rule iommu_rules[] = {
 	{
 		.id = "iommu/translation-enabled",
-		.title = "Peer copies fail or are slow: the IOMMU translates GPU or NIC addresses",
+		.title =
+			"Peer copies fail, are slow or deliver wrong data: the IOMMU translates GPU or NIC addresses",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_translation,
 		.impact =
-			"Copies between GPUs over PCIe fail. With patched drivers they deliver zeros without an error: results are wrong. "
-			"GPUDirect RDMA is slow or fails.",
+			"Copies between GPUs over PCIe fail. With a driver that is patched for peer-to-peer they deliver zeros without "
+			"an error: results are wrong. GPUDirect RDMA is slow or fails.",
 		.then = THEN_REBOOT,
 		.remedy = "Add iommu=pt to the kernel command line.",
 		.fix = { "iommu-passthrough" },

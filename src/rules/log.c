@@ -503,8 +503,9 @@ static const struct rule log_rules[] = {
 		.id = "log/p2p-mapping-fault",
 		.title = "Peer-to-peer fails on these GPUs: the driver made an invalid mapping",
 		.profiles = PROFILE_BASE,
-		.severity = SEVERITY_WARN,
+		.severity = SEVERITY_ERR,
 		.evaluate = check_p2p_fault,
+		.wrong_data = true,
 		.impact =
 			"Copies between GPUs fail or deliver wrong data. CUDA reports an illegal memory access.",
 		.remedy =

@@ -249,7 +249,7 @@ static const struct rule modules_nic_rules[] = {
 		.impact =
 			"RDMA over this NIC does not work: ibv_devices does not list it. NCCL uses TCP sockets if no other "
 			"NIC has an RDMA device.",
-		.remedy = "Load the module, now and at boot.",
+		.remedy = "Load the module, and make it load at every boot.",
 		.fix = { "load-module", { "", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.reads =

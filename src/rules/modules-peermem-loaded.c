@@ -101,8 +101,9 @@ static void check_conflict(struct rule_context *ctx)
 /* The first version that also looks at /sys/module/nvidia_peermem/version. */
 static const struct {
 	const char *item, *name, *since;
+	const char *cause; /* the rule that asks for a newer release too; NULL: none */
 } lookers[] = {
-	{ "nvshmem", "NVSHMEM", "3.3.9" },
+	{ "nvshmem", "NVSHMEM", "3.3.9", "software/nvshmem-version" },
 	{ "nccl", "NCCL", "2.23.4" },
 };
 
@@ -117,7 +118,7 @@ static const struct software_item *find_old(const struct node *node, const char 
 }
 
 static void answer_old(struct rule_context *ctx, const char *name, const char *since,
-		       const struct software_item *old, bool needed)
+		       const char *cause, const struct software_item *old, bool needed)
 {
 	const char *version = fact_path(ctx->arena, "software.items", old->path.value, "version");
 
@@ -138,7 +139,7 @@ static void answer_old(struct rule_context *ctx, const char *name, const char *s
 				name, old->version.value),
 			.expected = text_printf(ctx, "%s %s or later", name, since),
 			.remedy = text_printf(ctx, "Install %s %s or later.", name, since),
-			.evidence = { "rdma.memory_peers", version });
+			.follows = cause, .evidence = { "rdma.memory_peers", version });
 }
 
 static void answer_no_folder(struct rule_context *ctx)
@@ -153,7 +154,8 @@ static void answer_no_folder(struct rule_context *ctx)
 							   lookers[i].since);
 
 		if (old)
-			answer_old(ctx, lookers[i].name, lookers[i].since, old, path == DMABUF_NO);
+			answer_old(ctx, lookers[i].name, lookers[i].since, lookers[i].cause, old,
+				   path == DMABUF_NO);
 	}
 	if (ctx->findings->count > before)
 		return;

@@ -599,7 +599,7 @@ static const struct rule modules_peermem_rules[] = {
 		.evaluate = check_not_loaded,
 		.impact =
 			"NICs cannot register GPU memory. NCCL copies through host memory. NVSHMEM IBGDA does not start.",
-		.remedy = "Load nvidia-peermem, now and at boot.",
+		.remedy = "Load nvidia-peermem, and make it load at every boot.",
 		.fix = { "load-module", { "nvidia_peermem", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.follows = { CAUSES_PEERMEM },

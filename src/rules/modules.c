@@ -619,7 +619,7 @@ static const struct rule modules_rules[] = {
 		.evaluate = check_uvm,
 		.impact =
 			"cuInit fails with error 999 (unknown error) where nothing loads it. nvidia-smi works.",
-		.remedy = "Load nvidia-uvm, now and at boot.",
+		.remedy = "Load nvidia-uvm, and make it load at every boot.",
 		.fix = { "load-module", { "nvidia_uvm", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "The loaded modules.",
@@ -643,7 +643,7 @@ static const struct rule modules_rules[] = {
 		.needs_module = "gdrdrv",
 		.evaluate = check_gdrdrv,
 		.impact = "GDRCopy does not work, nor does the CPU handler of IBGDA.",
-		.remedy = "Load gdrdrv, now and at boot.",
+		.remedy = "Load gdrdrv, and make it load at every boot.",
 		.fix = { "load-module", { "gdrdrv", "boot" } },
 		.activation = ACTIVATION_NOW,
 		.reads =

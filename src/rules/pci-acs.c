@@ -384,11 +384,12 @@ static const struct rule pci_acs_rules[] = {
 		.evaluate = check_direct,
 		.impact = "Each transfer of the NIC goes through the root complex.",
 		.then = THEN_REBOOT,
-		.remedy = "Switch on direct translated P2P at the port above the NIC: "
-			  "pci=config_acs=\"1x111x1@PORT\" on the kernel command line, as "
-			  "rdma_topo writes it. Kernels before " ACS_ARGUMENT_REPAIRED
-			  " misread it unless they "
-			  "have commit " ACS_ARGUMENT_REPAIR ".",
+		.remedy =
+			"Switch on direct translated P2P at the port above the NIC: "
+			"pci=config_acs=\"1x111x1@\" and the port's PCI address on the kernel command line, as "
+			"rdma_topo writes it. Kernels before " ACS_ARGUMENT_REPAIRED
+			" misread it unless they "
+			"have commit " ACS_ARGUMENT_REPAIR ".",
 		.activation = ACTIVATION_REBOOT,
 		.reads = "ATS of each NIC, and the ACS control register of the port above it.",
 		.why = "Hosts of virtual machines keep redirection for isolation. A NIC with ATS asks the IOMMU once and marks "

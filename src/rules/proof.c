@@ -133,9 +133,33 @@ static const char *copy_fact(struct rule_context *ctx, const struct proof_copy *
 	return fact_path(ctx->arena, "proof.copies", c->id.value, field);
 }
 
+/* Returns true if the IOMMU was read, and does not translate the addresses of this GPU. */
+static bool is_passed_through(const struct node *node, const char *bdf)
+{
+	if (!was_read(node->iommu.devices))
+		return false;
+	for_each(i, &node->iommu.devices)
+		if (str_is(i->bdf, bdf))
+			return str_is(i->type, "identity");
+	return true;
+}
+
+/* Returns NULL for the rule's remedy. */
+static const char *copy_remedy(const struct rule_context *ctx, const struct proof_copy *c)
+{
+	if (!known_is(c->damage, DAMAGE_ZEROS) && !known_is(c->damage, DAMAGE_STALE))
+		return "Take the node out of service, and test the GPUs with dcgmi diag.";
+	if (is_passed_through(ctx->node, c->from.value) &&
+	    is_passed_through(ctx->node, c->to.value))
+		return "Take the node out of service. The IOMMU does not translate these addresses: switch ACS "
+		       "redirection off on the path, which nvnodecheck topo shows. Set NCCL_P2P_DISABLE=1 until "
+		       "copies are right. If they stay wrong, test the GPUs with dcgmi diag.";
+	return NULL;
+}
+
 static void check_bad_copy(struct rule_context *ctx, const struct proof_copy *c)
 {
-	FAIL(ctx, .subject = pair_of(ctx, c),
+	FAIL(ctx, .subject = pair_of(ctx, c), .remedy = copy_remedy(ctx, c),
 	     .observed = text_printf(ctx, "%llu of %llu bytes are wrong from byte %llu on: %s",
 				     (unsigned long long)c->bad_bytes.value,
 				     (unsigned long long)c->bytes.value,
@@ -335,9 +359,9 @@ static const struct rule proof_rules[] = {
 		.impact =
 			"Results are wrong without an error: NCCL and all programs that copy between GPUs get"
 			" wrong data.",
+		.wrong_data = true,
 		.remedy =
-			"Take the node out of service. For zeros and old data boot with iommu=pt, and set "
-			"NCCL_P2P_DISABLE=1 until then. For other damage test the GPUs with dcgmi diag.",
+			"Take the node out of service. Boot with iommu=pt, and set NCCL_P2P_DISABLE=1 until then.",
 		.activation = ACTIVATION_REBOOT,
 		.reads = READS,
 		.why = "Each GPU's pattern is copied onto memory with other contents, and read back through "
@@ -400,9 +424,10 @@ static const struct rule proof_rules[] = {
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_rdma_write,
 		.impact = "GPUDirect RDMA delivers wrong data or none.",
+		.wrong_data = true,
 		.remedy =
-			"Boot with iommu=pt, and switch ACS redirection off on the path. nvnodecheck topo "
-			"shows it.",
+			"If the IOMMU translates addresses, boot with iommu=pt. Switch ACS redirection off on the path, which "
+			"nvnodecheck topo shows.",
 		.activation = ACTIVATION_REBOOT,
 		.follows = { "iommu/translation-enabled", "pci/acs-redirect" },
 		.reads = READS,

@@ -166,9 +166,9 @@ static const struct rule rdma_guid_rules[] = {
 			"rdma_cm finds no device for an address, and libraries that tell devices apart by their GUID mix "
 			"them up. On InfiniBand the subnet manager does not bring the port up.",
 		.remedy =
-			"Give the virtual function its identity on the host: ip link set PF vf N node_guid GUID and port_guid GUID on "
-			"InfiniBand, ip link set PF vf N mac ADDRESS on Ethernet. Then unbind its driver and bind it again, or create "
-			"the pod again.",
+			"On the host give the virtual function its identity, with ip link set, the name of the physical function, vf and "
+			"the function's number: node_guid and port_guid on InfiniBand, mac on Ethernet. Then unbind its driver and bind "
+			"it again, or create the pod again.",
 		.repaired_by = BY_HOST,
 		.activation = ACTIVATION_NOW,
 		.reads =

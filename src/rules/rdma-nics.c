@@ -549,8 +549,8 @@ static const struct rule rdma_nics_rules[] = {
 		.evaluate = check_vf,
 		.impact = "DeepEP was reported to hang over virtual functions.",
 		.remedy =
-			"Give the virtual function a node GUID (ip link set PF vf N node_guid), or give the job "
-			"physical functions.",
+			"On the host give the virtual function a node GUID (ip link set, with the name of the physical function, vf, "
+			"the function's number, and node_guid). Or give the job physical functions.",
 		.reads = "physfn of the PCI functions of RDMA devices, and their node GUIDs.",
 		.why = "Neither NVSHMEM nor DeepEP documents virtual functions. One report has a hang, so this is a "
 		       "note. A virtual function that is active without a node GUID is a warning: memory "

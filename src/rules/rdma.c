@@ -742,8 +742,8 @@ static const struct rule rdma_rules[] = {
 		.evaluate = check_renamed,
 		.impact = "IBGDA skips the device: \"device ... is not supported\".",
 		.remedy =
-			"Name the devices mlx5_N again (a udev rule with NAME_KERNEL, or rdma dev set NAME name "
-			"mlx5_N). Or set NVSHMEM_HCA_PREFIX, or use NVSHMEM " NVSHMEM_TAKES_ALL
+			"Give the device a name that begins with mlx5_ again: with a udev rule that has NAME_KERNEL, or until the next "
+			"boot with rdma dev set. Or set NVSHMEM_HCA_PREFIX to the beginning of its name, or use NVSHMEM " NVSHMEM_TAKES_ALL
 			" or later.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =

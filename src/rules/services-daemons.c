@@ -219,7 +219,8 @@ static const struct rule services_daemons_rules[] = {
 		.needs_running = true,
 		.impact = "Jobs do not reach the node, or lack what the service provides.",
 		.remedy =
-			"Find the reason in journalctl -b -u UNIT and correct it, then systemctl restart UNIT.",
+			"Find the reason in the service's journal (journalctl -b -u and its name) and correct it. Then start it with "
+			"systemctl restart.",
 		.activation = ACTIVATION_NOW,
 		.follows = { "driver/loaded", "dev/nvidia-nodes-missing", "log/access-refused" },
 		.reads =

@@ -41,6 +41,7 @@ static void report_match(struct rule_context *ctx, const struct known_bad_match 
 		[DEFECT_NOTE] = SEVERITY_INFO,
 		[DEFECT_WARN] = SEVERITY_WARN,
 		[DEFECT_ERR] = SEVERITY_ERR,
+		[DEFECT_DATA] = SEVERITY_WARN,
 	};
 	const struct known_bad *row = match->row;
 	const char *observed = row->effect;
@@ -55,6 +56,7 @@ static void report_match(struct rule_context *ctx, const struct known_bad_match 
 				       match->version, row->id),
 		.observed = observed, .expected = expected_text(ctx, row), .remedy = row->cure,
 		.source = known_source(ctx, row), .is_alone = true,
+		.wrong_data = row->severity == DEFECT_DATA,
 		.activation = activation_of(row->component),
 		.evidence = { match->fact, match->facts[0], match->facts[1], match->facts[2],
 			      match->facts[3], match->facts[4] });
@@ -137,7 +139,7 @@ static void check_known_bad(struct rule_context *ctx)
 static const struct rule software_known_bad_rules[] = {
 	{
 		.id = "software/known-bad",
-		.title = "Jobs can fail: this version has a known defect",
+		.title = "Jobs can fail or get wrong results: this version has a known defect",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.max_severity = SEVERITY_ERR,
