@@ -118,8 +118,8 @@ static const struct unread_provider *unread_provider(const struct node *node, co
 }
 
 /* Programs get the libibverbs of one prefix, and the driver was installed below another. */
-static const char *remedy_other_prefix(struct rule_context *ctx, const struct unread_provider *other,
-				       const char *prefix)
+static const char *remedy_other_prefix(struct rule_context *ctx,
+				       const struct unread_provider *other, const char *prefix)
 {
 	const char *path = other->path.value, *etc = strstr(path, "/etc/");
 
@@ -128,7 +128,18 @@ static const char *remedy_other_prefix(struct rule_context *ctx, const struct un
 		"Install the driver where this libibverbs looks for it, with the files in "
 		"%s/etc/libibverbs.d. Or install libibverbs below %.*s too, and name its folder "
 		"in /etc/ld.so.conf.d before the others.",
-		prefix, etc && etc > path ? (int)(etc - path) : 4, etc && etc > path ? path : "/usr");
+		prefix, etc && etc > path ? (int)(etc - path) : 4,
+		etc && etc > path ? path : "/usr");
+}
+
+static const char *named_elsewhere(struct rule_context *ctx, const struct unread_provider *other,
+				   const char *prefix)
+{
+	const struct fact_str *verbs = &ctx->node->libraries.verbs;
+
+	return text_printf(
+		ctx, "; %s names it, and libibverbs (%s) reads %s/etc/libibverbs.d alone",
+		other->path.value, is_known(*verbs) ? verbs->value : "that of the system", prefix);
 }
 
 /* The library beside libibverbs: nothing in libibverbs.d names it. */
@@ -148,17 +159,10 @@ static void check_missing(struct rule_context *ctx, const struct rdma_device *d,
 	static const struct package_names package = { "ibverbs-providers", "libibverbs",
 						      "rdma-core", "rdma-core" };
 	const char *runtime = NULL, *prefix = prefix_of_verbs(ctx);
-	const char *unnamed = unnamed_library(ctx, provider);
 	const struct unread_provider *other = unread_provider(ctx->node, provider);
+	const char *unnamed = other ? named_elsewhere(ctx, other, prefix)
+				    : unnamed_library(ctx, provider);
 	bool containers = node_runs_containers(ctx->node, &runtime);
-
-	if (other)
-		unnamed = text_printf(
-			ctx, "; %s names it, and libibverbs (%s) reads %s/etc/libibverbs.d alone",
-			other->path.value,
-			is_known(ctx->node->libraries.verbs) ? ctx->node->libraries.verbs.value
-							     : "that of the system",
-			prefix);
 
 	/* Pods bring their own libraries. */
 	if (node_is(ctx->node, KIND_KUBERNETES) && !node_may_be(ctx->node, KIND_SLURM)) {
