@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "evaluate/rule.h"
+#include "query/pci-device.h"
 
 static bool skip_without_proof(struct rule_context *ctx)
 {
@@ -133,6 +134,36 @@ static const char *copy_fact(struct rule_context *ctx, const struct proof_copy *
 	return fact_path(ctx->arena, "proof.copies", c->id.value, field);
 }
 
+static const struct iommu_device *iommu_of(const struct node *node, const char *bdf)
+{
+	for_each(i, &node->iommu.devices)
+		if (str_is(i->bdf, bdf))
+			return i;
+	return NULL;
+}
+
+/* NULL: it is not known, or some GPU's are. */
+static const char *remedy_untranslated(const struct node *node)
+{
+	bool found = false;
+
+	for_each(d, &node->pci.devices) {
+		const struct iommu_device *i = iommu_of(node, d->bdf.value);
+
+		if (!pci_is_gpu(d))
+			continue;
+		/* In no group: the IOMMU is off. */
+		if (i ? is_unknown(i->type) || str_starts(i->type, "DMA")
+		      : !was_read(node->iommu.devices))
+			return NULL;
+		found = true;
+	}
+	return found ? "Take the node out of service, and set NCCL_P2P_DISABLE=1 until it is repaired. The "
+		       "IOMMU translates no GPU's addresses here: check ACS on the path, and that driver and "
+		       "libraries are of one build. Then test the GPUs with dcgmi diag."
+		     : NULL;
+}
+
 static void check_bad_copy(struct rule_context *ctx, const struct proof_copy *c)
 {
 	FAIL(ctx, .subject = pair_of(ctx, c),
@@ -141,7 +172,7 @@ static void check_bad_copy(struct rule_context *ctx, const struct proof_copy *c)
 				     (unsigned long long)c->bytes.value,
 				     (unsigned long long)c->first_bad_byte.value,
 				     proof_damage_words[c->damage.value]),
-	     .expected = "the data that was sent",
+	     .expected = "the data that was sent", .remedy = remedy_untranslated(ctx->node),
 	     .evidence = { copy_fact(ctx, c, "bad_bytes"), copy_fact(ctx, c, "damage"),
 			   copy_fact(ctx, c, "path") });
 }
