@@ -371,11 +371,18 @@ static const struct field rdma_auxiliary_fields[] = {
 };
 static const struct desc rdma_auxiliary_desc = DESC(rdma_auxiliary);
 
+static const struct field unread_provider_fields[] = {
+	F_STR(unread_provider, path, NULL),
+	F_STR(unread_provider, name, "{0}"),
+};
+static const struct desc unread_provider_desc = DESC(unread_provider);
+
 static const struct field rdma_facts_fields[] = {
 	F_LIST(rdma_facts, devices, rdma_device_desc, "/sys/class/infiniband"),
 	F_LIST(rdma_facts, auxiliary, rdma_auxiliary_desc, AUXILIARY),
 	F_STR(rdma_facts, netns_mode, "/sys/module/ib_core/parameters/netns_mode"),
 	F_STRS(rdma_facts, providers, "/etc/libibverbs.d"),
+	F_LIST(rdma_facts, unread_providers, unread_provider_desc, "/usr/local/etc/libibverbs.d"),
 	F_STRS(rdma_facts, memory_peers, "/sys/kernel/mm/memory_peers"),
 };
 static const struct desc rdma_facts_desc = DESC(rdma_facts);

@@ -452,12 +452,20 @@ struct rdma_auxiliary {
 	struct fact_str driver; /* mlx5_ib.rdma; absent: none is bound */
 };
 
+/* A driver line in a libibverbs.d that is not that of the libibverbs that programs get. */
+struct unread_provider {
+	struct fact_str path; /* /usr/local/etc/libibverbs.d/mlx5.driver */
+	struct fact_str name; /* mlx5 */
+};
+
 struct rdma_facts {
 	LIST(struct rdma_device) devices; /* devices of the RDMA stack */
 	/* devices of the auxiliary bus; absent: a kernel without it, or without one */
 	LIST(struct rdma_auxiliary) auxiliary;
-	struct fact_str netns_mode;	 /* shared, exclusive */
-	LIST(const char *) providers;	 /* user-space drivers that libibverbs would load */
+	struct fact_str netns_mode;   /* shared, exclusive */
+	LIST(const char *) providers; /* user-space drivers that libibverbs would load */
+	/* Driver lines of other prefixes (/usr/local, a folder of /opt), which libibverbs does not read. */
+	LIST(struct unread_provider) unread_providers;
 	LIST(const char *) memory_peers; /* /sys/kernel/mm/memory_peers; absent: no such folder */
 };
 

@@ -203,6 +203,64 @@ static void find_prefix(struct probe_context *ctx, struct libraries *libraries)
 	libraries->own = arena_printf(ctx->arena, "%.*s/libibverbs", (int)(slash - path), path);
 }
 
+/* ---- the folders that this libibverbs does not read ---- */
+
+static void add_unread(struct probe_context *ctx, const char *path, struct span name)
+{
+	const char *slash = name.n ? memrchr(name.p, '/', name.n) : NULL;
+	struct unread_provider *p = LIST_ADD(ctx->arena, &ctx->node->rdma.unread_providers);
+
+	if (slash)
+		name = (struct span){ slash + 1, name.n - (size_t)(slash + 1 - name.p) };
+	if (slash && span_starts(name, "lib"))
+		name = (struct span){ name.p + 3, name.n - 3 };
+	p->path = fact_str(ctx->arena, path);
+	p->name = probe_span(ctx, name);
+}
+
+static int read_unread_folder(struct probe_context *ctx, const char *folder)
+{
+	_cleanup_names_ struct names names = { 0 };
+	int rc = host_list(ctx->host, &names, "%s", folder);
+
+	for (size_t i = 0; !rc && i < names.count; i++) {
+		_cleanup_text_ struct text text = { 0 };
+		const char *path = arena_printf(ctx->arena, "%s/%s", folder, names.items[i]);
+		struct span rest, name;
+
+		rc = host_read(ctx->host, &text, HOST_FILE_MAX, "%s", path);
+		rest = text_span(&text);
+		/* One line of a file is enough: they name builds of one provider. */
+		if (!rc && verbs_driver_next(&rest, &name))
+			add_unread(ctx, path, name);
+	}
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static void read_unread(struct probe_context *ctx, const char *configuration)
+{
+	_cleanup_names_ struct names opt = { 0 };
+	static const char *const usual[] = { PROVIDERS, "/usr/local" PROVIDERS };
+	int rc = 0, bad;
+
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
+		if (strcmp(configuration, usual[i]) != 0) {
+			bad = read_unread_folder(ctx, usual[i]);
+			rc = rc ? rc : bad;
+		}
+	bad = host_list(ctx->host, &opt, "/opt");
+	rc = rc || bad == -ENOENT ? rc : bad;
+	for (size_t i = 0; i < opt.count; i++) {
+		const char *folder = arena_printf(ctx->arena, "/opt/%s" PROVIDERS, opt.items[i]);
+
+		if (strcmp(configuration, folder) == 0)
+			continue;
+		bad = read_unread_folder(ctx, folder);
+		rc = rc ? rc : bad;
+	}
+	ctx->node->rdma.unread_providers.state = rc ? probe_state(rc) : FACT_KNOWN;
+}
+
 static void providers_run(struct probe_context *ctx)
 {
 	struct rdma_facts *rdma = &ctx->node->rdma;
@@ -213,6 +271,7 @@ static void providers_run(struct probe_context *ctx)
 
 	libraries.plain = &plain;
 	find_prefix(ctx, &libraries);
+	read_unread(ctx, libraries.configuration);
 	rc = host_list(ctx->host, &names, "%s", libraries.configuration);
 	if (rc) {
 		rdma->providers.state = probe_state(rc);
@@ -236,6 +295,8 @@ static void providers_run(struct probe_context *ctx)
 const struct probe probe_providers = {
 	.name = "providers",
 	.phase = 2,
-	PROBE_SECTION(rdma.providers),
+	.section = offsetof(struct node, rdma.providers),
+	.section_size = sizeof(((struct node *)0)->rdma.providers) +
+			sizeof(((struct node *)0)->rdma.unread_providers),
 	.run = providers_run,
 };

@@ -391,28 +391,56 @@ static const struct load_module *find_module(const struct node *node, const char
 	return LIST_FIND(&node->loads.modules, name);
 }
 
+static struct load_verdict check_need(struct search *s, const struct load_module *by,
+				      const char *name)
+{
+	const struct modprobe_command *line = install_line(s->node, name);
+	const struct load_module *need = find_module(s->node, name);
+
+	if (line)
+		return run_line(s, line, name);
+	if (need)
+		return check_file(s, need);
+	return unsure(name, arena_printf(s->arena, "%s was not looked at", name),
+		      module_fact(s, by, "needs"));
+}
+
+#define NEEDS_MAX 64
+
+/* The modules that are needed, directly or by one another. */
+struct needs {
+	const struct load_module *list[NEEDS_MAX];
+	size_t count;
+};
+
+static void add_need(struct needs *needs, const struct load_module *m)
+{
+	for (size_t i = 0; i < needs->count; i++)
+		if (needs->list[i] == m)
+			return;
+	if (m && needs->count < NEEDS_MAX)
+		needs->list[needs->count++] = m;
+}
+
+/* A line of modules.dep has the needs of needs too, if depmod wrote it. */
 static struct load_verdict check_needs(struct search *s, const struct load_module *m)
 {
 	struct load_verdict worst = yes(m->name.value);
+	struct needs needs = { .list = { m }, .count = 1 };
 
 	if (!was_read(m->needs))
 		return unsure(m->name.value, "what it needs was not read",
 			      module_fact(s, m, "needs"));
-	for (uint32_t i = 0; i < m->needs.count; i++) {
-		const char *name = m->needs.items[i];
-		const struct modprobe_command *line = install_line(s->node, name);
-		const struct load_module *need = find_module(s->node, name);
-		struct load_verdict verdict =
-			line   ? run_line(s, line, name)
-			: need ? check_file(s, need)
-			       : unsure(name, arena_printf(s->arena, "%s was not looked at", name),
-					module_fact(s, m, "needs"));
+	for (size_t k = 0; k < needs.count; k++)
+		for_each(name, &needs.list[k]->needs) {
+			struct load_verdict verdict = check_need(s, needs.list[k], *name);
 
-		if (verdict.answer == LOAD_NO)
-			return verdict;
-		if (verdict.answer == LOAD_UNKNOWN && worst.answer == LOAD_YES)
-			worst = verdict;
-	}
+			if (verdict.answer == LOAD_NO)
+				return verdict;
+			if (verdict.answer == LOAD_UNKNOWN && worst.answer == LOAD_YES)
+				worst = verdict;
+			add_need(&needs, find_module(s->node, *name));
+		}
 	return worst;
 }
 

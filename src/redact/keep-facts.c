@@ -468,6 +468,8 @@ static const struct {
 	{ "transaction", "boot_id", keep_word },
 	{ "transaction", "id", keep_word },
 	{ "transaction", "kernels", keep_word },
+	{ "unread_provider", "name", keep_word },
+	{ "unread_provider", "path", keep_path },
 	{ "verbs_provider_file", "name", keep_word },
 	{ "verbs_provider_file", "path", keep_path },
 };

@@ -3,7 +3,6 @@
  * was repaired is evaluated again. */
 #include <string.h>
 
-#include "base/shell.h"
 #include "evaluate/rule.h"
 #include "facts/own-files.h"
 
@@ -156,8 +155,10 @@ static void answer(struct rule_context *ctx, const struct transaction *t, const 
 		FAIL(ctx, .subject = subject, .observed = describe_reason(ctx, t, why),
 		     .expected = text_printf(ctx, "in effect (transaction %s): %s", t->id.value,
 					     r->what.value),
-		     .command = shell_printf(ctx->arena, "sudo nvnodecheck fix --apply %s",
-					     r->rule.value),
+		     .remedy = text_printf(ctx,
+					   "Make the repair of %s again: nvnodecheck fix, with the same "
+					   "options as this report.",
+					   r->rule.value),
 		     /* If another problem causes it, to repair that is enough. */
 		     .follows = why->answer.follows ? why->answer.follows : r->rule.value,
 		     .follows_subject = why->answer.follows_subject ? why->answer.follows_subject

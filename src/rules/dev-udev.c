@@ -21,8 +21,8 @@ static const char *remedy(struct rule_context *ctx, const struct reference *r)
 			"Install the package that has %s. Then run udevadm control --reload and "
 			"udevadm trigger.",
 			r->name.value);
-	return "Write the function's present address (lspci -D) into the rule. udev renames no device that is in "
-	       "use: the rule counts from the next boot.";
+	return "Write the function's present address (lspci -D) into the rule. Then reload the rules. A device that is "
+	       "in use keeps its name: reload its driver, or wait for the next boot.";
 }
 
 static const char *what_breaks(struct rule_context *ctx, const struct reference *r)
@@ -59,7 +59,7 @@ static const struct rule dev_udev_rules[] = {
 		.impact = "Devices have other names than the configuration uses.",
 		.remedy = "Correct the rule, then reload the rules.",
 		.command = "sudo udevadm control --reload && sudo udevadm trigger",
-		.activation = ACTIVATION_REBOOT,
+		.activation = ACTIVATION_NOW,
 		.reads =
 			"udev's rules.d: programs in rules about NVIDIA, mlx and RDMA devices; rules that "
 			"name the network or RDMA device of a PCI address, by NAME= or rdma_rename; the PCI "

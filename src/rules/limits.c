@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/shell.h"
 #include "base/span.h"
 #include "evaluate/rule.h"
 #include "parse/limits.h"
@@ -234,6 +235,12 @@ static void fail_login_gap(struct rule_context *ctx, const struct process_limits
 					  (size_t)(raised - ctx->node->limits.settings.items)) });
 }
 
+/* Nobody logs in to a worker of Kubernetes to start jobs. */
+static bool runs_pods_alone(const struct node *node)
+{
+	return node_is(node, KIND_KUBERNETES) && !node_may_be(node, KIND_SLURM);
+}
+
 static void check_login(struct rule_context *ctx, const struct process_limits *p, const char *fact,
 			uint64_t limit)
 {
@@ -252,7 +259,14 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 
 	if (raised && contradicts(ctx->node) && !is_root_login(&ctx->node->env))
 		return; /* check_session() reports it */
-	if (raised && gap.text)
+	if (runs_pods_alone(ctx->node))
+		NOTE(ctx, .subject = p->name.value,
+		     .observed = text_printf(ctx,
+					     "login sessions can lock %s; jobs of this node are pods, "
+					     "which do not get that limit",
+					     format_bytes(ctx->arena, raised ? own : limit)),
+		     .evidence = { fact, "kinds[kubernetes].is" });
+	else if (raised && gap.text)
 		fail_login_gap(ctx, p, raised, &gap, own);
 	else if (raised)
 		PASS(ctx, .subject = p->name.value,
@@ -369,6 +383,43 @@ static bool check_docker(struct rule_context *ctx, const struct process_limits *
 	return true;
 }
 
+/* The unit's files give more than the process has: it was started before they were written. */
+static const struct limit_setting *unread_setting(const struct node *node,
+						  const struct process_limits *p)
+{
+	const struct limit_setting *s = is_known(p->unit) ? find_setting(node, p->unit.value)
+							  : NULL;
+	uint64_t soft, hard;
+
+	if (!s || !limits_of_unit(span_of(s->value.value), &soft, &hard) ||
+	    soft <= p->memlock_soft_bytes.value)
+		return NULL;
+	return s;
+}
+
+static void fail_unread(struct rule_context *ctx, const struct process_limits *p,
+			const struct limit_setting *s, const char *fact)
+{
+	FAIL_AS(ctx,
+		p->memlock_soft_bytes.value <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
+		.subject = p->name.value,
+		.observed = text_printf(ctx,
+					"the running %s has %s; %s:%" PRIu64
+					" says %s, which counts from its next start",
+					p->name.value,
+					format_bytes(ctx->arena, p->memlock_soft_bytes.value),
+					s->file.value, s->line.value, s->value.value),
+		.expected = "unlimited",
+		.remedy = text_printf(ctx, "Restart %s. Jobs that run keep the old limit.",
+				      p->unit.value),
+		.command = shell_printf(ctx->arena,
+					"sudo systemctl daemon-reload\nsudo systemctl restart %s",
+					p->unit.value),
+		.activation = ACTIVATION_NONE, .has_fix = true,
+		.evidence = { fact, text_printf(ctx, "limits.settings[#%zu].value",
+						(size_t)(s - ctx->node->limits.settings.items)) });
+}
+
 /* Returns how to raise the limit of this launcher. */
 static const char *remedy_memlock(struct rule_context *ctx, const struct process_limits *p,
 				  bool own)
@@ -409,6 +460,8 @@ static void check_process(struct rule_context *ctx, const struct process_limits 
 		PASS(ctx, .subject = p->name.value, .evidence = { fact });
 	else if (str_is(p->name, "sshd"))
 		check_login(ctx, p, fact, limit);
+	else if (unread_setting(ctx->node, p))
+		fail_unread(ctx, p, unread_setting(ctx->node, p), fact);
 	else
 		FAIL_AS(ctx, limit <= MEMLOCK_FAIL_BYTES ? SEVERITY_ERR : SEVERITY_WARN,
 			.subject = p->name.value,

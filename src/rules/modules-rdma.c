@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/gpus.h"
+#include "query/modprobe-dry-run.h"
 #include "query/module-load.h"
 #include "query/pci-device.h"
 #include "query/ports.h"
@@ -165,6 +166,38 @@ static void check_mlx5(struct rule_context *ctx)
 						: fact_of_module(ctx, "mlx5_ib") });
 }
 
+/* A user who wants it cannot load it. */
+static bool will_fail(struct rule_context *ctx, const char *name)
+{
+	struct load_verdict verdict = modprobe_dry_run(ctx->arena, ctx->node, name);
+
+	return verdict.answer == LOAD_NO && !verdict.absent;
+}
+
+/* Another maker's device, by which programs connect through librdmacm. EFA has no connection manager. */
+static bool has_other_device(const struct node *node)
+{
+	for_each(d, &node->rdma.devices)
+		if (is_known(d->driver) && !str_is(d->driver, "efa") && is_known(d->bdf))
+			return true;
+	return false;
+}
+
+static bool skip_without_rdma_nic(struct rule_context *ctx, bool *is_mlx)
+{
+	*is_mlx = first_nic(ctx->node) != NULL;
+	if (!was_read(ctx->node->pci.devices))
+		UNKNOWN(ctx, .evidence = { "pci.devices" });
+	else if (!*is_mlx && !was_read(ctx->node->rdma.devices))
+		UNKNOWN(ctx, .evidence = { "rdma.devices" });
+	else if (!*is_mlx && !has_other_device(ctx->node))
+		NOT_APPLICABLE(ctx, .observed = "no NIC that mlx5_core drives, and no RDMA device",
+			       .evidence = { "pci.devices", "rdma.devices" });
+	else
+		return skip_without_modules(ctx);
+	return true;
+}
+
 static void check_rdma(struct rule_context *ctx)
 {
 	static const struct {
@@ -178,18 +211,20 @@ static void check_rdma(struct rule_context *ctx)
 		{ "ib_umad", SEVERITY_WARN, "opensm and the InfiniBand diagnostics do not work" },
 	};
 	size_t before = ctx->findings->count;
-	const struct pci_device *nic;
+	bool is_mlx;
 
-	if (skip_without_mlx5(ctx, &nic))
+	if (skip_without_rdma_nic(ctx, &is_mlx))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
-		if (is_present(ctx, needed[i].name))
+		if (is_present(ctx, needed[i].name) ||
+		    (!is_mlx && strcmp(needed[i].name, "mlx5_ib") == 0))
 			continue;
 		if (strcmp(needed[i].name, "ib_umad") == 0 && is_all_ethernet(ctx->node))
 			continue;
 		/* Where RDMA was not set up, one module is enough to name. */
 		if (strcmp(needed[i].name, "ib_uverbs") != 0 &&
-		    severity_of(ctx, SEVERITY_ERR, is_set_up(ctx->node)) == SEVERITY_INFO)
+		    severity_of(ctx, SEVERITY_ERR, is_set_up(ctx->node)) == SEVERITY_INFO &&
+		    !will_fail(ctx, needed[i].name))
 			continue;
 		if (may_be_built_in(ctx->node))
 			UNKNOWN(ctx, .subject = needed[i].name,
@@ -247,7 +282,7 @@ static const struct rule modules_rdma_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.follows = { "modules/mlx5-not-loaded", "kernel/lacks-config" },
 		.reads =
-			"The loaded modules where an NVIDIA NIC exists. For modules that are built into the kernel: the device "
+			"The loaded modules where an NVIDIA NIC or an RDMA device exists. For modules that are built into the kernel: the device "
 			"nodes that they make.",
 		.why = "ib_uverbs makes /dev/infiniband/uverbsN, rdma_ucm makes rdma_cm, ib_umad makes umadN. NCCL and NVSHMEM "
 		       "connect without rdma_ucm. UCX, MPI over rdma_cm and storage use it. opensm and diagnostics such as "

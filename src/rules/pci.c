@@ -12,6 +12,7 @@
 #include "query/gpus.h"
 #include "query/mmio-window.h"
 #include "query/names.h"
+#include "query/peer-support.h"
 #include "query/pci-device.h"
 #include "query/ports.h"
 
@@ -114,6 +115,30 @@ static bool may_be_by_design(const struct gpu_model *model, uint64_t size)
 		size > BAR1_SMALL_BYTES);
 }
 
+/* The driver's keys that select copies over BAR1. True also where they were not read. */
+static bool may_ask_for_bar1_copies(const struct node *node)
+{
+	static const char *const keys[] = { "RMPcieP2PType", "RMForceP2PType", "RMForceStaticBar1" };
+	const struct driver_param *words = node_param(node, "RegistryDwords");
+
+	if (!words || !is_known(words->value))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (strcasestr(words->value.value, keys[i]))
+			return true;
+	return false;
+}
+
+/* By default the stock driver copies between GPUs before Blackwell through a small window, the mailbox. A NIC
+ * registers any part of the memory that fits into BAR1. */
+static bool is_large_enough(struct rule_context *ctx, const struct gpu_model *model, uint64_t size)
+{
+	return size > BAR1_SMALL_BYTES && model->kind == GPU_WORKSTATION &&
+	       strcmp(model->architecture, "Blackwell") != 0 &&
+	       known_is(driver_is_patched(ctx->node, ctx->arena, NULL), false) &&
+	       !may_ask_for_bar1_copies(ctx->node);
+}
+
 static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *gpu,
 			    const struct gpu_model *model, uint64_t size)
 {
@@ -124,6 +149,14 @@ static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *g
 				       format_bytes(ctx->arena, size), model->memory_gib,
 				       by_design ? "; this card has no larger one" : "");
 
+	if (!by_design && is_large_enough(ctx, model, size)) {
+		NOTE(ctx, .subject = gpu->bdf.value,
+		     .observed = text_printf(
+			     ctx, "%s. NICs can register %s at once; peer copies do not need BAR1",
+			     text, format_bytes(ctx->arena, size)),
+		     .evidence = { bar1_fact(ctx, gpu), "driver.params[RegistryDwords].value" });
+		return;
+	}
 	/* The driver offers no GPUDirect on GeForce: without a wish for peer-to-peer BAR1 does not matter. */
 	if (by_design || (model->kind == GPU_GEFORCE && !is_asked_for(ctx, PROFILE_P2P)))
 		NOTE(ctx, .subject = gpu->bdf.value, .observed = text,
@@ -525,13 +558,15 @@ static const struct rule pci_rules[] = {
 		.why = "Patched drivers, and the driver's own BAR1 peer-to-peer, map the whole memory through BAR1. GPUDirect "
 		       "RDMA pins memory through it. The driver resizes BAR1 only within the Resizable BAR capability. A card "
 		       "that was built without a larger BAR1 is a note, and so is a GeForce without the profile p2p. A board "
-		       "with another memory size than the model's is compared with the model's.",
+		       "with another memory size than the model's is compared with the model's. The stock driver copies "
+		       "between workstation cards before Blackwell through a mailbox: a BAR1 between 256 MiB and the memory's size is "
+		       "then a note.",
 		.check =
 			"lspci -vv -d 10de: | grep -E 'Region|3D|VGA|Resizable'; nvidia-smi -q -d MEMORY",
 		.cost = "If the kernel finds no address space, BAR1 keeps its size and the log says so.",
 		.sources =
 			"open-gpu-kernel-modules 525.147.05, 530.30.02, 595.45.04: kernel-open/nvidia/nv-reg.h, nv-pci.c "
-			"(nv_resize_pcie_bars)\n"
+			"(nv_resize_pcie_bars); src/nvidia/interface/nvrm_registry.h (NV_REG_STR_RM_PCIEP2P_TYPE)\n"
 			"docs.nvidia.com/cuda/gpudirect-rdma 13.0: 3.5, PCI BAR sizes\n"
 			"github.com/tinygrad/open-gpu-kernel-modules issues 13, 36",
 	},

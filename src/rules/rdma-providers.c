@@ -108,6 +108,40 @@ static const char *prefix_of_verbs(struct rule_context *ctx)
 		       : "";
 }
 
+/* Another prefix has a driver line for it. */
+static const struct unread_provider *unread_provider(const struct node *node, const char *provider)
+{
+	for_each(p, &node->rdma.unread_providers)
+		if (str_is(p->name, provider))
+			return p;
+	return NULL;
+}
+
+/* Programs get the libibverbs of one prefix, and the driver was installed below another. */
+static const char *remedy_other_prefix(struct rule_context *ctx,
+				       const struct unread_provider *other, const char *prefix)
+{
+	const char *path = other->path.value, *etc = strstr(path, "/etc/");
+
+	return text_printf(
+		ctx,
+		"Install the driver where this libibverbs looks for it, with the files in "
+		"%s/etc/libibverbs.d. Or install libibverbs below %.*s too, and name its folder "
+		"in /etc/ld.so.conf.d before the others.",
+		prefix, etc && etc > path ? (int)(etc - path) : 4,
+		etc && etc > path ? path : "/usr");
+}
+
+static const char *named_elsewhere(struct rule_context *ctx, const struct unread_provider *other,
+				   const char *prefix)
+{
+	const struct fact_str *verbs = &ctx->node->libraries.verbs;
+
+	return text_printf(
+		ctx, "; %s names it, and libibverbs (%s) reads %s/etc/libibverbs.d alone",
+		other->path.value, is_known(*verbs) ? verbs->value : "that of the system", prefix);
+}
+
 /* The library beside libibverbs: nothing in libibverbs.d names it. */
 static const char *unnamed_library(struct rule_context *ctx, const char *provider)
 {
@@ -125,7 +159,9 @@ static void check_missing(struct rule_context *ctx, const struct rdma_device *d,
 	static const struct package_names package = { "ibverbs-providers", "libibverbs",
 						      "rdma-core", "rdma-core" };
 	const char *runtime = NULL, *prefix = prefix_of_verbs(ctx);
-	const char *unnamed = unnamed_library(ctx, provider);
+	const struct unread_provider *other = unread_provider(ctx->node, provider);
+	const char *unnamed = other ? named_elsewhere(ctx, other, prefix)
+				    : unnamed_library(ctx, provider);
 	bool containers = node_runs_containers(ctx->node, &runtime);
 
 	/* Pods bring their own libraries. */
@@ -159,9 +195,13 @@ static void check_missing(struct rule_context *ctx, const struct rdma_device *d,
 					  "runs)",
 					  provider, runtime)
 				: text_printf(ctx, "lib%s, named in /etc/libibverbs.d", provider),
-		.command = shell_install(ctx->arena, ctx->node, &package),
+		.remedy = other ? remedy_other_prefix(ctx, other, prefix) : NULL,
+		.command = other ? NULL : shell_install(ctx->arena, ctx->node, &package),
 		.evidence = { "rdma.providers",
-			      fact_path(ctx->arena, "rdma.devices", d->name.value, "driver") });
+			      fact_path(ctx->arena, "rdma.devices", d->name.value, "driver"),
+			      other ? fact_path(ctx->arena, "rdma.unread_providers",
+						other->path.value, "name")
+				    : NULL });
 }
 
 /* The provider is installed, and libibverbs skipped it: it is of another release than the kernel's driver. */
