@@ -150,8 +150,8 @@ static const char *restart_command(const struct steps *steps)
 	}
 }
 
-/* Returns the command of the batch system that drains the node, or with RESUME returns it. Slurm's node name is the host
- * name without the domain, unless NodeHostname= differs. */
+/* Returns the command of the batch system that drains the node, or with RESUME returns it. Slurm's node name is the
+ * host name without the domain, unless NodeHostname= differs. */
 static const char *drain_command(const struct steps *steps, bool resume)
 {
 	const struct node *node = steps->report->node;

@@ -44,8 +44,8 @@ bool steps_is_same(const struct steps *steps, const struct problem *a, const str
 
 /* ---- the order ---- */
 
-/* Returns the place of P's step. Last in a step is what fix refuses, or what only needs the restart. The order is that of
- * enum step_kind, except that an administrator can come before fix, and a user without root comes before others. */
+/* Returns the place of P's step. Last in a step is what fix refuses, or what only needs the restart. The order is that
+ * of enum step_kind, except that an administrator can come before fix, and a user without root comes before others. */
 static int place(const struct steps *steps, const struct problem *p)
 {
 	enum step_kind kind = steps_kind(steps, p);

@@ -58,7 +58,7 @@ struct steps {
 	LIST(struct step) items;
 	enum activation restart;  /* RELOAD, REBOOT, POWER_CYCLE, or NONE */
 	const char *fix_command;  /* the shell command that repairs */
-	const char *show_command; /* the same without --apply, which only shows the changes */
+	const char *show_command; /* shows the changes: fix_command without --apply */
 	const char *check_command;
 	const char *letter_command; /* prints the request for those who can act */
 	bool elsewhere;		    /* the node is not this machine: a copy, or below --root */
@@ -95,7 +95,8 @@ bool steps_is_undone_by_boot(const struct steps *steps, const struct problem *pr
 const char *steps_what(const struct steps *steps, const struct problem *problem);
 /* Returns when the change of PROBLEM takes effect. */
 enum activation steps_activation(const struct steps *steps, const struct problem *problem);
-/* The same, but ACTIVATION_NONE if that is at once or a step says it. */
+/* Returns what the change of PROBLEM waits for, as its instruction must say it: ACTIVATION_NONE if it takes effect at
+ * once, or a step of the report is that restart. */
 enum activation steps_waits_for(const struct steps *steps, const struct problem *problem);
 /* Returns the restart of the node that PROBLEM needs. Restarts of services and containers are part of their
  * remedies. */
