@@ -7,7 +7,7 @@
 #include "evaluate/rule.h"
 #include "facts/own-files.h"
 
-/* Has the node booted since? */
+/* Returns true if the node has booted since. */
 static struct fact_bool booted_since(const struct node *node, const struct transaction *t)
 {
 	const struct os_facts *os = &node->os;

@@ -106,7 +106,8 @@ static const char *card_remedy(const struct gpu_model *model)
 			 "its VBIOS. The firmware setup of this node cannot change it.";
 }
 
-/* Can it be the size that the card was built with? A data-centre card of 256 MiB is in a display mode. */
+/* Returns true if it can be the size that the card was built with. A data-centre card of 256 MiB is in a display
+ * mode. */
 static bool may_be_by_design(const struct gpu_model *model, uint64_t size)
 {
 	return model->bar1 == GPU_BAR1_UNKNOWN ||
