@@ -46,7 +46,11 @@ HEADERS := json-c inih zlib libpci libkmod libibverbs libsystemd libarchive libg
 
 WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
 	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wconversion -Wno-sign-conversion \
-	    -Wno-missing-field-initializers
+	    -Wno-missing-field-initializers -Wno-microsoft-anon-tag
+
+# -fms-extensions: a struct can be a member without a name of another (struct failure in src/evaluate/rule.h). Linux is
+# built with it too.
+LANGUAGE := -std=gnu17 -fms-extensions -D_GNU_SOURCE
 
 # What distributions build with, as far as the compiler accepts it for its machine. FORTIFY_SOURCE needs
 # optimization, and a distribution may set its own level.
@@ -61,7 +65,7 @@ ifneq ($(HARDENING),)
   HARDENING_LDFLAGS := -pie -Wl,-z,relro,-z,now
 endif
 
-ALL_CFLAGS := -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fno-strict-aliasing \
+ALL_CFLAGS := $(LANGUAGE) -D_FILE_OFFSET_BITS=64 -fno-strict-aliasing \
 	      $(WARNINGS) -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(HEADERS)) \
 	      $(HARDENING_CFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) $(CPPFLAGS)
 ALL_LDFLAGS := $(HARDENING_LDFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS)
@@ -107,7 +111,7 @@ PAGE_SOURCES := man/rules-page.c src/render/rules-man.c src/render/rules.c \
 		$(wildcard $(foreach folder,rules evaluate query facts parse base,src/$(folder)/*.c))
 $(B)/rules-page: $(PAGE_SOURCES) $(wildcard src/*/*.h) | $(LISTS)
 	@echo "  HOSTCC  $@"
-	$(Q)$(BUILD_CC) -std=gnu17 -D_GNU_SOURCE -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags json-c inih) \
+	$(Q)$(BUILD_CC) $(LANGUAGE) -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags json-c inih) \
 		-ffunction-sections -fdata-sections -Wl,--gc-sections -o $@ $(PAGE_SOURCES)
 
 # The headers of the data model, then its descriptions, then the frame of the page.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* main.c - start-up: parse, pick the command, answer with its status. */
+/* main.c - start-up: parses the command line, runs the command and returns its status. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,8 +32,8 @@ static void open_standard_files(void)
 
 #define STACK_KIB 256
 
-/* Less than that, and a call of a function ends the program by a signal. The limit is not raised here: it is a fact
- * about the caller, which rules read. */
+/* With a smaller stack a call of a function can end the program by a signal. The limit is not raised, because rules
+ * read it: it is a fact about the caller. */
 static bool has_stack(void)
 {
 	struct rlimit limit;
@@ -44,8 +44,8 @@ static bool has_stack(void)
 	return false;
 }
 
-/* With privileges of its file the program does not let its caller choose what a library opens: libibverbs loads what
- * RDMAV_DRIVERS names (rdma-core 50: libibverbs/init.c), and others have variables of that kind. Rules read the
+/* A program whose file gives it privileges must not open a library that its caller chose: libibverbs loads those that
+ * RDMAV_DRIVERS names (rdma-core 50: libibverbs/init.c), and other libraries have such variables. Rules read the
  * caller's variables in /proc. */
 static void leave_environment(void)
 {
@@ -72,11 +72,10 @@ int main(int argc, char **argv)
 	open_standard_files();
 	leave_environment();
 	child_note_inherited();
-	/* write() says so then: a limit on the size of files (setrlimit(2)) is reported like a full
-	 * disk. */
+	/* A closed pipe and a limit on the size of files (setrlimit(2)) are then errors of write(), and reported. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	/* A caller that ignored it hands that down, and the exit status of children would be lost. */
+	/* A caller that ignored SIGCHLD passes that on, and the exit status of children would be lost. */
 	signal(SIGCHLD, SIG_DFL);
 	if (argc > 1 && strcmp(argv[1], COMPLETE_COMMAND) == 0)
 		return complete(argc - 2, argv + 2);

@@ -142,17 +142,31 @@ def called(soname):
     return CALLED.get(name, name)
 
 
+def headers():
+    """The libraries whose headers the Makefile asks for."""
+    names = re.search(r"^HEADERS := (.*)$", read("Makefile"), re.M).group(1)
+    return {CALLED.get(name, name) for name in names.split()}
+
+
 def test_readme(opened, linked):
     text = re.sub(r"\s+", " ", read("README.md"))
     said = re.search(r"The program is linked with the C library alone\. It opens .*? needs them: (.*?), and for "
                      r"`prove` (.*?)\. The build needs the headers of (.*?)\.", text)
-    open_it, prove, headers = (set(re.split(r", | and ", part)) for part in said.groups())
+    open_it, prove, asked = (set(re.split(r", | and ", part)) for part in said.groups())
     assert not linked
     assert open_it == {called(s) for s, priority in opened.items() if priority != "suggested"}
     assert prove == {called(s) for s, priority in opened.items() if priority == "suggested"}
-    asked = read("Makefile")
-    names = re.search(r"^HEADERS := (.*)$", asked, re.M).group(1)
-    assert headers == {CALLED.get(name, name) for name in names.split()}
+    assert asked == headers()
+
+
+def test_packages_of_the_build():
+    """Each list of bootstrap has a package with each library's headers."""
+    stems = {"zlib": "zlib", "libpci": "pci", "libyaml": "libyaml", "libibverbs": "libibverbs|rdma-core"}
+    wanted = [stems.get(name, name.replace("lib", "", 1)) for name in headers()]
+    for manager in ("apt", "dnf", "zypper"):
+        packages = re.search(r"^\t%s-build\) echo ([^;]*);;" % manager, read("bootstrap"), re.M).group(1)
+        devel = [name for name in packages.split() if re.search("-dev(el)?$", name)]
+        assert [stem for stem in wanted if not any(re.search(stem, name) for name in devel)] == [], manager
 
 
 def test_rpm(declared):

@@ -65,7 +65,7 @@ static const char *job_variables(const struct steps *steps)
 		return list;
 	for_each(p, &steps->problems->items)
 		for_each(member, &p->members)
-			if (steps_is_of_job(*member))
+			if (steps_is_in_job_environment(*member))
 				list = add_variables(steps->report->arena, list, *member);
 	return list;
 }
@@ -218,8 +218,8 @@ static const char *restart_command(const struct steps *steps)
 	}
 }
 
-/* Returns the command of the batch system that drains the node, or with RESUME returns it. Slurm's node name is the host
- * name without the domain, unless NodeHostname= differs. */
+/* Returns the command of the batch system that drains the node, or with RESUME returns it. Slurm's node name is the
+ * host name without the domain, unless NodeHostname= differs. */
 static const char *drain_command(const struct steps *steps, bool resume)
 {
 	const struct node *node = steps->report->node;

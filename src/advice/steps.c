@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * steps.c - what is to be done about a report's problems, in the order in which it is done: the node is drained, the
+ * program repairs, an administrator changes the rest, one reboot makes all of it take effect, others do their part, and
+ * the node is checked again.
+ */
 #include "advice/steps.h"
 
 #include <string.h>
@@ -36,7 +41,7 @@ const char *steps_refused(const struct steps *steps, const struct problem *p)
 }
 
 /* The user who starts a job sets its environment, and loads no module. */
-bool steps_is_of_job(const struct finding *f)
+bool steps_is_in_job_environment(const struct finding *f)
 {
 	return strncmp(f->rule->id, "env/", strlen("env/")) == 0 && !f->answer.needs_module;
 }
@@ -74,7 +79,7 @@ static enum step_kind kind_by_who_repairs(const struct steps *steps, const struc
 	case BY_ADMIN:
 		break;
 	}
-	if (steps_is_of_job(p->first))
+	if (steps_is_in_job_environment(p->first))
 		return STEP_JOB;
 	/* A container's kernel, modules and devices are the host's. */
 	if (is_known(steps->report->node->os.container))
@@ -110,7 +115,7 @@ bool steps_is_done_already(const struct steps *steps, const struct problem *p)
 	return p->waits || (r && r->refused && r->activation);
 }
 
-/* A boot undoes what only changes the running node, or does it anyway: what is left to do comes after it. */
+/* A boot undoes what only changes the running node, or does it anyway: the other changes come after it. */
 bool steps_is_undone_by_boot(const struct steps *steps, const struct problem *p)
 {
 	if (steps->restart < ACTIVATION_REBOOT || !steps->plan || !is_repaired(steps, p))

@@ -83,7 +83,7 @@ const struct steps *steps_find(const struct report *report, const struct steps_r
 /* Returns true if the node is drained first. */
 bool steps_has_drain(const struct steps *steps);
 /* Returns true if the job's own environment is to be changed. */
-bool steps_is_of_job(const struct finding *finding);
+bool steps_is_in_job_environment(const struct finding *finding);
 /* Returns the step that solves PROBLEM. */
 enum step_kind steps_kind(const struct steps *steps, const struct problem *problem);
 enum step_actor step_actor(enum step_kind kind);
@@ -101,7 +101,8 @@ bool steps_is_undone_by_boot(const struct steps *steps, const struct problem *pr
 const char *steps_what(const struct steps *steps, const struct problem *problem);
 /* Returns when the change of PROBLEM takes effect. */
 enum activation steps_activation(const struct steps *steps, const struct problem *problem);
-/* The same, but ACTIVATION_NONE if that is at once or a step says it. */
+/* Returns what the change of PROBLEM waits for, as its instruction must say it: ACTIVATION_NONE if it takes effect at
+ * once, or a step of the report is that restart. */
 enum activation steps_waits_for(const struct steps *steps, const struct problem *problem);
 /* Returns the restart of the node that PROBLEM needs. Restarts of services and containers are part of their
  * remedies. */

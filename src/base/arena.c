@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* arena.c - memory for the data of one run: allocated in order, freed all at once. */
 #include "base/arena.h"
 
 #include <stdalign.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* child.c - processes for work that may hang or crash. */
 #include "base/child.h"
 
 #include <dirent.h>

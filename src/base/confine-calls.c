@@ -420,7 +420,8 @@ void confine_calls(const struct confine *how, bool openat2)
 		    &program) == 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
 		return;
-	/* EINVAL and ENOSYS: a kernel without filters. After any other error the child must not continue without a filter. */
+	/* EINVAL and ENOSYS: a kernel without filters. After any other error the child must not continue without a
+	 * filter. */
 	if (errno != EINVAL && errno != ENOSYS)
 		_exit(EXIT_FAILURE);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* confine.c - drops, for the rest of this process, the rights that reading does not need. */
 #include "base/confine.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* escape.c - output of text from a node, a job or a stranger. */
 #include "base/escape.h"
 
 #include <inttypes.h>
@@ -22,9 +23,9 @@ static uint32_t code_point(const char *s, size_t n)
 
 /*
  * Unicode 15.0: general categories Cc, Cf, Zl and Zp (UnicodeData.txt), and Default_Ignorable_Code_Point
- * (DerivedCoreProperties.txt). C1 control characters (U+009B begins a sequence on a terminal as ESC [ does), zero widths
- * and marks of direction, line separators. The byte order mark, the soft hyphen, fillers, selectors of variants and tags are
- * seen as nothing. And those that XML 1.0 has no room for, U+FFFE and U+FFFF.
+ * (DerivedCoreProperties.txt). C1 control characters (U+009B begins a sequence on a terminal as ESC [ does), zero
+ * widths and marks of direction, line separators. The byte order mark, the soft hyphen, fillers, selectors of variants
+ * and tags are seen as nothing. And those that XML 1.0 has no room for, U+FFFE and U+FFFF.
  */
 static bool is_hidden(uint32_t c)
 {

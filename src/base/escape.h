@@ -18,8 +18,8 @@
 
 enum sink {
 	SINK_TERMINAL,	 /* a line of text, on a terminal or in a file; a field of the journal */
-	SINK_DIFF,	 /* the same, with tabs as they are: a line of a file */
-	SINK_NAGIOS,	 /* the same without "|", after which a plugin's numbers come */
+	SINK_DIFF,	 /* a line of a file, on a terminal: tabs are kept */
+	SINK_NAGIOS,	 /* a line of a plugin, without "|", after which its numbers come */
 	SINK_PROMETHEUS, /* a label's value (text format 0.0.4) */
 	SINK_XML, /* text or the value of an attribute, in SVG and HTML (XML 1.0, 2.2 and 2.4) */
 	SINK_MARKDOWN, /* a sentence (CommonMark 0.31, 2.4): letters keep their meaning, marks have none */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * json-c.c - json-c, which is opened when one of its functions is first called: a run that calls none does not pay for
+ * it.
+ */
 #include "base/json-c.h"
 
 #include <pthread.h>

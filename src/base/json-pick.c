@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* json-pick.c - picks some members of an object out of its text, without memory for the others. */
 #include "base/json-pick.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* json-scan.c - one pass through a text that must be one strict document (RFC 8259). */
 #include "base/json-scan.h"
 
 #include <endian.h>

@@ -86,7 +86,8 @@ static inline bool json_scan_is_first(const struct json_scan *s)
  * then fails to parse. */
 enum json_type json_scan_type(const struct json_scan *s);
 
-bool json_scan_next_far(struct json_scan *s, char bracket); /* the same, however it is written */
+/* json_scan_next() for every other spelling: blanks, line ends. */
+bool json_scan_next_far(struct json_scan *s, char bracket);
 /* Skips the opening bracket of an object or list. Its members are then read in turn, each from its key or value on:
  * while (json_scan_next(s, '}')). At the end the position is after BRACKET, or the text is wrong. */
 static inline void json_scan_enter(struct json_scan *s)
@@ -134,7 +135,8 @@ static inline bool json_scan_is_key(struct json_scan *s, const char *name, size_
 }
 /* Takes any key. */
 bool json_scan_key(struct json_scan *s, struct json_raw *key);
-bool json_scan_colon_far(struct json_scan *s); /* the same, however it is written */
+/* json_scan_colon() for every other spelling: blanks, line ends. */
+bool json_scan_colon_far(struct json_scan *s);
 /* Moves from the end of a key to its value. */
 static inline bool json_scan_colon(struct json_scan *s)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * json.c - the only file that deals with the traps of json-c: lax parsing by default, duplicate keys kept silently,
+ * getters that return 0 for the wrong type, out-of-range numbers clamped.
+ */
 #include "base/json.h"
 
 #include <errno.h>

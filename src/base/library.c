@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* library.c - libraries that are opened only when they are needed. */
 #include "base/library.h"
 
 #include <dlfcn.h>

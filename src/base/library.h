@@ -66,7 +66,7 @@ struct library_symbol {
 /* Opens LIBRARY until the process ends, and sets the slots. Returns 0, or -ELIBACC if the library or a required symbol
  * is missing. */
 int library_load(enum library library, const struct library_symbol *symbols, size_t count);
-/* The same for what the process cannot go on without: it ends as by memory_end() where something is missing. */
+/* Loads what the process cannot continue without. If something is missing, it ends as by memory_end(). */
 void library_need(enum library library, const struct library_symbol *symbols, size_t count);
 /* Like library_load(), with the library at an absolute PATH; the environment's search paths are not used. */
 int library_load_at(const char *path, const struct library_symbol *symbols, size_t count);

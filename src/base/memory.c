@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* memory.c - ends the process when memory runs out and no answer could report it. */
 #include "base/memory.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* message.c - messages to the user on standard error. */
 #include "base/message.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* open-file.c - opens files that another user may have created. */
 #include "base/open-file.h"
 
 #include <errno.h>

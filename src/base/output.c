@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* output.c - standard output, written completely or with a message why not. */
 #include "base/output.h"
 
 #include <errno.h>

@@ -14,7 +14,7 @@ static inline const char *packed_text(const char **at)
 	return text;
 }
 
-/* The same; an empty text is NULL. */
+/* Takes the next text. NULL: it is empty. */
 static inline const char *packed_optional(const char **at)
 {
 	const char *text = packed_text(at);

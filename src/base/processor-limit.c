@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * processor-limit.c - ends the process if one file uses too much processor time: no answer about a stranger's file is
+ * worth a minute.
+ */
 #include "base/processor-limit.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sha256.c - SHA-256, which identifies a plan and the files of a transaction. */
 #include "base/sha256.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* shell.c - commands that people paste into a root shell. */
 #include "base/shell.h"
 
 #include <string.h>

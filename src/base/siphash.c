@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * siphash.c - SipHash-2-4 (Aumasson and Bernstein, 2012): with a secret key, the hash of a short text reveals nothing
+ * about it, and trying all texts does not help.
+ */
 #include "base/siphash.h"
 
 #include <string.h>

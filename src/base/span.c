@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* span.c - a run of bytes in a buffer that the caller owns, and the operations that every parser needs. */
 #include "base/span.h"
 
 #include <errno.h>

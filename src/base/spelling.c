@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spelling.c - the known word that is nearest to a misspelt one. */
 #include "base/spelling.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text-map.c - values by texts, so that two long lists are not compared item by item. */
 #include "base/text-map.h"
 
 #include "base/siphash.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text.c - plain text for people: wrapped, in the characters that a terminal can show. */
 #include "base/text.h"
 
 #include <ctype.h>

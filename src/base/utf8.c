@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* utf8.c - text from a host is bytes; documents must be UTF-8. */
 #include "base/utf8.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* window.c - memory in which a child leaves facts for a parent that does not trust it. */
 #include "base/window.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* advise.c - from a report to its steps. */
 #include "cli/advise.h"
 
 #include "cli/cli.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* apply-plan.c - applies a plan that was shown: asks the user, carries it out (txn.h) and evaluates the node again. */
 #include "cli/apply-plan.h"
 
 #include <stdio.h>
@@ -102,7 +103,7 @@ enum exit_status apply_prepare(const struct source *source, const struct options
 	return EXIT_CANNOT;
 }
 
-/* ---- looking again ---- */
+/* ---- the node after the change ---- */
 
 static bool same_subject(const struct finding *a, const struct finding *b)
 {
@@ -145,7 +146,7 @@ static bool would_be_repaired(const struct plan *plan, const struct finding *fin
 }
 
 /* A service may take its time to start; the other steps are done when they return. */
-static bool is_at_once(const struct plan_repair *r)
+static bool is_immediate(const struct plan_repair *r)
 {
 	return r->activation == ACTIVATION_NOW &&
 	       strcmp(finding_fix(r->finding)->kind, "start-service") != 0;
@@ -167,7 +168,7 @@ static enum repair_result result_of(const struct checking *c, const struct plan_
 		return elsewhere ? REPAIR_LEFT : REPAIR_NOT_FIXED;
 	if (elsewhere)
 		return REPAIR_PENDING;
-	return is_at_once(r) ? REPAIR_NOT_FIXED : REPAIR_PENDING;
+	return is_immediate(r) ? REPAIR_NOT_FIXED : REPAIR_PENDING;
 }
 
 /* Reports findings that the change has caused, such as a device number that differs after a module was reloaded. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cli.c - the command line as two tables: commands and options. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -15,12 +16,9 @@
 #include "base/spelling.h"
 #include "base/text.h"
 #include "cli/cmd.h"
-#include "evaluate/preflight.h"
 #include "evaluate/report.h"
 #include "probes/probe.h"
 
-#define HELP_WIDTH 80
-#define HELP_COLUMN 22
 #define CHOICE_BYTES 128
 #define NAME_BYTES 64 /* of an option that is compared */
 
@@ -391,7 +389,7 @@ static const struct option_row *find_row(int c)
 	return NULL;
 }
 
-static const struct command *find_verb(const char *word)
+static const struct command *find_command(const char *word)
 {
 	for (const struct command *v = commands; v->name; v++)
 		if (strcmp(v->name, word) == 0)
@@ -409,13 +407,13 @@ static const struct command *take_command(struct options *o, char **words, size_
 		count--;
 	}
 	o->names_command = count > 0;
-	o->command = count ? find_verb(words[0]) : &commands[0];
+	o->command = count ? find_command(words[0]) : &commands[0];
 	o->args = count ? words + 1 : words;
 	o->args_count = count ? count - 1 : 0;
 	return o->command;
 }
 
-static int refuse_verb(const char *word)
+static int refuse_command(const char *word)
 {
 	struct spelling spelling;
 
@@ -547,8 +545,8 @@ static int check_once(const struct command *command, const struct option_row *ro
 
 /* Reads the command and --format before the options are checked: a usage error suggests the command's options and is
  * printed in the format. It works on a copy, because getopt reorders the arguments. */
-static void read_verb_and_format(int argc, char **argv, const char *shorts,
-				 const struct option *longs, struct options *o)
+static void read_command_and_format(int argc, char **argv, const char *shorts,
+				    const struct option *longs, struct options *o)
 {
 	_cleanup_free_ char **words = memory_need(calloc((size_t)argc + 1, sizeof(*words)));
 	int c, word;
@@ -577,7 +575,7 @@ static int parse(int argc, char **argv, struct options *o)
 	*o = (struct options){ .fail_on = -1, .audience = -1 };
 	make_getopt(longs, shorts);
 	opterr = 0;
-	read_verb_and_format(argc, argv, shorts, longs, o);
+	read_command_and_format(argc, argv, shorts, longs, o);
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct option_row *row = find_row(c);
 
@@ -596,77 +594,9 @@ static int parse(int argc, char **argv, struct options *o)
 			return rc;
 	}
 	if (!take_command(o, argv + optind, (size_t)(argc - optind)))
-		return refuse_verb(o->args[-1]);
+		return refuse_command(o->args[-1]);
 	take_file(o);
 	return check_use(o);
-}
-
-/* ---- help ---- */
-
-static void help_row(const char *left, const char *right)
-{
-	int n = printf("  %s", left);
-
-	if (n > HELP_COLUMN - 2) {
-		putchar('\n');
-		n = 0;
-	}
-	text_wrap(stdout, right, HELP_COLUMN, n, HELP_WIDTH);
-}
-
-static void help_option(const struct option_row *row, const struct command *command)
-{
-	const char *words = cli_words(row, command);
-	char left[64], right[256];
-
-	const char *before = row->kind == OPTION_NVML ? "[=" : row->value ? " " : "";
-
-	snprintf(left, sizeof(left), "%c%c%s--%s%s%s%s", row->letter ? '-' : ' ',
-		 row->letter ? row->letter : ' ', row->letter ? ", " : "  ", row->name, before,
-		 row->value ? row->value : "", row->kind == OPTION_NVML ? "]" : "");
-	snprintf(right, sizeof(right), "%s%s%s", row->help, words ? ": " : "", words ? words : "");
-	help_row(left, right);
-}
-
-static void help_omissions(void)
-{
-	printf("\nNot asked, because reading it takes longer than a prolog has (doctor does):\n");
-	for (const struct preflight_omission *o = preflight_omissions; o->what; o++) {
-		char rules[512] = "";
-		size_t n = 0;
-
-		for (size_t i = 0; o->rules[i] && n < sizeof(rules); i++)
-			n += (size_t)snprintf(rules + n, sizeof(rules) - n, "%s%s", i ? ", " : "",
-					      o->rules[i]);
-		printf("  ");
-		text_wrap(stdout, o->what, 2, 2, HELP_WIDTH);
-		printf("    ");
-		text_wrap(stdout, rules, 4, 4, HELP_WIDTH);
-	}
-}
-
-void cli_help(const struct command *command)
-{
-	if (command) {
-		printf("Usage: nvnodecheck %s%s%s [OPTIONS]\n\n", command->name,
-		       *command->args ? " " : "", command->args);
-		text_wrap(stdout, command->summary, 0, 0, HELP_WIDTH);
-	} else {
-		printf("Usage: nvnodecheck [COMMAND] [OPTIONS]\n\n"
-		       "Says what is wrong with a GPU/RDMA node, how it knows, and what to do.\n\n"
-		       "Commands:\n");
-		for (const struct command *v = commands; v->name; v++)
-			help_row(v->name, v->summary);
-	}
-	printf("\nOptions:\n");
-	for (const struct option_row *row = option_rows; row->name; row++)
-		if (!command || row->commands & command->bit)
-			help_option(row, command);
-	printf("\nExit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or\n"
-	       "configuration, 3 incomplete, 4 could not do what was asked, 5 changed and not\n"
-	       "confirmed. nvnodecheck(8)\n");
-	if (command && command->bit == COMMAND_PREFLIGHT)
-		help_omissions();
 }
 
 int cli_parse(int argc, char **argv, struct options *options)

@@ -38,7 +38,7 @@ enum command_bit {
 /* The options and arguments of the command line. A member belongs to the option of its name. */
 struct options {
 	const struct command *command;
-	bool names_command; /* else it is doctor without being said */
+	bool names_command; /* false: the user named none, and it is doctor */
 	char **args;	    /* the arguments after the command */
 	size_t args_count;
 	bool help;
@@ -143,6 +143,7 @@ extern const struct option_row option_rows[]; /* ends with a NULL name */
 /* Returns 0, or -EINVAL after one line and "Try ..." on standard error. Strings point into ARGV; the values of --only
  * and --skip are split in place. */
 int cli_parse(int argc, char **argv, struct options *options);
+/* help.c: prints the help of COMMAND; NULL: that of the program. */
 void cli_help(const struct command *command);
 /* Returns the values that COMMAND (NULL: any) accepts for an option, or NULL: not every command has every format. */
 const char *cli_words(const struct option_row *row, const struct command *command);

@@ -46,7 +46,7 @@ enum exit_status cmd_doctor(const struct options *options)
 	}
 	report = report_make(source.node, settings, source.arena);
 	if (options->since) {
-		status = source_read(&earlier, options, options->since);
+		status = source_read_file(&earlier, options, options->since);
 		if (status)
 			return render_failure(&options->render, status);
 		since_compare(&changes, earlier.node, source.node, source.arena);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* complete.c - completes a command line from the tables of cli.h: the one source of the three files in completions/. */
 #include "cli/complete.h"
 
 #include <stdio.h>

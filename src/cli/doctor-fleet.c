@@ -42,7 +42,7 @@ static struct head evaluate_node(struct source *source, const char *file, const 
 	struct report *report;
 	struct options one = *options;
 
-	head.status = source_read(source, options, file);
+	head.status = source_read_file(source, options, file);
 	one.from = file;
 	if (!head.status)
 		head.status = source_settings(source, &one, &settings);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * from-file.c - the text of a capture or facts file, which may be from a stranger: compressed or not, of bounded size.
+ */
 #include "cli/from-file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log-read.c - reads a job's log, plain or compressed, in a child that can do nothing else. */
 #include "cli/log-read.h"
 
 #include <errno.h>

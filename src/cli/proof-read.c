@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* proof-read.c - reads the document of prove. */
 #include "cli/proof-read.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rule-search.c - finds rules by a part of the name, or by words of the text. */
 #include "cli/rule-search.h"
 
 #include <fnmatch.h>

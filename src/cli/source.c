@@ -141,7 +141,7 @@ static enum exit_status read_hardware(struct source *source, const struct option
 
 	one.kernel = one.hardware = NULL;
 	source->machine = memory_need(calloc(1, sizeof(*source->machine)));
-	status = source_read(source->machine, &one, options->hardware);
+	status = source_read_file(source->machine, &one, options->hardware);
 	if (status)
 		return status;
 	source->hardware = source->machine->node;
@@ -334,7 +334,7 @@ static enum probe_nvml nvml_of_reading(const void *user)
 		       : PROBE_NVML_NO;
 }
 
-/* The rules are put in order. */
+/* Sorts the rules while the child reads the node. */
 static void prepare_rules(void)
 {
 	size_t count;
@@ -428,7 +428,8 @@ bool is_of_many(const struct options *options)
 	       (options->from && stat(options->from, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-enum exit_status source_read(struct source *source, const struct options *options, const char *file)
+enum exit_status source_read_file(struct source *source, const struct options *options,
+				  const char *file)
 {
 	struct options one = *options;
 	enum exit_status status;

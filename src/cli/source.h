@@ -38,8 +38,8 @@ enum exit_status source_settings(struct source *source, const struct options *op
 enum exit_status source_read_node(struct source *source, const struct options *options, bool brief,
 				  const struct settings **settings);
 /* Reads one of many files into SOURCE, and drops the previous node. */
-enum exit_status source_read(struct source *source, const struct options *options,
-			     const char *file);
+enum exit_status source_read_file(struct source *source, const struct options *options,
+				  const char *file);
 /* Frees the node except its memory, which the next node reuses. */
 void source_forget(struct source *source);
 void source_close(struct source *source);

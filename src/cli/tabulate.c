@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tabulate.c - the files of many nodes, read by several processes into one table (diff.h). */
 #include "cli/tabulate.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ static void take_share(const struct fleet *fleet, size_t worker, size_t workers,
 		if (task->here && i == fleet->count - 1)
 			task->add(&table, i, task->here, source.arena);
 		else if (!workers_begin_file(fleet, worker, i) ||
-			 source_read(&source, task->options, fleet->files[i]))
+			 source_read_file(&source, task->options, fleet->files[i]))
 			head.failed++;
 		else
 			task->add(&table, i, source.node, source.arena);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* unpack.c - compressed captures and facts files. */
 #include "cli/unpack.h"
 
 #include <errno.h>

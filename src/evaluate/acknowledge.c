@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* acknowledge.c - the findings that an administrator has acknowledged, and until when. */
 #include "evaluate/acknowledge.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* choose-profiles.c - chooses the profiles: those of the user, else those that the hardware suggests. */
 #include "evaluate/choose-profiles.h"
 
 #include "query/gpus.h"

@@ -58,7 +58,7 @@ static void look_gpu_count(struct expect_look *l)
 		  topology_gpus(l->node), "pci.devices");
 }
 
-/* Without the driver these are not there: that tells nothing of the GPU. */
+/* Without the driver these do not exist, which says nothing about the GPU. */
 static void read_gpu(struct expect_look *l, const char *field,
 		     struct fact_str (*value)(const struct gpu *gpu))
 {
@@ -295,7 +295,7 @@ static void look_numa_nodes(struct expect_look *l)
 
 /* ---- keys with an argument ---- */
 
-/* 2M, 1G, 64k: 0 for what is none. */
+/* 2M, 1G, 64k. 0: not a size. */
 static uint64_t page_size(const char *text)
 {
 	static const char units[] = "KMG";

@@ -53,7 +53,7 @@ struct expect_key {
 	/* For keys with an argument: returns the next argument that is useful on this node, beginning with I = 0;
 	 * NULL at the end. */
 	const char *(*argument)(const struct node *node, uint32_t *i, struct arena *arena);
-	/* 0 or why an argument is none. */
+	/* Returns NULL, or why the argument is not valid. */
 	const char *(*refuse)(const char *argument);
 };
 extern const struct expect_key expect_keys[]; /* ends with a NULL key */

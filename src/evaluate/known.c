@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * known.c - known defects (data/known-bad.tsv) in the findings of other rules: where a row names the rule that is
+ * asked, that rule's finding says it, and no second one.
+ */
 #include "evaluate/known.h"
 
 bool known_is_asked_for(const struct rule_context *ctx, const struct known_bad *row)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* mounted-image.c - findings that a mounted image cannot have: those about its machine or its processes. */
 #include "evaluate/mounted-image.h"
 
 #include <string.h>

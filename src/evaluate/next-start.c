@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* next-start.c - a configuration for which a service does not start (.stops of an answer). */
 #include "evaluate/next-start.h"
 
 #include "query/service-cause.h"

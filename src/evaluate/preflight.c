@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* preflight.c - the facts that preflight does not read, because a prolog has no time for them. */
 #include "evaluate/preflight.h"
 
 #include <fnmatch.h>

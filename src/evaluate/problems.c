@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * problems.c - a report's failures as a person counts them: one for each rule whatever number of devices it names, and
+ * what follows from another failure folded under that one.
+ */
 #include "evaluate/problems.h"
 
 /* A table of causes that holds a circle must not hang a report. */

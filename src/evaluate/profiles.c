@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* profiles.c - the profiles: the work that a node is for. */
 #include "evaluate/profiles.h"
 
 const char *const profile_words[] = { "base", "p2p", "gpudirect-rdma", "deepep", "nccl-gin", NULL };

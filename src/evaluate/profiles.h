@@ -18,8 +18,8 @@ enum profile {
 #define PROFILE_GIN_ANY (PROFILE_DEEPEP | PROFILE_NCCL_GIN)
 #define PROFILE_RDMA_ANY (PROFILE_RDMA | PROFILE_GIN_ANY)
 
-/* The profiles of a comma-separated list, what they include among them; 0 and WORD (the part that is
- * none) when it is not right. */
+/* Returns the profiles of a comma-separated list, with those that they include. 0: a part of it is not a profile, and
+ * WORD is that part. */
 unsigned int profiles_parse(const char *list, struct span *word);
 /* "base, gpudirect-rdma" */
 const char *profiles_text(struct arena *arena, unsigned int profiles);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * references.c - how a rule evaluates the names in one kind of file: an answer for each file of the kind, all by
+ * query/reference.h.
+ */
 #include "evaluate/references.h"
 
 #include <inttypes.h>
@@ -64,7 +68,7 @@ static const char *missing(struct rule_context *ctx, const struct reference *r)
 	}
 }
 
-/* What stands between "line 3" and TEXT: "has" before a path, a colon before the name of a key. */
+/* The words between "line 3" and TEXT: "has" before a path, a colon before the name of a key. */
 static const char *link_of(const struct reference *r, const char *text)
 {
 	if (text[0] == '/')

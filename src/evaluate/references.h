@@ -12,7 +12,7 @@ struct reference_check {
 	enum reference_format format;
 	const char *none;     /* what is said where there is no such file */
 	const char *expected; /* of what is wrong */
-	/* Is it this rule's? NULL: all are. */
+	/* Returns true if the reference belongs to this rule. NULL: all do. */
 	bool (*counts)(const struct node *node, const struct reference *r);
 	/* Returns the severity of R in this state. NULL: the rule's severity applies. */
 	enum severity (*grade)(const struct rule_context *ctx, const struct reference *r,

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * refused.c - adds to a finding that a module or driver is missing which load failed, and why the next one would fail.
+ */
 #include "evaluate/refused.h"
 
 #include <string.h>

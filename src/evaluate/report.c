@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report.c - the report on a node: the answer of every rule, the counts, and the exit status that follows. */
 #include "evaluate/report.h"
 
 #include <fnmatch.h>
@@ -7,7 +8,7 @@
 
 #include "evaluate/acknowledge.h"
 #include "evaluate/choose-profiles.h"
-#include "evaluate/gap-behind.h"
+#include "evaluate/evidence-gap.h"
 #include "evaluate/mounted-image.h"
 #include "evaluate/used.h"
 #include "query/endpoints.h"
@@ -160,7 +161,7 @@ static bool was_tried(const struct report *report, struct finding *f)
 		const char *name = p->name.value;
 
 		if (*name == *fact && strncmp(fact, name, n) == 0 && !name[n])
-			return (f->gap = gap_near(report, f)) != NULL;
+			return (f->gap = evidence_gap_near(report, f)) != NULL;
 	}
 	return false;
 }
@@ -194,7 +195,7 @@ static void drop_unwanted(struct report *report, const struct settings *settings
 	cut_findings(report, kept);
 }
 
-/* A failure that a job of a suggested profile would meet is worth knowing, and is none of this node's profiles. */
+/* A failure of a suggested profile concerns only jobs of that profile: it is a note. */
 static void turn_into_notes(struct report *report, size_t from)
 {
 	size_t kept = from;
@@ -229,7 +230,8 @@ static bool can_cause(const struct finding *cause, const struct finding *f, cons
 	       (!own || !subject || strcmp(own, subject) == 0);
 }
 
-/* Returns the first finding of RULE, or of the next rule that has one: rules are evaluated in the order of their ids. */
+/* Returns the first finding of RULE, or of the next rule that has one: rules are evaluated in the order of their
+ * ids. */
 static size_t first_of_rule(const struct report *report, const char *rule)
 {
 	size_t from = 0, to = report->findings.count;
@@ -282,7 +284,7 @@ static void explain_unknown(const struct report *report, struct finding *f)
 	if (f->answer.verdict != VERDICT_UNKNOWN)
 		return;
 	if (!f->gap)
-		f->gap = gap_behind(report, f);
+		f->gap = evidence_gap(report, f);
 	mounted_image_mark(report->node, f);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rule.c - how rules are evaluated on a node. */
 #include "evaluate/rule.h"
 
 #include <stdarg.h>
@@ -61,21 +62,28 @@ static int compare_rules(const void *a, const void *b)
 	return strcmp((*(const struct rule *const *)a)->id, (*(const struct rule *const *)b)->id);
 }
 
-const struct rule *const *rule_all(size_t *count)
+/* Fills ALL with the rules of all tables, sorted by id. Returns their number. */
+static size_t collect_rules(const struct rule *all[RULES_MAX])
 {
-	static const struct rule *all[RULES_MAX];
-	static size_t n;
+	size_t n = 0;
 
-	for (size_t t = 0; n == 0 || t; t++) {
-		if (t == ARRAY_SIZE(tables)) {
-			qsort(all, n, sizeof(all[0]), compare_rules);
-			break;
-		}
+	for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {
 		if (n + tables[t]->count > RULES_MAX)
 			memory_end("RULES_MAX is too small for the rules of this build");
 		for (size_t i = 0; i < tables[t]->count; i++)
 			all[n++] = &tables[t]->rules[i];
 	}
+	qsort(all, n, sizeof(all[0]), compare_rules);
+	return n;
+}
+
+const struct rule *const *rule_all(size_t *count)
+{
+	static const struct rule *all[RULES_MAX];
+	static size_t n;
+
+	if (!n)
+		n = collect_rules(all);
 	*count = n;
 	return all;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rule.h - how rules are evaluated on a node. A rule is a row of a table in src/rules/AREA.c: its texts and one
- * function that sees the facts and nothing else. It reads no file, prints nothing and knows no
- * probe, so it says the same of this host, of a capture and of facts on another machine.
+ * rule.h - how rules are evaluated on a node.
+ *
+ * A rule is a row of a table in a file of src/rules/: its texts, and one function that gets the facts and nothing else.
+ * The function reads no file, prints nothing and calls no probe, so its answers are equal for this host, a capture and
+ * the facts of another machine.
  *
  * An evaluate function gives at least one answer, and for each subject (a GPU, a port) at most one:
  *
@@ -86,6 +88,28 @@ struct fix_call {
 	const char *args[FIX_ARGS_MAX];
 };
 
+/*
+ * What a failure means, and what to do about it. A rule has one. An answer has one too, and each of its members that is
+ * not 0 replaces the rule's. struct rule and struct answer have it as a member without a name (-fms-extensions).
+ */
+struct failure {
+	const char *impact; /* what it does to the user's work */
+	/* A failure means that this module is not loaded; "": the subject is the module. The finding then has the
+	 * reason why a load fails (refused.h). */
+	const char *needs_module;
+	const char *remedy; /* without what THEN adds */
+	unsigned int then;  /* enum remedy_end: how the remedy ends. It belongs to REMEDY */
+	/* REMEDY as shell commands, one a line; NULL: none. It belongs to REMEDY. In place of BDF the finding has the
+	 * address that is its subject. */
+	const char *command;
+	struct fix_call fix;
+	enum repaired_by repaired_by; /* if there is no fix */
+	enum action action;
+	enum activation activation; /* of the fix or the remedy */
+	bool ends_jobs; /* the repair ends or disturbs running jobs: the node is drained first */
+	bool wrong_data; /* jobs compute wrong results without an error: it comes before others as grave */
+};
+
 #define RULE_CAUSES_MAX 6
 
 /* The variables by which jobs ask for RDMA, and for networking that a GPU starts itself. */
@@ -98,10 +122,12 @@ struct rule {
 	const char *id; /* area/condition; permanent */
 	void (*evaluate)(struct rule_context *ctx);
 	unsigned int profiles; /* enum profile; base rules apply in every profile */
-	/* The rule counts in every profile where its software is in use (used.h), separated by blanks: modules that are
-	 * loaded, or that a file loads at boot; */
+	/* The rule is evaluated in every profile if its software is in use (used.h): if one of these modules is loaded,
+	 * or a file loads it at boot. The names are separated by blanks. */
 	const char *used_modules;
-	/* variables of jobs: NAME, the beginning of one and *, or NAME=VALUE. With ! before it: not if that is set. */
+	/* Its software is also in use if a job has one of these variables. Each word is NAME, NAME=VALUE, or the
+	 * beginning of names and "*". A word !NAME or !NAME=VALUE says that the software is not in use if that is
+	 * set. */
 	const char *used_variables;
 
 	/* Of its findings. */
@@ -111,35 +137,22 @@ struct rule {
 	/* Rules whose failure on the same subject, or on the node, causes this one. */
 	const char *follows[RULE_CAUSES_MAX];
 	enum proof_trial trial; /* of prove; its result outranks the facts */
-	/* A failure means that this module is not loaded; "": the subject is the module. The finding then has the
-	 * reason why a load fails (refused.h). */
-	const char *needs_module;
-	bool needs_driver; /* the same where the subject is a PCI function without a driver */
+	/* A failure means that a PCI function, the subject, has no driver. The finding then has the reason why the
+	 * driver's module does not load (refused.h). */
+	bool needs_driver;
 
 	/* What breaks. A title is EFFECT: REASON. */
 	const char *title;    /* what breaks for the user, as a statement about the node */
 	bool is_reason_name;  /* REASON begins with the name of a program or module */
 	bool is_short_effect; /* REASON is no sentence without EFFECT */
-	const char *impact;   /* what it does to the user's work */
-	bool wrong_data; /* jobs compute wrong results without an error: it comes before others as grave */
 
-	/* What to do. */
-	const char *remedy; /* without what THEN adds */
-	unsigned int then;  /* enum remedy_end: how the remedy ends */
-	/* The same as shell commands, one a line; NULL: none. In place of BDF the finding has the address that is its
-	 * subject. */
-	const char *command;
-	struct fix_call fix;
-	enum repaired_by repaired_by; /* if there is no fix */
-	enum action action;
-	enum activation activation; /* of the fix or the remedy */
-	bool stops_boot;	    /* the next boot fails until it is repaired */
-	bool in_container_image;    /* in a container the files are those of the container image */
+	struct failure;		 /* what a failure means, and what to do */
+	bool stops_boot;	 /* the next boot fails until it is repaired */
+	bool in_container_image; /* in a container the files are those of the container image */
 	bool on_site;	    /* the remedy is at a cable, a switch or the fabric: no restart helps */
 	bool needs_running; /* the remedy needs the driver and the links: it comes after a restart */
 	const char *cost;   /* what the repair costs or risks; NULL: nothing to mention */
 	bool is_risk;	    /* the cost is a risk, or disturbs others: the steps show it */
-	bool ends_jobs; /* the repair ends or disturbs running jobs: the node is drained first */
 
 	/* For explain and nvnodecheck-rules(7). */
 	const char *reads;   /* the files and facts that are read */
@@ -153,10 +166,10 @@ struct rule_table {
 	size_t count;
 };
 
-/* Belongs in src/rules/AREA.c, after static const struct rule AREA_rules[] = { ... }; */
-#define RULE_TABLE(area)                             \
-	extern const struct rule_table rules_##area; \
-	const struct rule_table rules_##area = { area##_rules, ARRAY_SIZE(area##_rules) }
+/* The last line of a file in src/rules/. The table before it is static const struct rule NAME_rules[]. */
+#define RULE_TABLE(name)                             \
+	extern const struct rule_table rules_##name; \
+	const struct rule_table rules_##name = { name##_rules, ARRAY_SIZE(name##_rules) }
 
 /* Returns all rules, sorted by id. */
 const struct rule *const *rule_all(size_t *count);
@@ -185,20 +198,8 @@ struct answer {
 	const char *stops;
 	bool is_alone; /* a problem of its own: its remedy is not that of the rule's other answers */
 
-	/* Each replaces the rule's, if it is not 0. */
-	const char *impact;
-	const char *remedy;
-	/* enum remedy_end; only if there is a remedy, and then also if it is 0 */
-	unsigned int then;
-	const char *command; /* the same */
-	enum activation activation;
-	enum action action;
-	enum repaired_by repaired_by;
-	const char *needs_module;
-	struct fix_call fix; /* only if has_fix, and then also if its kind is NULL: no fix */
-	bool has_fix;
-	bool ends_jobs; /* its remedy ends or disturbs running jobs */
-	bool wrong_data; /* jobs compute wrong results without an error: it comes before others as grave */
+	struct failure; /* replaces the rule's, member by member. A REMEDY replaces THEN and COMMAND too */
+	bool has_fix; /* FIX replaces the rule's. If its kind is NULL, there is no fix */
 	bool is_kept; /* the remedy asks to leave the setting as it is: the rule's cost does not count */
 
 	/* The cause, beside the rule's follows. */
@@ -285,9 +286,10 @@ const char *finding_remedy(const struct finding *finding);
 /* The remedy without its end, and the end (enum remedy_end). */
 const char *finding_change(const struct finding *finding);
 unsigned int finding_then(const struct finding *finding);
-/* Returns REMEDY with its end, in ARENA. rule_remedy() does the same for a rule, in BUFFER. */
+/* Returns REMEDY with its end, in ARENA. */
 const char *remedy_with(struct arena *arena, const char *remedy, unsigned int then);
 #define REMEDY_MAX 1024
+/* Returns the remedy of RULE with its end, in BUFFER. */
 const char *rule_remedy(const struct rule *rule, char buffer[REMEDY_MAX]);
 enum activation finding_activation(const struct finding *finding);
 const struct fix_call *finding_fix(const struct finding *finding); /* NULL: none */

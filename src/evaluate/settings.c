@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* settings.c - the configuration: nvnodecheck.conf and conf.d, then the command line. */
 #include "evaluate/settings.h"
 
 #include <errno.h>
@@ -307,7 +308,7 @@ static size_t check_lines(const char *text, size_t n, const char **what)
 	return 0;
 }
 
-/* A section without keys, which inih does not tell of: its name may be the one that is misspelt. */
+/* A section without keys, which inih does not report: its name may be the one that is misspelt. */
 static size_t check_sections(struct parse *p, const char *text, size_t n)
 {
 	struct span rest = { text, n }, line, name;

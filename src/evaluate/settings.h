@@ -41,9 +41,11 @@ struct settings {
 	const char *profiles_from; /* the file that says so; NULL: the command line */
 	enum severity fail_on;
 	bool strict;
-	bool nvml;	   /* NVIDIA's driver is asked */
-	bool preflight;	   /* keep only what stops a job: report_make() */
-	bool only_wrong;   /* what passes or does not apply is not shown: the same */
+	bool nvml; /* NVIDIA's driver is asked */
+	/* report_make() keeps only findings that stop a job. */
+	bool preflight;
+	/* report_make() leaves out findings that pass or do not apply. */
+	bool only_wrong;
 	const char **only; /* shell patterns, NULL-terminated; NULL: all */
 	const char **skip;
 	uint64_t link_errors_max; /* [limits] link-errors-max */
@@ -62,8 +64,7 @@ extern const struct settings_key settings_keys[]; /* ends with a NULL section */
 
 void settings_init(struct settings *settings);
 
-/* FROM, which another process wrote in the window, copied into SETTINGS and ARENA. What is not right there is left
- * out. */
+/* Copies FROM, which another process wrote in the window, into SETTINGS and ARENA. Invalid parts are left out. */
 void settings_copy(struct settings *settings, struct arena *arena, const struct settings *from,
 		   const struct window *window);
 
@@ -72,7 +73,7 @@ void settings_copy(struct settings *settings, struct arena *arena, const struct 
 int settings_parse(struct settings *settings, const char *file, const char *text, size_t n,
 		   struct arena *arena, char error[512]);
 
-/* The configuration's word on a rule, or NULL. The last one that matches counts. */
+/* Returns the last [rule] section that matches ID, or NULL. */
 const struct rule_setting *settings_rule(const struct settings *settings, const char *id);
 const struct expectation *settings_expect(const struct settings *settings, const char *key);
 

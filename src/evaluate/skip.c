@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* skip.c - the conditions under which a rule does not apply to a node, or cannot be evaluated on it. */
 #include "evaluate/skip.h"
 
 #include "query/endpoints.h"

@@ -1,62 +1,87 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * skip.h - the conditions under which most rules have nothing to say. Each answers the rule
- * (not-applicable, or unknown when even that is not known) and returns true, or returns false and
- * the rule goes on.
+ * skip.h - the conditions under which a rule does not apply to a node, or cannot be evaluated on it.
+ *
+ * If the condition is true, the function gives the answer of the rule, not-applicable or unknown, and returns true: the
+ * rule returns. Otherwise it returns false, and the rule continues.
  */
 #ifndef SKIP_H
 #define SKIP_H
 
-/* It is not the default, because it opens devices. */
-#define RUN_NVML \
-	"Add --nvml to the command. It opens the GPUs, so it is not the default; it changes nothing."
-
 #include "evaluate/rule.h"
 #include "query/kind.h"
 
-bool skip_without_gpu(struct rule_context *ctx); /* no NVIDIA GPU on the PCI bus */
-/* Like skip_without_gpu(), for conditions that files alone decide: an image without its hardware is evaluated for
- * nodes with GPUs if it has the driver or a profile needs GPUs. */
+/* The remedy of an unknown that only NVML can answer. */
+#define RUN_NVML \
+	"Add --nvml to the command. It opens the GPUs, so it is not the default; it changes nothing."
+
+/* ---- hardware ---- */
+
+/* No NVIDIA GPU is on the PCI bus, or the bus was not read. */
+bool skip_without_gpu(struct rule_context *ctx);
+/* For rules on files alone. A mounted image has no bus: the rule applies to it if it has the driver, or if a profile
+ * besides base is asked for. Else as skip_without_gpu(). */
 bool skip_unless_for_gpus(struct rule_context *ctx);
-/* Likewise without RDMA devices, where a profile needs them; and without the list of loaded modules, of which an image
- * has none: for rules that say what its files give. */
-bool skip_unless_for_rdma(struct rule_context *ctx);
-bool skip_unless_modules_count(struct rule_context *ctx);
-/* Skips when the node is not of KIND, with the reason; answers unknown when that is not known. */
-bool skip_unless_kind(struct rule_context *ctx, enum kind kind);
-/* Skips when every GPU is assigned to a virtual machine, because no job of this host needs the condition. */
+/* Every GPU is assigned to a virtual machine, so no job of this host uses one. */
 bool skip_without_own_gpu(struct rule_context *ctx);
-/* Copies of this GPU go over NVLink alone, and no profile asks for RDMA: how PCIe is set up does not matter to them.
- * Of GPUs without peers of any kind driver/geforce-no-gpudirect is the cause. */
+/* Copies of this GPU go over NVLink only, and no profile needs RDMA: its PCIe settings do not matter to jobs. A GPU
+ * without any peers is not skipped: driver/geforce-no-gpudirect is the cause of its failures. */
 bool skip_without_pcie_peers(struct rule_context *ctx, const struct pci_device *gpu);
-bool skip_without_driver(
-	struct rule_context *ctx); /* the NVIDIA driver is not loaded; else its version is known */
-/* The driver was not asked by NVML, or did not answer. Where no user asked for that, the unknown is of severity
+/* There is no RDMA device, or that is unknown. An absent list is empty: its folder appears when ib_core is loaded. */
+bool skip_without_rdma_device(struct rule_context *ctx);
+/* The NVIDIA driver is not loaded, or skip_without_rdma_device(). */
+bool skip_without_rdma(struct rule_context *ctx);
+/* For rules on files alone. The rule applies to a mounted image if a profile needs RDMA. Else as
+ * skip_without_rdma(). */
+bool skip_unless_for_rdma(struct rule_context *ctx);
+
+/* ---- the driver ---- */
+
+/* The NVIDIA driver is not loaded, or its version is unknown. */
+bool skip_without_driver(struct rule_context *ctx);
+/* The NVIDIA driver is not loaded, or its parameters are unknown. */
+bool skip_without_params(struct rule_context *ctx);
+/* The driver was not asked through NVML, or did not answer. If no user asked for that, the unknown has severity
  * info. */
 bool skip_without_nvml(struct rule_context *ctx);
-bool skip_without_params(struct rule_context *ctx); /* nor its parameters are known */
-/* Skips without an RDMA device. An absent list counts as empty, because the folder does not exist before ib_core is
- * loaded. */
-bool skip_without_rdma_device(struct rule_context *ctx);
-bool skip_without_rdma(struct rule_context *ctx);     /* nor a driver to use one with */
-bool skip_without_modules(struct rule_context *ctx);  /* the loaded modules are not known */
-bool skip_without_modprobe(struct rule_context *ctx); /* nothing of modprobe.d is known */
-/* A file that counts is unread: settings that were not seen may be in it. */
+
+/* ---- modules and their files ---- */
+
+/* The list of loaded modules is unknown. */
+bool skip_without_modules(struct rule_context *ctx);
+/* For rules on files alone: a mounted image has no loaded modules, and is not skipped. Else as
+ * skip_without_modules(). */
+bool skip_unless_modules_count(struct rule_context *ctx);
+/* The options of modprobe.d are unknown. */
+bool skip_without_modprobe(struct rule_context *ctx);
+/* A file of modprobe.d was not read, and can have settings that were not seen. */
 bool skip_unless_modprobe_whole(struct rule_context *ctx);
-/* Answers unknown when a folder of software could not be read, because the software that was not found may be there. */
+/* The kernel's release or its module files are unknown. */
+bool skip_without_module_files(struct rule_context *ctx);
+/* A folder of software was not read, and can have software that was not found. */
 bool skip_unless_software_whole(struct rule_context *ctx);
-/* Answers unknown when the log could not be read, or does not reach back to the boot: a missing line then means
- * nothing. */
-bool skip_without_whole_log(struct rule_context *ctx);
-bool skip_without_module_files(
-	struct rule_context *ctx);		       /* the module files on disk are not known */
-bool skip_without_variables(struct rule_context *ctx); /* the job's environment is not known */
-bool skip_without_nccl_variables(struct rule_context *ctx); /* nor nccl.conf */
-/* The same for nvshmem.conf, and for whether the release that runs reads it. */
+
+/* ---- the job ---- */
+
+/* The environment of the job is unknown. */
+bool skip_without_variables(struct rule_context *ctx);
+/* The environment of the job or nccl.conf is unknown. */
+bool skip_without_nccl_variables(struct rule_context *ctx);
+/* The environment of the job is unknown, or nvshmem.conf is, or whether the job's NVSHMEM reads that file. */
 bool skip_without_nvshmem_variables(struct rule_context *ctx);
-bool skip_in_container(struct rule_context *ctx); /* what the host has, a container does not show */
-/* A virtual machine shows the topology that its hypervisor made up: unknown, with that reason. */
+
+/* ---- the node ---- */
+
+/* The node is not of KIND, or that is unknown. */
+bool skip_unless_kind(struct rule_context *ctx, enum kind kind);
+/* The node is a container, which does not show what its host has. */
+bool skip_in_container(struct rule_context *ctx);
+/* The node is a virtual machine, whose hypervisor invents the topology: unknown. WHAT says what cannot be seen. */
 bool skip_in_vm(struct rule_context *ctx, const char *what);
+/* The kernel log was not read, or does not begin at the boot: a missing line has no meaning. */
+bool skip_without_whole_log(struct rule_context *ctx);
+
+/* ---- instead of PASS ---- */
 
 /* Passes if the kernel log reaches back to the boot; otherwise the absence of bad lines is unknown. */
 void pass_if_log_whole(struct rule_context *ctx);

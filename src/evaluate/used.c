@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * used.c - whether the software that a rule is about is in use on the node: its module is loaded, or a variable of jobs
+ * configures it.
+ */
 #include "evaluate/used.h"
 
 #include <stdio.h>
@@ -16,7 +20,7 @@ static bool is_module_used(const struct node *node, struct span name)
 	return false;
 }
 
-/* NAME, the beginning of one with * behind it, or NAME=VALUE. A variable with an empty value counts as not set. */
+/* NAME, the beginning of one and *, or NAME=VALUE. A variable with an empty value counts as not set. */
 static bool matches(struct span pattern, const struct fact_str *name, const struct fact_str *value)
 {
 	struct span want = pattern, word;

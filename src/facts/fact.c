@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fact.c - what one observed value is, and the descriptions of the structs of facts. */
 #include "facts/fact.h"
 
 #include <stdlib.h>

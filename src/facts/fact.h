@@ -123,7 +123,8 @@ void fact_list_order(const struct desc *desc, struct fact_list *list);
 const void *fact_list_find(const void *list, size_t item_size, const char *key);
 
 /* Makes all strings and lists safe to use, after all facts are filled: a string that is not known becomes "", such a
- * list has no items, and the others are settled. A sentence that uses one without a check then has a hole, and nothing crashes. */
+ * list has no items, and the others are settled. A sentence that uses one without a check then has a hole, and nothing
+ * crashes. */
 struct field;
 void fact_close_holes(const struct desc *desc, void *facts);
 void field_close_holes(const struct field *field, void *value);

@@ -40,7 +40,7 @@ struct log_failure {
 	struct fact_u64 count;	  /* how many lines */
 	struct fact_str last;	  /* the last line */
 	struct fact_u64 first_us; /* when the first one was written, since the boot, or unknown */
-	struct fact_u64 last_us;  /* the same of the last one */
+	struct fact_u64 last_us;  /* when the last one was written */
 };
 
 /* A message of level err or worse of a GPU, NIC, PCIe or IOMMU driver that no pattern matches; in a log without levels,
@@ -51,7 +51,7 @@ struct log_message {
 	struct fact_u64 level;	  /* 0 emerg to 3 err; unknown: the log has no levels */
 	struct fact_u64 count;	  /* how many */
 	struct fact_u64 first_us; /* when the first one was written, since the boot */
-	struct fact_u64 last_us;  /* the same of the last one */
+	struct fact_u64 last_us;  /* when the last one was written */
 };
 
 enum denial_policy { POLICY_SELINUX, POLICY_APPARMOR };

@@ -52,7 +52,8 @@ struct services_facts {
 	/* FABRIC_MODE of fabric manager's configuration: 0 bare metal or full passthrough, 1 shared NVSwitch, 2 vGPU.
 	 * Absent: there is no such file, or it does not say, which means 0. */
 	struct fact_u64 fabric_mode;
-	/* Programs that systemd runs after a suspend and that load nvidia_uvm again; absent: there is no such folder. */
+	/* Programs that systemd runs after a suspend and that load nvidia_uvm again; absent: there is no such
+	 * folder. */
 	LIST(const char *) uvm_sleep_hooks;
 	/* enum licence_state: the last message of nvidia-gridd about the licence; unknown: it does not run, or no
 	 * message about it was kept. */

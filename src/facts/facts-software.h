@@ -9,13 +9,13 @@
 
 struct software_item {
 	struct fact_str path; /* of the library or other file */
-	/* Libraries: libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep,
-	 * nixl, gdrcopy, doca, libibverbs, libmlx5, libnvidia-container, slurm (libslurm, by its own number), ucx. Stacks: ofed, efa-installer;
-	 * ofa_kernel: a kernel for which the installed OFED has symbols. Programs: fabricmanager, nvlsm, imex,
-	 * container-toolkit, containerd, docker, podman, enroot, dkms, ucx, aws-ofi-nccl. Sources that
-	 * modules are built from: driver-source, gdrdrv-source, nvidia-fs-source, nv-peer-mem-source,
-	 * efa-source. Parts of the driver: the libraries of data/driver-parts.tsv. dcgm-cuda: a folder of DCGM's
-	 * diagnostics, and the CUDA release (12, 13) that they are for. */
+	/* Libraries: libcuda, libnvidia-ml, libcudart, cuda (toolkit), nccl, nccl-net, nvshmem, deepep, nixl, gdrcopy,
+	 * doca, libibverbs, libmlx5, libnvidia-container, slurm (libslurm, by its own number), ucx. Stacks: ofed,
+	 * efa-installer; ofa_kernel: a kernel for which the installed OFED has symbols. Programs: fabricmanager, nvlsm,
+	 * imex, container-toolkit, containerd, docker, podman, enroot, dkms, ucx, aws-ofi-nccl. Sources that modules
+	 * are built from: driver-source, gdrdrv-source, nvidia-fs-source, nv-peer-mem-source, efa-source. Parts of the
+	 * driver: the libraries of data/driver-parts.tsv. dcgm-cuda: a folder of DCGM's diagnostics, and the CUDA
+	 * release (12, 13) that they are for. */
 	struct fact_str name;
 	struct fact_str version; /* absent: not in the name, the package database or the file */
 };
@@ -34,8 +34,9 @@ struct software_facts {
 	/* Path of the libcuda.so.1 that the dynamic loader gives a program of the checked process; absent: none. */
 	struct fact_str libcuda;
 	struct fact_str libcuda_version; /* of that one; absent: not in its name */
-	struct fact_str libnvidia_ml;	 /* the same for libnvidia-ml.so.1 */
-	LIST(const char *) programs;	 /* started by their names: paths of ibstat, nvcc */
+	/* Path of the libnvidia-ml.so.1 that the dynamic loader gives that program; absent: none. */
+	struct fact_str libnvidia_ml;
+	LIST(const char *) programs; /* started by their names: paths of ibstat, nvcc */
 	/* Absent: dpkg does not manage this node. Packages that are not installed have no row. */
 	LIST(struct software_package) packages;
 };

@@ -207,7 +207,7 @@ struct module_at_boot {
 struct module_view {
 	struct fact_str name;	  /* as above */
 	struct fact_enum libkmod; /* enum module_state, by /sys/module */
-	struct fact_enum file;	  /* the same, by /proc/modules */
+	struct fact_enum file;	  /* enum module_state, by /proc/modules */
 };
 
 struct modules_facts {
@@ -481,10 +481,10 @@ struct net_interface {
 	struct fact_str bdf;	      /* absent: not a PCI function */
 	struct fact_str driver;	      /* of the function; bonding, bridge over one; absent: none */
 	LIST(const char *) addresses; /* 192.0.2.1/24, fe80::1/64 */
-	/* Known for interfaces that share a subnet with another. */
+	/* The interface's sysctls net.ipv4.conf.NAME. Known for interfaces that share a subnet with another. */
 	struct fact_u64 arp_ignore;
-	struct fact_u64 arp_announce; /* the same */
-	struct fact_u64 rp_filter;    /* the same: 0 off, 1 strict, 2 loose */
+	struct fact_u64 arp_announce; /* known for interfaces that share a subnet with another */
+	struct fact_u64 rp_filter;    /* 0 off, 1 strict, 2 loose; known for those as well */
 	/* Known for interfaces with RoCE, on a running host; absent: the driver does not report it. */
 	struct fact_u64 pfc_priorities; /* a bit for each that PFC is on for; hexadecimal */
 	struct fact_bool pause;		/* global pause frames, sent or obeyed */
@@ -567,8 +567,8 @@ struct containers_facts {
 	struct fact_bool cgroup2;
 	/* SELinux refuses accesses that its policy does not allow; absent: it is not in the kernel, or off. */
 	struct fact_bool selinux_enforcing;
-	/* One of SELinux' booleans container_use_devices and container_use_xserver_devices: containers may open the GPUs;
-	 * absent: its policy has none. */
+	/* One of SELinux' booleans container_use_devices and container_use_xserver_devices: containers may open the
+	 * GPUs; absent: its policy has none. */
 	struct fact_bool container_use_devices;
 	/* The kubelet starts its pods by Docker; absent: no kubelet runs. */
 	struct fact_bool kubelet_uses_docker;
@@ -637,8 +637,8 @@ struct login_facts {
 
 struct limits_facts {
 	struct process_limits self;   /* of --pid, else of this process */
-	struct group_limits group;    /* of the same process */
-	LIST(struct rdma_limit) rdma; /* of the same; only devices that are limited */
+	struct group_limits group;    /* of that process's cgroups */
+	LIST(struct rdma_limit) rdma; /* of that process's cgroups; only devices that are limited */
 	/* Processes that start jobs: slurmd, containerd, sshd, ...; if several have one name, the one with the
 	 * lowest memlock limit. */
 	LIST(struct process_limits) launchers;

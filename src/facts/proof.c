@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* proof.c - the trials of prove on the hardware, and their results. */
 #include "facts/proof.h"
 
 #include <stdlib.h>

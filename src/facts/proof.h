@@ -19,7 +19,7 @@ struct node;
  */
 #define PROOF_DOORBELL_CALLER "doorbell-caller" /* a page that is not memory, mapped for the GPU */
 #define PROOF_DOORBELL_JOB "doorbell-job"
-#define PROOF_UAR_CALLER "uar-caller" /* the same with a doorbell page of an mlx5 NIC */
+#define PROOF_UAR_CALLER "uar-caller" /* a doorbell page of an mlx5 NIC, mapped for the GPU */
 #define PROOF_UAR_JOB "uar-job"
 #define PROOF_STREAM_V1 "stream-v1"	    /* stream memory operations, first version */
 #define PROOF_STREAM_V2 "stream-v2"	    /* and the version of CUDA 11.7 */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmdline-edit.c - changes one kernel argument in a line of text. */
 #include "fixes/cmdline-edit.h"
 
 #include <string.h>

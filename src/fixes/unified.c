@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* unified.c - two texts as a unified diff, in the format of patch(1). */
 #include "fixes/unified.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fleet.c - the files of many nodes: their list, the workers, and the facts that can be compared between nodes. */
 #include "fleet/fleet.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* majority.c - the values that most nodes of a fleet have, for all keys of [expect]. */
 #include "fleet/majority.h"
 
 #include <stdlib.h>

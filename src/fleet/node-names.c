@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* node-names.c - sets of nodes as Slurm and ClusterShell write them: gpu[001-064,070]. */
 #include "fleet/node-names.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* node-set.c - a set of nodes of a fleet, by their numbers, as runs of neighbours. */
 #include "fleet/node-set.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* since.c - the changes on a node since an earlier facts file. */
 #include "fleet/since.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* host.c - the only way to read the machine that is checked. */
 #include "host/host.h"
 
 #include <errno.h>

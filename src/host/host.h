@@ -73,8 +73,8 @@ void host_begin_child(struct host *host, char *where);
 /* Returns a copy of HOST for a thread of the same process, or NULL. The copy reads the same files and has no recorder.
  * It has gaps of its own, and WHERE for its last path. Only free() frees it. */
 struct host *host_for_thread(const struct host *host, char *where);
-/* From now on WHERE has the last path. May be called while a thread uses HOST: the path can then be a mixture of two, as
- * it can for a parent that reads WHERE. */
+/* From now on WHERE has the last path. May be called while a thread uses HOST: the path can then be a mixture of two,
+ * as it can for a parent that reads WHERE. */
 void host_trace_in(struct host *host, char *where);
 
 /* While DISTRUST is set, the paths come from an untrusted source, such as a job's environment. A
@@ -176,7 +176,7 @@ bool host_exists(struct host *host, const char *path);
 /* Opens a regular file of any size for reading. Live and tree only; -ENODATA from a capture. */
 int host_open(struct host *host, const char *path);
 /* Returns true for files of a system that does not run: neither /proc nor /sys, and an os-release. It informs neither
- * the gap function nor a recorder, because probes ask the same again. */
+ * the gap function nor a recorder, because probes ask for these files again. */
 bool host_is_mounted_image(struct host *host);
 /* Returns true for the files of the running kernel: a live host, or one that is mounted into this container. Valid
  * after host_stand_for(). */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* root.c - the folder of --root, opened once. */
 #include "host/root.h"
 
 #include <errno.h>

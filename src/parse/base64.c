@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* base64.c - RFC 4648, section 4, for the bytes in a capture that are not text. */
 #include "parse/base64.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bdf.c - PCI addresses as sysfs writes them: 0000:1b:00.0 (drivers/pci/probe.c, pci_setup_device). */
 #include "parse/bdf.h"
 
 #include "parse/pcie.h"

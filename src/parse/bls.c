@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bls.c - entries in the form of the Boot Loader Specification (UAPI.1), as systemd-boot and the GRUB of Fedora and
+ * RHEL read them.
+ */
 #include "parse/bls.h"
 
 #include <ctype.h>

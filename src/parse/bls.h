@@ -14,8 +14,8 @@ enum bls_reader { BLS_GRUB, BLS_SYSTEMD };
 
 struct bls_entry {
 	const char *id;	    /* GRUB: the file's name without .conf; systemd-boot: without "+3-1" */
-	const char *file;   /* for the caller */
-	const char *folder; /* likewise: the folder that paths in the entry are relative to */
+	const char *file;   /* set by the caller: the path of the entry */
+	const char *folder; /* set by the caller: paths in the entry are relative to it */
 	/* NULL where the entry has no such line. */
 	const char *title;
 	const char *version;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * build-log.c - make.log, which DKMS leaves after a failed build: the kernel, and the reason of the failure
+ * (data/build-errors.tsv).
+ */
 #include "parse/build-log.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cdi.c - a specification of the Container Device Interface (github.com/cncf-tags/container-device-interface, SPEC.md
+ * 1.1.0): what is injected into a container.
+ */
 #include "parse/cdi.h"
 
 #include <errno.h>

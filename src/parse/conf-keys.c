@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* conf-keys.c - the table data/conf-keys.tsv: the keys that a program accepts in its configuration file. */
 #include "parse/conf-keys.h"
 
 #include <string.h>

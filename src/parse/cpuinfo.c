@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cpuinfo.c - the first processor of /proc/cpuinfo (Linux: arch/x86/kernel/cpu/proc.c, arch/arm64/kernel/cpuinfo.c,
+ * arch/loongarch/kernel/proc.c, arch/riscv/kernel/cpu.c; of POWER and s390 the dumps in util-linux 2.38,
+ * tests/ts/lscpu).
+ */
 #include "parse/cpuinfo.h"
 
 #include "base/array.h"

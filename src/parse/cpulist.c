@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cpulist.c - lists of processors as the kernel writes them: 0-31,64-95 (lib/bitmap.c). */
 #include "parse/cpulist.h"
 
 #include <errno.h>

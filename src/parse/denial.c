@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * denial.c - records of accesses that SELinux or AppArmor refused, as auditd writes them to its file and the kernel to
+ * its log.
+ */
 #include "parse/denial.h"
 
 #include "base/array.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * elf.c - the libraries that a program or shared library needs, and the symbol versions that it needs and defines: the
+ * section .dynamic of a 64-bit little-endian ELF file (System V ABI, chapter 5; Linux Standard Base Core 5.0, "Symbol
+ * Versioning"), found by the program headers, as the loader does it.
+ */
 #include "parse/elf.h"
 
 #include <elf.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* field.c - text of one field a line, as in /proc and sysfs: "Name: value" and "NAME=value". */
 #include "parse/field.h"
 
 /* Cuts the next line that has a separator. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gid.c - the address in a GID. */
 #include "parse/gid.h"
 
 #include <arpa/inet.h>

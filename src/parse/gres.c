@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gres.c - Slurm's gres.conf(5), the nodes of slurm.conf(5), which have the same form, and the lists of names in them.
+ */
 #include "parse/gres.h"
 
 #include <ctype.h>

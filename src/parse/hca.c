@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * hca.c - the lists of RDMA devices and network interfaces in environment variables of NCCL and NVSHMEM, and the names
+ * that they match.
+ */
 #include "parse/hca.h"
 
 #include <ctype.h>

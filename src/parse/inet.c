@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* inet.c - the kernel's text about addresses and routes, and the files for name lookups. */
 #include "parse/inet.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* iomem.c - /proc/iomem: the physical addresses, and the names that reserved them (kernel/resource.c, r_show()). */
 #include "parse/iomem.h"
 
 #include <stdio.h>

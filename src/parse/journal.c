@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* journal.c - the journal of a transaction as a text: a line for each event, "EVENT CHECK". */
 #include "parse/journal.h"
 
 #include <errno.h>

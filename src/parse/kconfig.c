@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kconfig.c - a kernel's .config: CONFIG_X=y, CONFIG_X="text", # CONFIG_X is not set. */
 #include "parse/kconfig.h"
 
 bool kconfig_find(struct span text, const char *const *names, struct span *values, size_t n)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmsg-driver.c - finds the GPU, NIC, PCIe or IOMMU driver that wrote a kernel message, and its severity. */
 #include "parse/kmsg-driver.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmsg-failure.c - messages of the kernel about failures: to load a module, bind a device, find a firmware file. */
 #include "parse/kmsg-failure.h"
 
 #include <ctype.h>
@@ -223,7 +224,8 @@ static bool cut_hex(struct span *s, const char *start)
 	return n > 0;
 }
 
-/* "nv_open+0x1c/0x40 [nvidia]", with a build ID or taints after the module's name: kernel/kallsyms.c, __sprint_symbol(). */
+/* "nv_open+0x1c/0x40 [nvidia]", with a build ID or taints after the module's name: kernel/kallsyms.c,
+ * __sprint_symbol(). */
 static bool parse_place(struct span place, struct kmsg_failure *out)
 {
 	struct span name;
@@ -241,7 +243,8 @@ static bool parse_place(struct span place, struct kmsg_failure *out)
 	return set_module(out, name);
 }
 
-/* "0000 [#1]": the error's number and that of the crash, arch/x86/kernel/dumpstack.c, __die_header() and arm64's __die(). */
+/* "0000 [#1]": the error's number and that of the crash, arch/x86/kernel/dumpstack.c, __die_header() and arm64's
+ * __die(). */
 static bool has_number_of_crash(struct span rest)
 {
 	for (;;) {
@@ -260,9 +263,9 @@ static bool has_number_of_crash(struct span rest)
 	}
 }
 
-/* Beginnings of a crash: they have blanks where a name of 15 bytes would end, or the number of the crash follows. Sources:
- * Linux 6.12 arch/x86/mm/fault.c, show_fault_oops(); arch/x86/kernel/traps.c, exc_general_protection(), dumpstack.c; arch/arm64/mm/fault.c,
- * die_kernel_fault(), kernel/traps.c, die(); lib/bug.c, report_bug(). */
+/* Beginnings of a crash: they have blanks where a name of 15 bytes would end, or the number of the crash follows.
+ * Sources: Linux 6.12 arch/x86/mm/fault.c, show_fault_oops(); arch/x86/kernel/traps.c, exc_general_protection(),
+ * dumpstack.c; arch/arm64/mm/fault.c, die_kernel_fault(), kernel/traps.c, die(); lib/bug.c, report_bug(). */
 static const struct crash_start {
 	const char *start, *then;
 } crash_starts[] = {
@@ -308,8 +311,8 @@ static bool parse_crash(struct kmsg_crash *crash, struct span message, struct km
 	if (!crash->lines)
 		return false;
 	crash->lines--;
-	/* x86: "RIP: 0010:nv_open+0x1c/0x40 [nvidia]", where 0010 is the kernel's code segment; arm64: "pc : nv_open+0x1c/0x40
-	 * [nvidia]" */
+	/* x86: "RIP: 0010:nv_open+0x1c/0x40 [nvidia]", where 0010 is the kernel's code segment; arm64: "pc :
+	 * nv_open+0x1c/0x40 [nvidia]" */
 	place = message;
 	if (cut_hex(&place, "RIP: ") && place.n && place.p[0] == ':')
 		place = from(place, 1);

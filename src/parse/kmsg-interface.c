@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmsg-interface.c - messages of the kernel that begin with the name of a network interface. */
 #include "parse/kmsg-interface.h"
 
 #include <string.h>
@@ -6,9 +7,9 @@
 #include "base/array.h"
 #include "parse/kmsg-text.h"
 
-/* What comes after the name and ": "; * is a word, # a number. Found by reading all calls of netdev_err() and its like, of
- * br_warn() and of printk("%s: ...", dev->name) in net and drivers/net of Linux 6.12.117. Left out are drivers of hardware, and
- * protocols that need hardware or whose interfaces only root can make. */
+/* What comes after the name and ": "; * is a word, # a number. Found by reading all calls of netdev_err() and its like,
+ * of br_warn() and of printk("%s: ...", dev->name) in net and drivers/net of Linux 6.12.117. Left out are drivers of
+ * hardware, and protocols that need hardware or whose interfaces only root can make. */
 static const char *const after_interface[] = {
 	/* clang-format off */
 	/* drivers/net/bonding/bond_3ad.c */

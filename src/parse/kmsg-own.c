@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmsg-own.c - separates the bytes of the driver from those of a user in a driver's message. */
 #include "parse/kmsg-own.h"
 
 #include <ctype.h>
@@ -9,15 +10,16 @@
 
 #define VERSION_MAX 63 /* nv-ioctl.h: NV_RM_API_VERSION_STRING_LENGTH less its end */
 
-/* The driver's texts, and between them the users', of at most so many bytes. In a driver's text * is a word, # a number, and a
- * line break is followed by the prefix of the next line. */
+/* The driver's texts, and between them the users', of at most so many bytes. In a driver's text * is a word, # a
+ * number, and a line break is followed by the prefix of the next line. */
 struct form {
 	const char *own[KMSG_USERS_MAX + 1];
 	size_t max[KMSG_USERS_MAX];
 };
 
-/* Sources: open-gpu-kernel-modules 515.43.04 to 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c (RmPerformVersionCheck),
- * src/nvidia/src/kernel/gpu/rc/kernel_rc.c (krcReportXid); Linux 6.12.117: arch/x86/mm/pat/memtype.c. */
+/* Sources: open-gpu-kernel-modules 515.43.04 to 595.45.04: src/nvidia/arch/nvalloc/unix/src/osapi.c
+ * (RmPerformVersionCheck), src/nvidia/src/kernel/gpu/rc/kernel_rc.c (krcReportXid); Linux 6.12.117:
+ * arch/x86/mm/pat/memtype.c. */
 static const struct form forms[] = {
 	/* from 575.51.02 on */
 	{ { "NVRM: API mismatch: the client '", "' (pid #)\nhas the version ",
@@ -104,8 +106,8 @@ static void keep_texts(struct search *search, size_t count)
 	search->users->count = count;
 }
 
-/* Tries each length of the user's text K, which REST begins with. Where the driver's text comes more than once, the user has
- * given a copy of it, and the last one is the driver's. */
+/* Tries each length of the user's text K, which REST begins with. Where the driver's text comes more than once, the
+ * user has given a copy of it, and the last one is the driver's. */
 static void find_texts(struct search *search, size_t k, struct span rest)
 {
 	const struct form *form = search->form;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmsg-text.c - reads the text of a kernel message by its form. */
 #include "parse/kmsg-text.h"
 
 #include <ctype.h>

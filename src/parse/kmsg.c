@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kmsg.c - lines of the kernel log, in all their forms. */
 #include "parse/kmsg.h"
 
 #include <ctype.h>

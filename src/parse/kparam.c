@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kparam.c - splits a string of parameters as the kernel does: a module's, or its own command line. */
 #include "parse/kparam.h"
 
 #include <string.h>

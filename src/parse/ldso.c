@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ldso.c - parses the files of the dynamic loader: ld.so.cache, ld.so.conf and lists of folders. */
 #include "parse/ldso.h"
 
 #include <endian.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* limits.c - text about resource limits: /proc/PID/limits, limits.conf, sizes of a tmpfs. */
 #include "parse/limits.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links.c - follows the links of a path inside one root: of a host, or of an archive that is not unpacked. */
 #include "parse/links.h"
 
 #include <errno.h>

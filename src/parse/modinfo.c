@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* modinfo.c - finds the version of a kernel module in a stream of its bytes. */
 #include "parse/modinfo.h"
 
 #include <ctype.h>

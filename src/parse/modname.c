@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* modname.c - the modules for which configuration and initramfs images are searched. */
 #include "parse/modname.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* module.c - text about kernel modules: /proc/modules, modules.dep, modules-load.d, names of files. */
 #include "parse/module.h"
 
 #include <string.h>

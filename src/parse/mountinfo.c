@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* mountinfo.c - a line of /proc/PID/mountinfo (proc_pid_mountinfo(5)). */
 #include "parse/mountinfo.h"
 
 #include <stdio.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * newc.c - walks cpio archives of the "new" formats 070701 and 070702, as the kernel unpacks them:
+ * Documentation/driver-api/early-userspace/buffer-format.rst, init/initramfs.c.
+ */
 #include "parse/newc.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nvidia.c - the text of the NVIDIA driver: its version line, its parameters, the RegistryDwords string. */
 #include "parse/nvidia.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* param-value.c - checks whether the kernel accepts a value for a module's parameter. */
 #include "parse/param-value.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* passwd.c - passwd(5): NAME:PASSWORD:UID:GID:GECOS:HOME:SHELL. */
 #include "parse/passwd.h"
 
 enum { FIELD_UID = 2, FIELD_HOME = 5, FIELDS };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pcie.c - single registers of PCI configuration space, and their text in sysfs. */
 #include "parse/pcie.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pe.c - the sections of a PE file: a unified kernel image is one (UAPI.5). */
 #include "parse/pe.h"
 
 #include <string.h>

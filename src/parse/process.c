@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* process.c - text about one process: /proc/PID/status, uid_map, environ. */
 #include "parse/process.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rdma.c - the kernel's text below /sys/class/infiniband (drivers/infiniband/core/sysfs.c), and the rules by which
+ * libibverbs finds its providers (rdma-core, libibverbs/dynamic_driver.c).
+ */
 #include "parse/rdma.h"
 
 #include <ctype.h>

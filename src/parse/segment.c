@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * segment.c - the segments of an initramfs image: a row of plain and compressed cpio archives, with zero bytes between
+ * them (init/initramfs.c).
+ */
 #include "parse/segment.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* service-words.c - messages of services that cannot start, with their meaning: data/service-words.tsv. */
 #include "parse/service-words.h"
 
 #include <string.h>

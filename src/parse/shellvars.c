@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* shellvars.c - assignments in a file that a shell would source, such as /etc/default/grub. */
 #include "parse/shellvars.h"
 
 #include <ctype.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symvers.c - Module.symvers and symvers-RELEASE.gz: the symbols that a kernel and its modules export
+ * (Documentation/kbuild/modules.rst, 6.3 Symbols and Module.symvers).
+ */
 #include "parse/symvers.h"
 
 bool symvers_line_parse(struct span line, struct symvers_line *out)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* syslog.c - lines of /var/log/syslog and messages, and the messages of systemd about a unit. */
 #include "parse/syslog.h"
 
 #include <ctype.h>

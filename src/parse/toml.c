@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* toml.c - values of TOML (toml.io, 1.0) in the form of the container tools, one setting on a line. */
 #include "parse/toml.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* udev.c - rules of udev(7): KEY{ATTRIBUTE}OPERATOR"VALUE", with commas between, one rule a line. */
 #include "parse/udev.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* unit.c - text about systemd units: unit files, drop-ins, system.conf, cgroup paths. */
 #include "parse/unit.h"
 
 #include <ctype.h>

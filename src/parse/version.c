@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* version.c - compares versions, and finds the version of software in names and texts of its files. */
 #include "parse/version.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* virt.c - recognises the hypervisor or container by reports of firmware, kernel and init. */
 #include "parse/virt.h"
 
 #include <string.h>

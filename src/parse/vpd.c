@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vpd.c - the vital product data of a PCI function (PCI Local Bus Specification 3.0, appendix I): a name, then fields
+ * of two letters each.
+ */
 #include "parse/vpd.h"
 
 #include <string.h>

@@ -139,7 +139,7 @@ static const char *value_of(const struct fact_str *fact)
 	return is_known(*fact) ? fact->value : NULL;
 }
 
-/* Fills E from the image PATH; false when it is none. */
+/* Fills E from the image PATH; false if it is not one. */
 static bool read_uki(struct reading *r, struct bls_entry *e, const char *path)
 {
 	struct probe_context *ctx = r->ctx;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* conf-d.c - reads folders of small files of several owners (*.d) as systemd does. */
 #include "probes/conf-d.h"
 
 #include <errno.h>

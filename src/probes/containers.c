@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * containers.c - how container engines get to the GPUs: specifications of the Container Device
- * Interface, and the engines' own configuration. Of a file only what is asked about leaves this probe:
- * an engine's configuration can hold passwords of registries.
+ * Interface, and the engines' own configuration. Of a file only the keys that rules need leave this
+ * probe: an engine's configuration can hold passwords of registries.
  */
 #include <string.h>
 

@@ -441,7 +441,7 @@ static void read_holders(struct probe_context *ctx)
 
 #define GRIDD "nvidia-gridd"
 
-/* The one part of this probe that reads a service that runs: without a licence it goes on running. */
+/* The one part of this probe that reads a service that runs: without a licence it keeps running. */
 static int ask_licence(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	static const struct {

@@ -2,7 +2,7 @@
 /*
  * dkms.c - reads which modules DKMS has built, and the log of a build that failed.
  *
- * In its tree MODULE/VERSION/KERNEL/ARCH is a module that was built, and MODULE/VERSION/build what is left of a build
+ * In its tree MODULE/VERSION/KERNEL/ARCH is a module that was built, and MODULE/VERSION/build the rest of a build
  * that failed, with its make.log: one that ends well removes that folder (dkms 2.8.1, 3.0.11 and 3.4.3: do_build()).
  */
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dynamic-loader.c - where the dynamic loader of the node would find a shared library (ld.so(8)): DT_RPATH and
+ * DT_RUNPATH, LD_LIBRARY_PATH, ld.so.cache, its own folders.
+ */
 #include "probes/dynamic-loader.h"
 
 #include <errno.h>
@@ -139,7 +143,8 @@ int dynamic_loader_read(struct dynamic_loader *l, const char *path, const struct
 	return file->error;
 }
 
-/* Whose libraries are looked for, and what it needed: the loader also asks the DT_RPATH of those that needed it. */
+/* The file for which libraries are searched, and the file that needed it: the loader also uses the DT_RPATH of those
+ * that needed it. */
 struct object {
 	const char *name; /* by which it was looked for */
 	const char *path;
@@ -147,7 +152,8 @@ struct object {
 	const struct object *needed_by;
 };
 
-/* Is PATH there, and built for MACHINE? What is no ELF file, as in a copy without contents, counts as one. */
+/* Returns true if PATH exists and is built for MACHINE. A file that is not ELF, as in a copy without contents,
+ * counts. */
 static int try_path(struct dynamic_loader *l, const char *path, unsigned int machine,
 		    const char **found)
 {

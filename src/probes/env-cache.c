@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * env-cache.c - the folder where DeepEP 2 keeps the kernels that it compiles: EP_JIT_CACHE_DIR, else ~/.deep_ep (DeepEP
- * 2.1.0, csrc/jit/compiler.hpp). It creates the folder and all above it. The kernels are loaded, not executed, so noexec
- * does not matter, and for network file systems it synchronizes and renames.
+ * 2.1.0, csrc/jit/compiler.hpp). It creates the folder and all above it. The kernels are loaded, not executed, so
+ * noexec does not matter, and for network file systems it synchronizes and renames.
  */
 #include "probes/env-cache.h"
 

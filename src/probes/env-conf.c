@@ -55,7 +55,7 @@ static struct env_setting make_setting(struct arena *arena, struct span name, st
 	};
 }
 
-/* A "#" behind a blank begins a comment. */
+/* A "#" after a blank begins a comment. */
 static struct span without_comment(struct span value)
 {
 	for (size_t i = 1; i < value.n; i++)
@@ -65,8 +65,8 @@ static struct span without_comment(struct span value)
 }
 
 /*
- * Whose file it is. NCCL (src/misc/param.cc, setEnvFile) takes NAME=VALUE as it stands, and "#" at the beginning alone
- * is a comment. For NVSHMEM (3.6.5, src/include/bootstrap_host_transport/env_defs_internal.h,
+ * The library that reads the file. NCCL (src/misc/param.cc, setEnvFile) takes NAME=VALUE unchanged, and "#" at the
+ * beginning alone is a comment. For NVSHMEM (3.6.5, src/include/bootstrap_host_transport/env_defs_internal.h,
  * nvshmemi_conf_parse_file) blanks round the name and the value do not count.
  */
 enum reader { NCCL, NVSHMEM };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gap.c - the list of what could not be read, in the node. */
 #include "probes/gap.h"
 
 #include "host/host.h"

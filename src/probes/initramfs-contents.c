@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * initramfs-contents.c - keeps a part of an initramfs image while it is read as a stream, and makes facts of it at the
+ * end.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +70,7 @@ static bool may_keep(struct contents *c, size_t bytes)
 	return true;
 }
 
-/* A later entry takes the place of an earlier one of its path. */
+/* A later entry replaces an earlier one of its path. */
 static struct contents_item *put_item(struct contents *c, const char *path,
 				      const struct newc_entry *entry)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* initramfs-decompress-zstd.c - unpacks zstd without libarchive. */
 #include "probes/initramfs-decompress-zstd.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* initramfs-decompress.c - one compressed stream at a time, pulled in blocks. */
 #include "probes/initramfs-decompress.h"
 
 #include <archive.h>
@@ -49,7 +50,7 @@ static int initramfs_decompress_load(void)
 	return library_load(LIBARCHIVE, symbols, LIBRARY_COUNT(symbols));
 }
 
-/* No compressor makes more bytes of what it is given: a stream that goes on and gives nothing would cost the time for
+/* No compressor makes more bytes of what it is given: a stream that continues and gives nothing would cost the time for
  * terabytes. */
 static int initramfs_decompress_take(void *user, struct span *block)
 {

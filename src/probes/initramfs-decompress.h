@@ -15,7 +15,7 @@ struct decompress;
 typedef int decompress_read(void *user, struct span *block);
 
 /* COMPRESSOR is gzip, bzip2, xz, lzma, zstd or lz4. 0; -ELIBACC without libarchive, -EOPNOTSUPP for
- * another compressor, -EBADMSG when the stream is none. */
+ * another compressor, -EBADMSG if the stream is not one. */
 int decompress_open(struct decompress **out, const char *compressor, decompress_read *read,
 		    void *user);
 void decompress_close(struct decompress *d);

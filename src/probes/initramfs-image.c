@@ -87,7 +87,7 @@ static int64_t read_at(void *user, char *buffer, size_t n, uint64_t offset)
 
 /* ---- streams ---- */
 
-/* The bytes of one segment, as they stand in the file. */
+/* The bytes of one segment, as they are in the file. */
 struct stream {
 	struct image *image;
 	uint64_t at, limit;

@@ -110,7 +110,7 @@ static int load_zlib(void)
 	return library_load(LIBZ, symbols, LIBRARY_COUNT(symbols));
 }
 
-/* zlib reads what is not compressed as it stands. */
+/* zlib copies bytes that are not compressed. */
 static int read_gzip(int fd, char *data, size_t *n)
 {
 	int got = 0, rc = load_zlib();

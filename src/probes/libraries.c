@@ -164,7 +164,7 @@ static void find_sonames(struct search *s)
 
 /* ---- NCCL's plugins ---- */
 
-/* NCCL 2.30.7: src/plugin/plugin_open.cc, openPluginLib(): NAME as it stands, else PREFIX-NAME.so. */
+/* NCCL 2.30.7: src/plugin/plugin_open.cc, openPluginLib(): NAME itself, else PREFIX-NAME.so. */
 static void find_named_plugin(struct search *s, const char *prefix, struct span name,
 			      const char *variable)
 {

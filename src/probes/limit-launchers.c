@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* limit-launchers.c - the programs that start jobs, which inherit their limits. */
 #include "probes/limit-launchers.h"
 
 #include <string.h>

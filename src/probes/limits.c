@@ -167,7 +167,8 @@ static void add_launcher(void *user, uint64_t pid, const char *comm)
 		add_process(f, pid, launcher ? launcher->comm : site, launcher);
 }
 
-/* A user's process of that name, or a container's, with limits of its own, is none: neither may it look like the node's, nor hide it. */
+/* A user's process of that name, or a container's, with limits of its own, does not count: it must neither look like
+ * the node's nor hide it. */
 static void add_own_launcher(void *user, uint64_t pid, const char *comm)
 {
 	struct launchers_found *f = user;

@@ -158,8 +158,8 @@ static void loads_choose(struct loads *l, struct entry *entry)
 	*LIST_ADD(l->scratch, &l->chosen) = entry;
 }
 
-/* modules.dep has all that a module needs, also what those need. Chosen ones come behind what chose them, and are
- * looked at in their turn. */
+/* modules.dep has all that a module needs, also what those need. Chosen ones come after those that chose
+ * them, and are examined in their turn. */
 static void choose_needs(struct loads *l, struct entry *entry)
 {
 	struct span rest = entry->needs, path;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log-denials.c - accesses that SELinux or AppArmor refused, gathered by program and object. */
 #include "probes/log-denials.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log-failures.c - failures that a kernel log reports, gathered by kind, module and device. */
 #include "probes/log-failures.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* log-failures.h - failures that a kernel log tells of, gathered by kind, module and device. */
+/* log-failures.h - failures that a kernel log reports, gathered by kind, module and device. */
 #ifndef LOG_FAILURES_H
 #define LOG_FAILURES_H
 

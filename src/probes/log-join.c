@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * log-join.c - the NVIDIA driver writes some messages over several lines, of which each begins with "NVRM:" and the
+ * reason is not in the first.
+ */
 #include "probes/log-join.h"
 
 #include <string.h>
@@ -14,7 +18,7 @@
 
 static const char nvrm[] = "NVRM:";
 
-/* What is left of a line of the driver without its prefix. */
+/* A line of the driver without its prefix. */
 static struct span after_prefix(struct span message)
 {
 	return span_trim((struct span){ message.p + strlen(nvrm), message.n - strlen(nvrm) });
@@ -94,7 +98,7 @@ static bool is_near(const struct log_join *join, uint64_t time_us)
 	       (time_us >= join->last_us && time_us - join->last_us <= APART_US);
 }
 
-/* Lines of one record have one time, which stands before each; a user's text can have blanks behind it. */
+/* Lines of one record have one time, which is before each; a user's text can have blanks after it. */
 static bool has_prefix_of(const struct log_join *join, struct span text, struct span message)
 {
 	size_t n = text.n ? (size_t)(message.p - text.p) : 0, first = join->message_at;
@@ -102,7 +106,7 @@ static bool has_prefix_of(const struct log_join *join, struct span text, struct 
 	return !n || (first && n >= first && memcmp(join->text, text.p, first) == 0);
 }
 
-/* Is the last line of what is held, which begins at AT, of the message before it? */
+/* Returns true if the last held line, which begins at AT, belongs to the message before it. */
 static bool is_of_message(const struct log_join *join, const struct kmsg_users *users,
 			  const char *at)
 {
@@ -110,7 +114,7 @@ static bool is_of_message(const struct log_join *join, const struct kmsg_users *
 
 	if (users->open)
 		return true;
-	/* A message that had its end goes on only if that was a user's copy of it. */
+	/* A message that had its end continues only if that was a user's copy of it. */
 	return users->whole && (!join->whole || last->p + last->n > at);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log-journal.c - the kernel's messages of one boot, from systemd's journal. */
 #include "probes/log-journal.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log-lines.c - a file a block or a line at a time, for those that are too long to be held. */
 #include "probes/log-lines.h"
 
 #include <errno.h>

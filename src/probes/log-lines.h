@@ -10,7 +10,7 @@
 	(512u << 20) /* no such file is larger: a hole of terabytes would take minutes */
 
 /* Both functions read from the current position of FD to its end, or until the callback returns false. They return 0
- * or a negative errno: -EFBIG behind LINES_BYTES_MAX. */
+ * or a negative errno: -EFBIG after LINES_BYTES_MAX. */
 typedef bool lines_found(void *user, struct span piece);
 int lines_read(int fd, lines_found *line, void *user);
 int lines_read_blocks(int fd, lines_found *block, void *user);

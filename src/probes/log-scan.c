@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * log-scan.c - counts the lines of a kernel log that match a pattern: all of them, those about each device, and those
+ * of each module.
+ */
 #include "probes/log-scan.h"
 
 #include <inttypes.h>
@@ -348,7 +352,7 @@ void log_scan_line(struct log_scan *scan, const struct kmsg_line *line)
 		keep_line_of(scan, &m, time_of(line), line->level, line->text, line->message);
 }
 
-/* /dev/kmsg writes what is not printable as \x0a; what is left of these in a line becomes a blank. */
+/* /dev/kmsg writes what is not printable as \x0a; the others of these in a line become blanks. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -407,8 +411,8 @@ static void scan_record(struct log_scan *scan, uint64_t time_us, int level, stru
 	keep_match(scan, &m, time_us, level, span_of(text));
 }
 
-/* A record that the driver may have written, or that comes after the beginning of a longer message. Only the driver's own
- * messages of several lines have more than one line: they are joined as those of a file are. */
+/* A record that the driver may have written, or that comes after the beginning of a longer message. Only the driver's
+ * own messages of several lines have more than one line: they are joined as those of a file are. */
 static void scan_record_of_driver(struct log_scan *scan, uint64_t time_us, int level,
 				  struct span message)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log-unexplained.c - errors of GPU, NIC, PCIe and IOMMU drivers that no pattern is for, gathered by their shape. */
 #include "probes/log-unexplained.h"
 
 #include <string.h>

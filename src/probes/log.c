@@ -36,7 +36,8 @@
  */
 /* clang-format off */
 static const struct kmsg_pattern patterns[] = {
-	/* Before what else an Xid's text can say: 79 is "GPU has fallen off the bus". A mismatch has a client's text in it. */
+	/* Before what else an Xid's text can say: 79 is "GPU has fallen off the bus". A mismatch has a client's text in
+	 * it. */
 	{ "xid", "NVRM: Xid (", { NULL }, KMSG_NUMBERED },
 	/* Events after which earlier messages are obsolete: see query/log-age.c. The first is the driver's first
 	 * message when it is loaded. */
@@ -253,8 +254,8 @@ static int read_at_once(struct host *host, struct log_scan *scan)
 		       : 0;
 }
 
-/* A boot's first message has the time 0. A second later is before any user's process, by whose name or text a line could
- * begin so. */
+/* A boot's first message has the time 0. A second later is before any user's process, by whose name or text a line
+ * could begin so. */
 #define BANNER_US 1000000
 
 /* ---- journals ---- */
@@ -328,8 +329,8 @@ static uint64_t since_boot(const struct file_scan *f, const struct kmsg_line *li
 	(600 *  \
 	 1000000ull) /* from the boot to the start of a daemon that writes its first lines to a file */
 
-/* A banner hides all that stands before it. One with the time of a later moment is no boot: in a file that users can write to
- * by the clock's, and by printk's where a line break that the kernel quotes makes a line. */
+/* A banner hides all that stands before it. One with the time of a later moment is no boot: in a file that users can
+ * write to by the clock's, and by printk's where a line break that the kernel quotes makes a line. */
 static bool is_of_boot(const struct file_scan *f, const struct kmsg_line *line)
 {
 	uint64_t boot = f->file->boot_us, time_us;
@@ -340,8 +341,8 @@ static bool is_of_boot(const struct file_scan *f, const struct kmsg_line *line)
 	       (line->clock_us + BOOT_US >= boot && line->clock_us <= boot + BOOT_US);
 }
 
-/* dmesg(1) and journalctl(1) write the time of a record once, and indent its other lines. A user can have the kernel quote a
- * line break. */
+/* dmesg(1) and journalctl(1) write the time of a record once, and indent its other lines. A user can have the kernel
+ * quote a line break. */
 static bool is_indented(struct span line)
 {
 	return line.n && (line.p[0] == ' ' || line.p[0] == '\t');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * logins.c - whether sessions of sshd get the limits of limits.conf: sshd asks PAM, and PAM's files for sshd name pam_limits.
- * Nothing else of these files leaves this probe.
+ * logins.c - whether sessions of sshd get the limits of limits.conf: sshd asks PAM, and PAM's files for sshd name
+ * pam_limits. Nothing else of these files leaves this probe.
  */
 #include <errno.h>
 #include <string.h>

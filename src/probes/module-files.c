@@ -118,7 +118,7 @@ static struct fact_bool read_index(struct search *s)
 
 /* ---- folders ---- */
 
-/* Names of folders have no dot where modules lie; what is none answers that it is not there. */
+/* Names of folders have no dot where modules lie; for a name that is not one, the answer is that it does not exist. */
 static bool may_be_folder(const char *name)
 {
 	return !strchr(name, '.');

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* module-info.c - the fields of a module file, through libkmod. */
 #include "probes/module-info.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * module-symbols.c - the symbols that modules need, the modules that offer them, and how the kernel would resolve each
+ * (kernel/module/main.c: simplify_symbols(), resolve_symbol(); version.c: check_version()).
+ */
 #include "probes/module-symbols.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
  * module-symbols.h - the symbols that modules need, the modules that offer them, and how the kernel would resolve each
  * (kernel/module/main.c: simplify_symbols(), resolve_symbol(); version.c: check_version()).
  *
- * The kernel's own symbols come from Module.symvers. Without it, the symbols that its own modules need are used: they were
- * built together with the kernel, so it has those symbols in those versions.
+ * The kernel's own symbols come from Module.symvers. Without it, the symbols that its own modules need are used: they
+ * were built together with the kernel, so it has those symbols in those versions.
  */
 #ifndef MODULE_SYMBOLS_H
 #define MODULE_SYMBOLS_H

@@ -33,7 +33,7 @@ static bool is_control(struct search *s, uint64_t pid)
 	int rc = host_read_head(s->host, &text, COMMAND_MAX, "/proc/%llu/cmdline",
 				(unsigned long long)pid);
 
-	/* A process that has ended is none. */
+	/* A process that has ended does not count. */
 	if (rc && rc != -ENOENT && rc != -ESRCH)
 		s->error = rc;
 	/* The first argument ends with a NUL. */

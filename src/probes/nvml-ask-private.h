@@ -22,7 +22,7 @@ struct asking {
 /* The state of a fact that FUNCTION answered with ERROR, which is written down. */
 enum fact_state asking_result(struct asking *a, const char *function, int error);
 
-/* Why FUNCTION's answer is none, once for each function. */
+/* Notes why FUNCTION gave no answer, once for each function. */
 void asking_note(struct asking *a, const char *function, const char *why);
 
 /* The bare error; and the state of the fact that is asked for. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nvml-library.c - the functions of the NVIDIA Management Library that are called, for facts and by prove. */
 #include "probes/nvml-library.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@ static const unsigned int link_fields[] = { NVML_FIELD_LINK_STATE,	NVML_FIELD_LI
 #define LINK_FIELDS (ARRAY_SIZE(link_fields))
 #define LINKS_IN_A_CALL 18
 
-/* NVML_LINKS where it is not known: some of them are none then. */
+/* NVML_LINKS where it is not known: some of them do not exist then. */
 static unsigned int ask_count(struct asking *a)
 {
 	struct nvml_field_value field = { .field = NVML_FIELD_LINK_COUNT };
@@ -204,7 +204,7 @@ static bool links_are_known(const struct nvml_gpu *gpu)
 	return was_read(gpu->links);
 }
 
-/* Behind switches each link leads to every GPU there. */
+/* Through switches each link leads to every GPU. */
 static uint64_t count_links(const struct nvml_gpu *gpu, const char *bdf)
 {
 	uint64_t count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nvml.c - what NVIDIA's driver answers about its GPUs, where the user has asked for it. The library opens the GPUs, in a
- * child that may open no other device for writing. A GPU that nothing holds open is initialised by
- * that, and so it is left alone unless the user insists.
+ * nvml.c - what NVIDIA's driver answers about its GPUs, where the user has asked for it. The library opens the GPUs, in
+ * a child that may open no other device for writing. A GPU that nothing holds open is initialised by that, and so it is
+ * left alone unless the user insists.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pci-brief.c - reads the PCI functions for preflight, with as few reads as it can: GPUs, NVSwitches, NICs with RDMA,
+ * and the bridges above them.
+ */
 #include "probes/pci-brief.h"
 
 #include <endian.h>
@@ -36,8 +40,9 @@ struct survey {
 	struct probe_context *ctx;
 	unsigned char *places; /* a bit each; NULL: the table could not be read */
 	struct names names;
-	struct candidate *found;    /* one for each name */
-	struct pci_device *devices; /* likewise; with a bdf once it is to be in the facts */
+	struct candidate *found; /* one for each name */
+	/* One for each name. A device that is to be in the facts has a bdf. */
+	struct pci_device *devices;
 };
 
 /* ---- identity ---- */

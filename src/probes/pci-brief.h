@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pci-brief.h - reads the PCI functions for preflight, with as few reads as it can: GPUs, NVSwitches, NICs with RDMA,
- * and the bridges above them. A server has hundreds of other functions. Each of their files costs some microseconds, and
- * each register a bus transaction.
+ * and the bridges above them. A server has hundreds of other functions. Each of their files costs some microseconds,
+ * and each register a bus transaction.
  *
  * It reads the identity, place and driver of each function. It reads whether GPUs, NVSwitches and NICs answer and may
  * start transfers, the BARs of GPUs, and the kind and ACS of bridges below another bridge. (The ports of the CPU are
@@ -13,8 +13,8 @@
 
 #include "probes/probe.h"
 
-/* When this tree does not say enough (folders for links, no uevent files), nothing is filled, and the functions are to be
- * read in full. */
+/* When this tree does not say enough (folders for links, no uevent files), nothing is filled, and the functions are to
+ * be read in full. */
 void pci_read_briefly(struct probe_context *ctx);
 
 /* Fills identity and driver of the function BDF from its uevent file, in which the kernel says all

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pci-claims.c - the owners of the BARs of display controllers, and the devices that driverctl binds. */
 #include "probes/pci-claims.h"
 
 #include <string.h>

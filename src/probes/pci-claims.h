@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pci-claims.h - what has reserved the BARs of display controllers, and what driverctl binds. */
+/* pci-claims.h - the owners of the BARs of display controllers, and the devices that driverctl binds. */
 #ifndef PCI_CLAIMS_H
 #define PCI_CLAIMS_H
 

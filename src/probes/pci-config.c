@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pci-config.c - the one place that calls libpci: BARs as the kernel sized them, and the registers of configuration
+ * space.
+ */
 #include "probes/pci-config.h"
 
 #include <errno.h>
@@ -187,7 +191,7 @@ static bool has_resources(struct reading *r)
 	return lines >= BARS;
 }
 
-/* A bridge's resource file goes on with its windows: only the first six lines are BARs. */
+/* A bridge's resource file continues with its windows: only the first six lines are BARs. */
 static void read_bars(struct reading *r)
 {
 	if (!has_resources(r))

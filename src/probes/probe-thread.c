@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* probe-thread.c - a probe's brief.ahead(), in a thread of its own while its child runs the steps before it. */
 #include "probes/probe-thread.h"
 
 #include <limits.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * probe.c - how a node is observed: every file in src/probes/ fills one section of struct node through the host handle
+ * and evaluates nothing.
+ */
 #include "probes/probe.h"
 
 #include <poll.h>
@@ -57,10 +61,10 @@ static const struct probe configuration = { .name = "configuration" };
 static const struct probe kind_of_tree = { .name = "image" };
 
 /*
- * A run is a list of steps. Each child has a window, a mapping that its parent shares, and works through as many steps as
- * need the same rights. When it ends, the parent copies the node out of the window, closes the window and opens a new
- * one for the next child. The last step can have its own child and window (beside) from the beginning on. While that
- * child is followed, run->window and run->watch are those of beside.
+ * A run is a list of steps. Each child has a window, a mapping that its parent shares, and works through as many steps
+ * as need the same rights. When it ends, the parent copies the node out of the window, closes the window and opens a
+ * new one for the next child. The last step can have its own child and window (beside) from the beginning on. While
+ * that child is followed, run->window and run->watch are those of beside.
  */
 struct run {
 	struct probe_context ctx;
@@ -76,7 +80,7 @@ struct run {
 	size_t kept; /* of the arena, before what children found; 0: none has ended */
 	const struct probe *steps[PROBES_MAX]; /* those that are to run */
 	size_t count;
-	size_t last;	 /* where the child that runs is to end: another goes on from there */
+	size_t last;	 /* where the child that runs is to end: another continues from there */
 	uint64_t end_us; /* of all; 0: no such limit */
 	struct beside {
 		struct child child; /* pid 0: none runs */
@@ -247,7 +251,7 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 
 /* ---- the parent ---- */
 
-/* A probe's own deadline, or what was left for all when it began. */
+/* A probe's own deadline, or the rest of the time for all when it began. */
 static unsigned int deadline_of(const struct run *run, size_t step, uint64_t started_us)
 {
 	const struct probe *probe = run->steps[step];
@@ -259,7 +263,7 @@ static unsigned int deadline_of(const struct run *run, size_t step, uint64_t sta
 	return run->end_us && left_ms < deadline ? (unsigned int)left_ms : deadline;
 }
 
-/* The step that the child says it is at, which is none before STEP. */
+/* The step that the child says it is at: STEP or a later one. */
 static size_t current_of(const struct run *run, size_t step)
 {
 	size_t current = run->watch->current;
@@ -638,7 +642,7 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 			 .arena = arena,
 			 .node = node,
 			 .pid = how->pid,
-			 /* A capture answers what was asked when it was made. */
+			 /* A capture answers the questions that were asked when it was made. */
 			 .brief = how->brief && host_kind(host) != HOST_CAPTURE,
 			 .how = how },
 		.how = how,

@@ -5,7 +5,7 @@
  *
  * On a live host or a tree the probes run in a child, and the parent copies what it found. A probe that stays at one
  * file for its deadline, crashes or is ended by a library costs its own section, which becomes unknown
- * again; a new child goes on with the next probe. A child that is stuck in the kernel is left behind.
+ * again; a new child continues with the next probe. A child that is stuck in the kernel is left behind.
  *
  * The child cannot start programs, change files or reach other processes (host_confine()). A probe that asks more
  * than files has a child of its own, which may connect.
@@ -29,7 +29,7 @@ struct probe_context {
 	struct host *host;
 	struct arena *arena;
 	struct node *node;
-	pid_t pid;  /* whose environment and limits are asked for; 0: this process */
+	pid_t pid;  /* the process for environment and limits; 0: this process */
 	bool brief; /* for preflight: what is quickly read, and enough for its rules */
 	const struct observation *how;
 };
@@ -49,9 +49,9 @@ struct probe_brief {
 /* A probe. src/probes/NAME.c defines probe_NAME. */
 struct probe {
 	const char *name;
-	/* A probe can use the facts of earlier phases. 0: os. 1: probes that use no other facts. 2: probes that use those
-	 * of phase 1. 3: probes that use those of phase 2. 4: probes that use those of all others. 5: queries of the
-	 * driver. */
+	/* A probe can use the facts of earlier phases. 0: os. 1: probes that use no other facts. 2: probes that use
+	 * those of phase 1. 3: probes that use those of phase 2. 4: probes that use those of all others. 5: queries of
+	 * the driver. */
 	int phase;
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
 	enum confine_asks asks;	  /* the service that RUN asks, besides files */
@@ -59,8 +59,8 @@ struct probe {
 	/* A probe that waits for a device and needs no other probe's facts. On a running host it begins before the
 	 * others and has its own child, which they do not wait for. It must be the last probe and have is_wanted. */
 	bool beside;
-	/* On an image (host_is_mounted_image()) probes with a number run first and in its order: they determine the next
-	 * boot, and the other probes read that kernel's files. */
+	/* On an image (host_is_mounted_image()) probes with a number run first and in its order: they determine the
+	 * next boot, and the other probes read that kernel's files. */
 	unsigned int mounted_image_order;
 	bool mounted_image_only; /* runs on images only */
 	/* The probe reads the machine or its processes instead of files: it does not run on an image. Its section

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* processes.c - the processes of a node by their names, from /proc. */
 #include "probes/processes.h"
 
 #include <errno.h>

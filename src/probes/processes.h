@@ -29,8 +29,8 @@ bool process_is_the_nodes(struct host *host, uint64_t pid);
 	"the process is in another mount namespace or root: its paths can mean other files"
 bool process_is_elsewhere(struct host *host, pid_t pid);
 
-/* Is it in a container: does it have another PID namespace than this program? A service of systemd has none of its own, but
- * often a mount namespace. */
+/* Returns true if it is in a container: if it has another PID namespace than this program. A service of systemd has
+ * none of its own, but often a mount namespace. */
 bool process_is_contained(struct host *host, pid_t pid);
 
 /* Reads FOLDER/environ, where FOLDER is that of a process in /proc. -EBADMSG: the program has written over it (as

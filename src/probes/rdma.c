@@ -19,7 +19,7 @@
 /* Entries read of one port's GID or P_Key table: mlx5 has 256 GIDs, rxe 1024, and every entry is a
  * file. The kernel gives a new GID the first free entry (core/cache.c, find_gid) and subnet
  * managers do the same with P_Keys. Used entries are therefore at the front, and the entries after a
- * run of empty ones are not read. verbs.c adds the GIDs behind such a run. */
+ * run of empty ones are not read. verbs.c adds the GIDs after such a run. */
 #define RDMA_ENTRIES_MAX 1024
 #define RDMA_EMPTY_RUN 16
 

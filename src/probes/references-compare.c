@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * references-compare.c - compares a file with the keys that its reader knows (data/conf-keys.tsv). Of what is wrong only
- * plain words leave this probe, and a capture keeps of these what the table has: a key or value can be a password.
+ * references-compare.c - compares a file with the keys that its reader knows (data/conf-keys.tsv). Of what is wrong
+ * only plain words leave this probe, and a capture keeps of these what the table has: a key or value can be a password.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -124,7 +124,7 @@ void references_compare_unit(struct references *refs, const struct unit_assignme
 struct command_line {
 	struct arena *arena;
 	const char *command; /* of the last ExecStart=; NULL: none */
-	bool more;	     /* it goes on in the next line */
+	bool more;	     /* it continues in the next line */
 };
 
 static void take_command(void *user, const char *path, const struct unit_assignment *a)

@@ -175,7 +175,7 @@ static const struct device_major *find_major(const struct node *node, const char
 	return NULL;
 }
 
-/* The major number that the kernel gives to what stands at PATH; unknown where no name says. */
+/* The major number that the kernel gives to the device at PATH; unknown where no name says. */
 static struct fact_u64 major_of(const struct node *node, const char *path)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(majors); i++) {
@@ -455,7 +455,7 @@ static void find_setting(struct probe_context *ctx, struct reference *r)
 		r->found = probe_span(ctx, span_trim(text_span(&text)));
 }
 
-/* ---- what is asked whole: of the files nothing else is kept ---- */
+/* ---- whole files; of the others only references are kept ---- */
 
 /* Users can come from elsewhere than /etc/passwd: then that it does not have one says nothing. */
 static bool may_be_elsewhere(struct host *host)

@@ -9,7 +9,7 @@
 
 /* ---- sysctl.d ---- */
 
-/* net.ipv4.conf.NAME.arp_ignore and net/ipv4/conf/NAME/arp_ignore: what stands between the separators. A name with
+/* net.ipv4.conf.NAME.arp_ignore and net/ipv4/conf/NAME/arp_ignore: the text between the separators. A name with
  * a dot in it, as of a VLAN, is only in the second form, or has a slash there (sysctl.d(5)). */
 static bool interface_of(struct span key, struct span *interface)
 {

@@ -39,7 +39,7 @@ static bool is_set_aside(struct span name)
 	return false;
 }
 
-/* Has a line that is no comment one of our words? */
+/* Returns true if a line that is no comment has one of our words. */
 static bool is_about_ours(struct span text)
 {
 	static const char *const words[] = { "nvidia", "nouveau",	 "gdr",	      "mlx",

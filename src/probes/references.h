@@ -30,7 +30,7 @@ struct references {
 struct reference *reference_add(struct references *refs, enum reference_kind kind, const char *role,
 				struct span name, const char *claim, size_t line);
 
-/* Takes back what the file has said of ROLE until here. */
+/* Removes the references of ROLE that the file has made so far. */
 void reference_forget(struct references *refs, const char *role);
 
 /* Reads TEXT. What it does not understand it leaves out, and says so in COMPLETE. */

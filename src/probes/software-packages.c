@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* software-packages.c - packages for GPUs and RDMA in dpkg's database, which is text. That of rpm is none. */
+/* software-packages.c - packages for GPUs and RDMA in dpkg's database, which is text. That of rpm is not text. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * software-programs.c - versions of programs: dpkg's database has them as text. That of rpm is none, so there
- * only those are known that a program or script carries in itself.
+ * software-programs.c - versions of programs: dpkg's database has them as text. That of rpm is not text, so
+ * there only those are known that a program or script carries in itself.
  */
 #include <errno.h>
 #include <string.h>

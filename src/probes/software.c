@@ -30,7 +30,7 @@ struct places {
 	bool hidden_program; /* a folder of PATH cannot be looked into */
 };
 
-/* Was it there, to be looked into? */
+/* Returns true if it exists, so that it can be searched. */
 static bool is_done(struct places *p, int rc)
 {
 	if (rc && rc != -ENOENT && rc != -ENOTDIR)
@@ -467,8 +467,7 @@ static void software_run(struct probe_context *ctx)
 
 /* ---- in brief ---- */
 
-/* Is there a library of the driver's version, as its name says, in a folder that programs look
- * into? */
+/* Returns true if a folder that programs search has a library of the driver's version, by its name. */
 static bool has_library(struct probe_context *ctx, const char *name)
 {
 	const char *version = ctx->node->driver.version.value;

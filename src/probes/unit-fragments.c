@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* unit-fragments.c - a unit's file and its drop-ins, in the order in which systemd reads them. */
 #include "probes/unit-fragments.h"
 
 #include <errno.h>

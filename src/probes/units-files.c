@@ -143,7 +143,7 @@ struct install {
 	bool also;
 };
 
-/* An empty value takes back what stands before it. */
+/* An empty value removes the values before it. */
 static struct install read_install(struct span text)
 {
 	static const char *const keys[] = { "WantedBy", "RequiredBy", "UpheldBy", "Alias" };

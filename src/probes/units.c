@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* units.c - the services that this program is about, and two ways to ask about them. */
 #include "probes/units.h"
 
 #include <string.h>

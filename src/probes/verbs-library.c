@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* verbs-library.c - the part of libibverbs that is called, opened when there is an RDMA device to ask. */
 #include "probes/verbs-library.h"
 
 #include <errno.h>

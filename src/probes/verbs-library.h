@@ -33,7 +33,7 @@ struct verbs {
 
 /* Loads the library and lists the devices, once. 0; -ELIBACC without the library, else errno. */
 int verbs_open(struct verbs *v);
-/* Gives the list back; the library stays, since providers leave threads and handlers behind. */
+/* Gives the list back; the library stays, since providers leave threads and handlers. */
 void verbs_close(struct verbs *v);
 /* NULL: there is none of that name. */
 struct ibv_device *verbs_find(const struct verbs *v, const char *name);

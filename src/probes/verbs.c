@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * verbs.c - what the verbs interface tells about an RDMA device: whether libibverbs can drive it and open it, and
- * the state of its ports. It alone tells the MTU in use, whether memory can be registered by DMA-BUF, and GIDs that
- * rdma.c did not reach in sysfs. A question opens the device's node below /dev/infiniband for a moment, which no tree has and no
- * GPU is behind.
+ * verbs.c - what the verbs interface reports about an RDMA device: whether libibverbs can drive it and open it, and the
+ * state of its ports. Only it reports the MTU in use, whether memory can be registered by DMA-BUF, and GIDs that rdma.c
+ * did not reach in sysfs. A question opens the device's node below /dev/infiniband for a moment, which no tree has and
+ * which belongs to no GPU.
  *
- * libibverbs is opened when there is a device to ask about. Each question is kept under the node's
- * path, which is also where the facts say that they come from.
+ * libibverbs is opened when there is a device to ask about. Each question is kept under the node's path, which is also
+ * where the facts say that they come from.
  */
 #include <fcntl.h>
 #include <linux/netlink.h>

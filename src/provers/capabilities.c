@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* capabilities.c - the rights of this process, capabilities(7). */
 #include "provers/capabilities.h"
 
 #include <linux/capability.h>

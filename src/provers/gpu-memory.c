@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gpu-memory.c - a piece of GPU memory in the form that a NIC needs, and its registration with one, for provers. */
 #include "provers/gpu-memory.h"
 
 #include <errno.h>

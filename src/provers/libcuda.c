@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* libcuda.c - the part of the CUDA driver API that prove calls, opened at run time. */
 #include "provers/libcuda.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pattern.c - data that shows its origin. */
 #include "provers/pattern.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* prove.c - trials on the hardware. */
 #include "provers/prove.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* acs-argument.c - how the running kernel reads the arguments pci=disable_acs_redir= and pci=config_acs=. */
 #include "query/acs-argument.h"
 
 #include "parse/version.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bootargs.c - kernel arguments, of the kernel that runs or of a text that the next boot gets. */
 #include "query/bootargs.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ bool bootargs_next(struct bootargs *args, struct kparam *arg)
 	return kparam_next(&args->iter, arg) && !kparam_is_end(arg);
 }
 
-/* Is VALUE one of the comma-separated values of ARG? An argument without one has the value "". */
+/* Returns true if VALUE is one of the comma-separated values of ARG. An argument without one has the value "". */
 static bool has_value(const struct kparam *arg, const char *value)
 {
 	struct span rest = arg->value, word;
@@ -160,7 +161,7 @@ bool bootargs_holds(const struct bootargs_set *set, const struct kparam *arg)
 }
 
 /* arch/x86/kernel/pci-dma.c iommu_setup(), drivers/iommu/iommu.c iommu_set_def_domain_type(): the
- * last one counts. iommu.passthrough=0 after iommu=pt takes it back. */
+ * last one counts. iommu.passthrough=0 after iommu=pt reverts it. */
 const char *bootargs_passthrough(const char *text)
 {
 	struct bootargs args = bootargs_of(text);

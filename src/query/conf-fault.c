@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* conf-fault.c - what the program that reads a configuration file does with a line that is wrong in it. */
 #include "query/conf-fault.h"
 
 #include <inttypes.h>
@@ -86,7 +87,7 @@ static const char *release_of(const struct node *node, const struct conf_fault *
 	return found;
 }
 
-/* Is the line wrong in the release that is installed? CONF_REFUSED stands for yes. */
+/* Returns CONF_REFUSED if the line is wrong in the release that is installed. */
 static enum conf_outcome in_release(const struct node *node, const struct conf_fault *fault)
 {
 	const char *release = release_of(node, fault);
@@ -124,7 +125,7 @@ enum conf_outcome conf_outcome(const struct node *node, const struct conf_fault 
 
 	if (!is_known(fault->format) || !is_known(fault->kind))
 		return CONF_UNSURE;
-	/* Slurm goes on without a plugin for GPUs at an unknown AutoDetect. */
+	/* Slurm continues without a plugin for GPUs at an unknown AutoDetect. */
 	if (known_is(fault->format, CONF_UNIT) || known_is(fault->format, CONF_LIMITS) ||
 	    is_listed_value(fault))
 		return CONF_IGNORED;

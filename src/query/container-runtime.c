@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* container-runtime.c - whether jobs of the node can run in containers. */
 #include "query/container-runtime.h"
 
 #include "base/array.h"

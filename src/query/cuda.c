@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cuda.c - the driver that a CUDA release needs: the table data/cuda.tsv. */
 #include "query/cuda.h"
 
 #include <stddef.h>

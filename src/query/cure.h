@@ -3,7 +3,8 @@
 #ifndef CURE_H
 #define CURE_H
 
-/* What follows a remedy, or must come before it. One step can do this for several remedies, so their texts leave it out. */
+/* What follows a remedy, or must come before it. One step can do this for several remedies, so their texts leave it
+ * out. */
 enum remedy_end {
 	THEN_INITRAMFS = 1 << 0,   /* rebuild the initramfs */
 	THEN_REBOOT = 1 << 1,	   /* reboot */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* device-number.c - the numbers that the node of a driver's device must have. */
 #include "query/device-number.h"
 
 #include <ctype.h>
@@ -39,7 +40,7 @@ static const struct device {
 	{ "/dev/infiniband/rdma_cm", { "misc", NULL }, MINOR_ANY, 0 },
 };
 
-/* NUMBER is what stands for '#'. */
+/* NUMBER is the text in place of '#'. */
 static bool fits(const char *path, const char *pattern, uint64_t *number)
 {
 	size_t n = strcspn(pattern, "#");

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * distribution.c - the commands of this node's distribution: one command, ready to paste, instead of a list of the
+ * commands of all distributions.
+ */
 #include "query/distribution.h"
 
 #include <stdlib.h>
@@ -183,8 +187,8 @@ const char *shell_rebuild_initramfs(struct arena *arena, const struct node *node
 	return NULL;
 }
 
-/* A list of plain words. GRUB takes a semicolon outside quotes for the end of the command, so the quotes must be in grub.cfg:
- * the shell that reads the file below needs a backslash before them. */
+/* A list of plain words. GRUB takes a semicolon outside quotes for the end of the command, so the quotes must be in
+ * grub.cfg: the shell that reads the file below needs a backslash before them. */
 static const char *add_quoted_argument(struct arena *arena, const struct node *node,
 				       const char *argument)
 {
@@ -203,8 +207,9 @@ static const char *add_quoted_argument(struct arena *arena, const struct node *n
 		argument);
 }
 
-/* A plain word only: it is put into a file that grub-mkconfig runs as a script of the shell, and then in grub.cfg, a script
- * of GRUB. Debian's and Ubuntu's grub-mkconfig reads the .cfg files of /etc/default/grub.d after /etc/default/grub. */
+/* A plain word only: it is put into a file that grub-mkconfig runs as a script of the shell, and then in grub.cfg, a
+ * script of GRUB. Debian's and Ubuntu's grub-mkconfig reads the .cfg files of /etc/default/grub.d after
+ * /etc/default/grub. */
 const char *shell_add_argument(struct arena *arena, const struct node *node, const char *argument)
 {
 	bool grub = known_is(node->boot.loader, BOOT_GRUB);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* dkms.c - the modules that DKMS did not build, the reason, and the command that builds a module again. */
 #include "query/dkms.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* driver-files.c - the NVIDIA driver on disk: its module, and the user space that has to fit it. */
 #include "query/driver-files.h"
 
 #include <string.h>

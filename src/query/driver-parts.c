@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* driver-parts.c - the components that must have the driver's version: data/driver-parts.tsv. */
 #include "query/driver-parts.h"
 
 #include <stddef.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * endpoints.c - the GPUs of a node, the NIC that each would use, and the functions of RDMA devices: found once, for
+ * all rules that ask.
+ */
 #include "query/endpoints.h"
 
 #include <string.h>
@@ -47,7 +51,7 @@ static void pair(struct endpoints *endpoints, const struct nics *nics, struct ar
 	}
 }
 
-/* Has a GPU a NIC of that model beside it; or any, where DEVICE_ID is NULL? */
+/* Returns true if a GPU has a NIC of that model beside it; of any model, if DEVICE_ID is NULL. */
 static bool any_beside(const struct endpoints *endpoints, const struct fact_u64 *device_id)
 {
 	for_each(gpu, &endpoints->gpus)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* endpoints.h - the GPUs of a node, the NIC that each would use, and the functions behind RDMA devices: found
+/* endpoints.h - the GPUs of a node, the NIC that each would use, and the functions of RDMA devices: found
  * once, for all rules that ask. */
 #ifndef ENDPOINTS_H
 #define ENDPOINTS_H
@@ -26,7 +26,7 @@ struct rdma_endpoint {
 };
 
 struct endpoints {
-	const struct node *node; /* whose they are */
+	const struct node *node; /* the owner of the lists */
 	bool complete; /* what every function is and where it is was read: no NIC can be missing here */
 	LIST(struct gpu_endpoint) gpus;	 /* as in pci.devices */
 	LIST(struct rdma_endpoint) rdma; /* one for each of rdma.devices */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* failure.c - the failures in the kernel log (log.failures) that still hold. */
 #include "query/failure.h"
 
 #include "query/node-find.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gdrcopy.c - GDRCopy with and without its kernel module. */
 #include "query/gdrcopy.h"
 
 #include "parse/version.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gpu-reset.c - the commands that reset all GPUs of a node. */
 #include "query/gpu-reset.h"
 
 #include "base/array.h"

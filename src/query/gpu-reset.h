@@ -5,7 +5,8 @@
 
 #include "facts/facts.h"
 
-/* Stops the services of this node that hold GPUs, resets all GPUs, and starts the services again, as lines for a shell. */
+/* Stops the services of this node that hold GPUs, resets all GPUs, and starts the services again, as lines for a
+ * shell. */
 const char *shell_reset_gpus(struct arena *arena, const struct node *node);
 
 #endif

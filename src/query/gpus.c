@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gpus.c - GPUs and NICs by their PCI ids: the tables data/gpus.tsv and data/nics.tsv. */
 #include "query/gpus.h"
 
 #include <stdlib.h>
@@ -55,7 +56,7 @@ const char *gpu_name(const struct node *node, const struct pci_device *device)
 	return model ? model->name : "NVIDIA GPU";
 }
 
-/* "NVIDIA A40-48Q", "GRID A100-1-5C": the frame buffer in GiB and the series stand behind the model's last dash. */
+/* "NVIDIA A40-48Q", "GRID A100-1-5C": the frame buffer in GiB and the series follow the model's last dash. */
 static bool is_vgpu_type(const char *model)
 {
 	const char *dash = strrchr(model, '-');

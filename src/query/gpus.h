@@ -37,16 +37,17 @@ uint64_t gpu_last_id(void);
 const struct nic_model *nic_model(const struct pci_device *device);
 /* Returns the driver's name of the GPU, else the table's, else "NVIDIA GPU". */
 const char *gpu_name(const struct node *node, const struct pci_device *device);
-/* Returns true for a vGPU: all or part of a GPU, which NVIDIA's vGPU manager on the host gives to this virtual machine. */
+/* Returns true for a vGPU: all or part of a GPU, which NVIDIA's vGPU manager on the host gives to this virtual
+ * machine. */
 bool gpu_is_vgpu(const struct node *node, const struct pci_device *device);
-/* Returns true if the GPU has no GPU System Processor, which the open kernel modules need. False for a model that is not
- * in the table. */
+/* Returns true if the GPU has no GPU System Processor, which the open kernel modules need. False for a model that is
+ * not in the table. */
 bool gpu_is_before_turing(const struct pci_device *device);
 /* Returns the last branch of the driver for this GPU; 0: none is known. */
 unsigned int gpu_last_branch(const struct pci_device *device);
 enum gpu_fit { GPU_FIT, GPU_DRIVER_TOO_OLD, GPU_DRIVER_TOO_NEW };
-/* Returns whether the branch of VERSION supports the GPU's architecture. If it does not, BRANCH is the first or the last
- * branch that does. GPU_FIT if the architecture is not known. */
+/* Returns whether the branch of VERSION supports the GPU's architecture. If it does not, BRANCH is the first or the
+ * last branch that does. GPU_FIT if the architecture is not known. */
 enum gpu_fit gpu_driver_fit(const struct pci_device *device, const char *version,
 			    unsigned int *branch);
 /* Returns NVIDIA's BAR1: the second memory BAR, register 1 or (after a 64-bit BAR0) register 2. NULL when it is not

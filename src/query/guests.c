@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* guests.c - PCI functions that this host gives to virtual machines. */
 #include "query/guests.h"
 
 #include "query/module-find.h"
@@ -14,7 +15,7 @@ static bool guest_runs(const struct node *node)
 	return vfio && is_known(vfio->refcnt) && vfio->refcnt.value > vfio->holders.count;
 }
 
-/* Is a GPU not held back; of DEVICE's model, where that is not NULL? */
+/* Returns true if a GPU is not held back; of DEVICE's model, if that is not NULL. */
 static bool any_of_host(const struct node *node, const struct pci_device *device)
 {
 	for_each(d, &node->pci.devices)

@@ -6,7 +6,7 @@
 #include "facts/facts.h"
 
 /*
- * Is the function reserved for virtual machines on purpose? Known true where it is bound to
+ * Whether the function is reserved for virtual machines on purpose. Known true where it is bound to
  * vfio-pci or pci-stub and
  *   a virtual machine has vfio functions open, or
  *   its driver_override names that driver (libvirt, driverctl, KubeVirt), or
@@ -30,7 +30,7 @@ struct guest_gpus {
 	size_t gpus;  /* NVIDIA GPUs on the bus */
 	size_t given; /* on purpose, and those that the configuration gives and another driver has */
 	size_t bound;	 /* held back, on purpose or not */
-	size_t unread;	 /* whose driver, or purpose, was not read */
+	size_t unread;	 /* their driver, or its purpose, was not read */
 	const char *why; /* of the first that is given */
 	const char *fact;
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* hca-choice.c - the ports that a job uses: how many, of which link layer, and how fast. */
 #include "query/hca-choice.h"
 
 void hca_choice_add(struct hca_choice *c, const struct rdma_port *p)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* init-cause.c - why the NVIDIA driver could not initialise a GPU, by what it wrote before that. */
 #include "query/init-cause.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* job-env.c - the variables of a job that tell NCCL and NVSHMEM about NICs. */
 #include "query/job-env.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kind.c - the kinds of the node, from the facts. */
 #include "query/kind.h"
 
 #include <inttypes.h>
@@ -53,8 +54,8 @@ static struct fact_bool ask(struct question *q, enum kind kind)
 
 /* ---- the system ---- */
 
-/* Answers whether the node is a mounted image: every running kernel has these files. For a copy without /proc the probes report
- * -ENODATA (host.h). */
+/* Answers whether the node is a mounted image: every running kernel has these files. For a copy without /proc the
+ * probes report -ENODATA (host.h). */
 static void is_mounted_image(struct question *q)
 {
 	const struct node *node = q->node;

@@ -34,12 +34,13 @@ enum kind {
 	KIND_DRA,
 	KIND_COMPUTE_DOMAINS,
 	KIND_SLURM,
-	/* Jobs run on the host itself: it is no container and no node of Kubernetes, and guests do not have all GPUs. */
+	/* Jobs run on the host itself: it is no container and no node of Kubernetes, and guests do not have all
+	 * GPUs. */
 	KIND_JOB_NODE,
 	/* GB10 as in DGX Spark: GPU, processor and memory are one. */
 	KIND_GB10,
-	/* A node with a Grace processor; and the two kinds of such nodes. A GB200 or GB300 is a tray of a system that has
-	 * NVLink between its nodes. */
+	/* A node with a Grace processor; and the two kinds of such nodes. A GB200 or GB300 is a tray of a system that
+	 * has NVLink between its nodes. */
 	KIND_GRACE,
 	KIND_GH200,
 	KIND_GB200,

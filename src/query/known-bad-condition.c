@@ -415,8 +415,8 @@ static enum truth check_cgroup(struct row_question *q)
 
 /* ---- versions ---- */
 
-/* Is the version of the row of a branch that was repaired, at that repair or after it? The branch is what
- * stands before the last number: 6.12 of 6.12.18. */
+/* Returns true if the version is of a branch that the row names as repaired, and not older than the repair. The
+ * branch is the text before the last number: 6.12 of 6.12.18. */
 static enum truth check_fixed(struct row_question *q)
 {
 	const char *at = q->condition->values;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* known-bad.c - finds the versions with known defects (data/known-bad.tsv) that a node has. */
 #include "query/known-bad.h"
 
 #include <stdint.h>
@@ -23,7 +24,7 @@ struct row_head {
 	const char *rule, *from, *to;
 };
 
-/* Moves AT behind them. */
+/* Moves AT after them. */
 static struct row_head take_head(const char **at)
 {
 	struct row_head head;

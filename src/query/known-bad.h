@@ -172,7 +172,7 @@ struct component_versions {
 		const char *fact;
 		const char *place;
 	} versions[COMPONENT_VERSIONS_MAX];
-	const char *unsaid;  /* path of what has no version; or NULL */
+	const char *unsaid;  /* path of software without a version; or NULL */
 	const char *missing; /* path of the fact that is not known */
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log-age.c - later events in the kernel log that make an earlier message obsolete. */
 #include "query/log-age.h"
 
 #include <stdio.h>

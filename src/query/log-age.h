@@ -6,8 +6,8 @@
 #include "base/span.h"
 #include "facts/facts.h"
 
-/* Returns the recovery action that an Xid 154 asks for: what is in the last parentheses of "GPU recovery action changed from 0x0
- * (None) to 0x2 (Node Reboot Required)". Empty: LINE does not end so. */
+/* Returns the recovery action that an Xid 154 asks for: what is in the last parentheses of "GPU recovery action changed
+ * from 0x0 (None) to 0x2 (Node Reboot Required)". Empty: LINE does not end so. */
 struct span log_recovery_action(const char *line);
 
 /* Returns the event after AFTER_US that makes earlier messages about the GPU obsolete: the driver was loaded again,

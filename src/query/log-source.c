@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log-source.c - whether the lines of a file are known to be of the kernel. */
 #include "query/log-source.h"
 
 #include <stddef.h>

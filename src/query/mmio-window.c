@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* mmio-window.c - the host's setting that gives a virtual machine room for large BARs. */
 #include "query/mmio-window.h"
 
 #include "base/array.h"

@@ -5,7 +5,7 @@
 
 #include "facts/facts.h"
 
-/* Returns the instruction for the host of this virtual machine; NULL if the node is none. */
+/* Returns the instruction for the host of this virtual machine; NULL if the node is not one. */
 const char *mmio_window_remedy(const struct node *node);
 
 #endif

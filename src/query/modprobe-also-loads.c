@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * modprobe-also-loads.c - the modules that modprobe loads together with a given one: soft dependencies and install
+ * commands, as kmod takes them.
+ */
 #include "query/modprobe-also-loads.h"
 
 #include <ctype.h>
@@ -54,7 +58,7 @@ static bool softdep_has(struct span text, const char *name)
 
 /* ---- install commands ---- */
 
-/* Does a word of the command, which a shell will run, name the module? */
+/* Returns true if a word of the command, which a shell will run, names the module. */
 static bool command_has(struct span text, const char *name)
 {
 	static const char dividers[] = " \t\n;&|()\"'`";

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* modprobe-dry-run.c - decides whether modprobe would load a module, from the files (facts.loads, modprobe.d). */
 #include "query/modprobe-dry-run.h"
 
 #include <fnmatch.h>
@@ -318,7 +319,7 @@ static const char *lines_of(const struct search *s, const struct modprobe_comman
 			    places.count ? arena_listed(&places) : line_place(s, line));
 }
 
-/* The last command that loads something, or refuses to, says what comes of the line. */
+/* The last command that loads something, or refuses to, decides the result of the line. */
 static struct load_verdict run_commands(struct search *s, const struct modprobe_command *line,
 					const char *name)
 {

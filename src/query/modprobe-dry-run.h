@@ -3,7 +3,8 @@
  * modprobe-dry-run.h - decides whether modprobe would load a module, from the files (facts.loads, modprobe.d). Pure.
  *
  * modprobe's part: kmod libkmod-module.c, kmod_module_new_from_lookup() and kmod_module_probe_insert_module(). The
- * kernel's: kernel/module/main.c, version.c, signing.c. Soft dependencies do not count: modprobe goes on without them.
+ * kernel's: kernel/module/main.c, version.c, signing.c. Soft dependencies do not count: modprobe continues without
+ * them.
  */
 #ifndef MODPROBE_DRY_RUN_H
 #define MODPROBE_DRY_RUN_H

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * module-block.c - finds the lines of modprobe's configuration, and the kernel arguments, that keep a module from being
+ * loaded.
+ */
 #include "query/module-block.h"
 
 #include <inttypes.h>

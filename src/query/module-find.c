@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* module-find.c - questions about the .ko files on disk that several rules ask. */
 #include "query/module-find.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* module-load.c - the instruction and the command that load a module, for rules about missing modules. */
 #include "query/module-load.h"
 
 #include <string.h>

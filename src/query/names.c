@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* names.c - labels for the parts of a node: "GPU3 (0000:3c:00.0)", "mlx5_4 port 1". */
 #include "query/names.h"
 
 #include <inttypes.h>
@@ -240,7 +241,8 @@ static const char *label_of(const struct node *node, const char *subject, bool *
 	return label ? label : place_label(node, subject, arena);
 }
 
-/* "0000:19:00.0 to 0000:3b:00.0": returns SUBJECT with the name of the GPU in place of an address that it begins with. */
+/* "0000:19:00.0 to 0000:3b:00.0": returns SUBJECT with the name of the GPU in place of an address that it begins
+ * with. */
 static const char *with_first(const struct node *node, const char *subject, bool with_address,
 			      struct arena *arena)
 {

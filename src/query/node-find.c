@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* node-find.c - finding one thing in a node's facts by its name. */
 #include "query/node-find.h"
 
 #include <string.h>

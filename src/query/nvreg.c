@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nvreg.c - parameters of the NVIDIA driver and their defaults: data/nvreg.tsv. */
 #include "query/nvreg.h"
 
 #include <string.h>

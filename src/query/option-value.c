@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* option-value.c - options with a value that stops their module from being loaded (parse/param-value.h). */
 #include "query/option-value.h"
 
 #include <string.h>

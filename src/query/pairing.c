@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pairing.c - assigns each GPU one of its nearest NICs. */
 #include "query/pairing.h"
 
 #include <stdint.h>

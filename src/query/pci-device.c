@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pci-device.c - what a PCI device is, and its BARs. */
 #include "query/pci-device.h"
 
 bool pci_is_gpu(const struct pci_device *device)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * peer-support.c - the GPUs between which the loaded driver allows peer-to-peer over PCIe: all but GeForce cards, and
+ * these with a build that is patched for it.
+ */
 #include "query/peer-support.h"
 
 #include "base/array.h"
@@ -47,7 +51,7 @@ static bool any_large_geforce(const struct node *node)
 	return false;
 }
 
-/* Could a GeForce with a large BAR1 have been overlooked? */
+/* Returns true if a GeForce with a large BAR1 can have been overlooked. */
 static bool bars_are_unread(const struct node *node)
 {
 	if (!was_read(node->pci.devices))

@@ -26,8 +26,8 @@ struct fact_bool gpu_has_pcie_peers(const struct node *node, const struct pci_de
 				    struct arena *arena);
 
 /*
- * Can GPUs of this node copy to each other? At least two that the stock driver lets, or two of any
- * kind with a patched driver. Unknown: whether it is patched is not known.
+ * Whether GPUs of this node can copy to each other: at least two for which the stock driver allows it, or two of any
+ * kind with a patched driver. Unknown: it is not known whether the driver is patched.
  */
 struct fact_bool node_has_peers(const struct node *node, struct arena *arena);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* peermem.c - decides whether the RDMA stack reaches GPU memory by peer memory or by DMA-BUF. */
 #include "query/peermem.h"
 
 #include "parse/version.h"
@@ -7,7 +8,7 @@
 #include "query/pci-device.h"
 #include "query/ports.h"
 
-/* Linux commit bfe0cc6eb249: the uverbs command behind ibv_reg_dmabuf_mr(). */
+/* Linux commit bfe0cc6eb249: the uverbs command of ibv_reg_dmabuf_mr(). */
 #define KERNEL_DMABUF "5.12"
 
 const struct software_item *installed_ofed(const struct node *node)

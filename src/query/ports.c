@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ports.c - RDMA devices, their ports and their GIDs: what several rules ask about them. */
 #include "query/ports.h"
 
 #include <inttypes.h>

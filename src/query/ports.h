@@ -63,7 +63,7 @@ const char *port_other_purpose(struct arena *arena, const struct endpoints *endp
 /* RoCE v2 with an address that is not confined to the link. */
 bool gid_is_usable(const struct rdma_gid *gid);
 const struct rdma_gid *port_usable_gid(const struct rdma_port *port);
-/* The same, and its interface has the address; where none has, one without. */
+/* Returns a usable GID whose address its interface has; if there is none, any usable GID. */
 const struct rdma_gid *port_job_gid(const struct node *node, const struct rdma_device *device,
 				    const struct rdma_port *port);
 const struct rdma_gid *port_gid(const struct rdma_port *port, uint64_t index);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rdma-drivers.c - the module that makes RDMA devices of a network driver's functions: data/rdma-drivers.tsv. */
 #include "query/rdma-drivers.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 
 struct rdma_driver {
 	const char *driver;   /* of the PCI function; NULL: none */
-	const char *module;   /* that makes the RDMA device; the same where one module does both */
+	const char *module;   /* that makes the RDMA device; it can be the driver's own */
 	const char *provider; /* of libibverbs */
 	const char *option;   /* of the kernel's configuration; NULL: not known */
 	/* how the names of its auxiliary devices begin, separated by commas; NULL: none */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* reference.c - decides whether the thing that a file names exists, is missing or has changed. */
 #include "query/reference.h"
 
 #include <inttypes.h>

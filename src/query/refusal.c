@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* refusal.c - the reason in the kernel log why the driver was not loaded, or did not take a GPU. */
 #include "query/refusal.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * registry-keys.c - keys of NVreg_RegistryDwords: which of them switch NVLink off, whether two values agree, and what
+ * several assignments of it set together.
+ */
 #include "query/registry-keys.h"
 
 #include <stdio.h>

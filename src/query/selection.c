@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* selection.c - the NICs that each library of a job uses on this node, by its own variables, files and defaults. */
 #include "query/selection.h"
 
 #include <string.h>

@@ -17,7 +17,7 @@ struct list_coverage {
 	size_t taken, left_out;
 	const struct rdma_device
 		*sibling;	      /* the first of these that the list leaves out; NULL: none */
-	const struct pci_device *gpu; /* whose own NIC that one is */
+	const struct pci_device *gpu; /* the GPU that has the sibling as its own NIC */
 	/* A device that the list takes, of another model than those next to the GPUs: it is there for storage or
 	 * for the node itself. NULL: none. */
 	const struct rdma_device *stranger;

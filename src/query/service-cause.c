@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* service-cause.c - the cause that keeps a service from running, as far as the facts show it. */
 #include "query/service-cause.h"
 
 #include <inttypes.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * setting.c - every setting has three states: the running value, what is configured on the root file system, and what
+ * the initramfs gives if it is the one that loads the module at boot.
+ */
 #include "query/setting.h"
 
 #include <string.h>
@@ -130,7 +134,7 @@ bool initramfs_has_module(const struct initramfs_image *image, const char *name)
 	return false;
 }
 
-/* Is the NVIDIA driver in it, under whatever name? */
+/* Returns true if the NVIDIA driver is in it, under any name. */
 static bool initramfs_has_nvidia(const struct node *node, const struct initramfs_image *image)
 {
 	const char *names[NVIDIA_NAMES_MAX + 1];
@@ -207,8 +211,8 @@ static struct setting_value next_argument(const struct node *node, const char *o
 	return v;
 }
 
-/* An unread file may be the one that wins. Those of packages do not take back what an administrator's
- * says, but say what that one is silent about. */
+/* An unread file may be the one that wins. Those of packages do not revert an administrator's line, but set
+ * what that file does not set. */
 static bool is_decided(const struct node *node, const struct modprobe_assignment *a)
 {
 	bool own = a && (str_starts(a->file, "/etc/") || str_is(a->file, "/proc/cmdline"));

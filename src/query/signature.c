@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* signature.c - decides whether the kernel loads only modules with a signature that it knows. */
 #include "query/signature.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ static bool is_built_in(const struct node *node, const char *name)
 	return same_text(option_of(node, name), "y");
 }
 
-/* Without Secure Boot the setting can be taken back, and an enrolled key changes nothing. */
+/* Without Secure Boot the setting can be reverted, and an enrolled key changes nothing. */
 static struct cure cure_without_secure_boot(struct arena *arena, const struct node *node,
 					    const char *why)
 {

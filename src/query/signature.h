@@ -14,7 +14,7 @@
 const char *signature_enforced_by(const struct node *node, const char **fact);
 
 /*
- * What ends that, as an instruction: it depends on who asks for signatures, and on whether this kernel trusts the
+ * What ends that, as an instruction: it depends on what requires signatures, and on whether this kernel trusts the
  * machine owner's keys. Those are read with Secure Boot only.
  */
 struct cure signature_cure(struct arena *arena, const struct node *node);

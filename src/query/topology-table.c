@@ -111,7 +111,7 @@ static bool another_model(const struct pci_device *a, const struct pci_device *b
 	       a->device_id.value != b->device_id.value;
 }
 
-/* Does GPU have a NIC that it would rather use than NIC? */
+/* Returns true if GPU has a NIC that it prefers to NIC. */
 static bool has_better(const struct work *w, const struct pci_chain *gpu, const struct nic *nic)
 {
 	struct pci_path path, other;
@@ -188,8 +188,8 @@ static void fill_path(struct topology_path *out, const struct pci_chain *from,
 	out->redirected = redirected(&path);
 }
 
-/* Is A the better NIC of the two? Nearer; of equals the one that is for computing, then one with a
- * port up. */
+/* Returns true if A is the better NIC: the nearer one; of equals the one that is for computing, then one with a port
+ * up. */
 static bool is_better(const struct work *w, const struct topology_gpu *gpu, size_t a, size_t b)
 {
 	const struct topology_path *x = &gpu->nics.items[a], *y = &gpu->nics.items[b];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topology.c - the path between two PCI functions, from the PCI tree in the facts. */
 #include "query/topology.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* wanted-driver.c - the driver that the configuration gives a PCI function to. */
 #include "query/wanted-driver.h"
 
 #include <inttypes.h>
@@ -54,7 +55,7 @@ const struct modprobe_assignment *driver_ids_of(const struct node *node, const c
 	return NULL;
 }
 
-/* Was the file written after the boot? */
+/* Returns true if the file was written after the boot. */
 static bool is_later(const struct node *node, const char *path)
 {
 	for_each(f, &node->modprobe.files)

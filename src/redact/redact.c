@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * redact.c - finds words in text that identify a machine or its people, and replaces them: the host's name and domain
+ * in any spelling, MAC addresses (also inside of GUIDs, GIDs and IPv6 addresses), UUIDs, machine ids.
+ */
 #include "redact/redact.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fleet-table.c - the problems of many nodes: for each rule and severity the nodes that have it. */
 #include "render/fleet-table.h"
 
 #include <stdlib.h>

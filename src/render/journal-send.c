@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* journal-send.c - findings as entries of the journal, with fields to select by; nvnodecheck(8) lists them. */
 #include "render/journal-send.h"
 
 #include <string.h>

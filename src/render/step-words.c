@@ -11,24 +11,15 @@
 const char *effect_text(enum activation activation)
 {
 	switch (activation) {
-	case ACTIVATION_NOW:
-		return "at once";
 	case ACTIVATION_NEW_JOBS:
 		return "for new jobs and logins; running jobs keep the old value";
-	case ACTIVATION_RESTART:
-		return "when the service is restarted";
-	case ACTIVATION_RECREATE:
-		return "when the container is created again";
 	case ACTIVATION_RELOAD:
 		return "when the module is loaded again, which needs all GPU jobs to end";
-	case ACTIVATION_REBOOT:
-		return "at the next boot";
 	case ACTIVATION_POWER_CYCLE:
 		return "after a power cycle, which ends all jobs";
-	case ACTIVATION_NONE:
-		break;
+	default:
+		return activation_text(activation);
 	}
-	return NULL;
 }
 
 const char *steps_effect(const struct steps *steps, const struct problem *p)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* table-page.c - a self-contained page of tables that sort by a click; the one with the id "facts" has a filter. */
 #include "render/table-page.h"
 
 #include <stdio.h>

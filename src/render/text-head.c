@@ -406,7 +406,7 @@ static struct readiness find_readiness(const struct steps *steps, unsigned int p
 			if ((*f)->rule->profiles & profile)
 				count_finding(&ready, *f, p->waits, of_job);
 		for_each(f, &p->follows)
-			if ((*f)->rule->profiles & profile && !steps_is_of_job(*f))
+			if ((*f)->rule->profiles & profile && !steps_is_in_job_environment(*f))
 				count_finding(&ready, *f, p->waits, of_job);
 	}
 	return ready;

@@ -8,7 +8,7 @@
 #include "query/distribution.h"
 #include "query/module-find.h"
 
-/* Is NAME in use now, so that the next kernel should have it too? */
+/* Returns true if NAME is in use now, so that the next kernel should have it too. */
 static bool is_in_use(const struct node *node, const char *name)
 {
 	return node_module(node, name) ||

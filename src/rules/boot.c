@@ -453,7 +453,7 @@ static const struct rule boot_rules[] = {
 	},
 	{
 		.id = "boot/modprobe-conf-syntax",
-		.title = "A setting of modules is ignored: wrong line, file name or directory",
+		.title = "A setting of modules is ignored: wrong line, file name or folder",
 		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,

@@ -229,8 +229,8 @@ static bool names_nvidia_beside_default(const struct node *node, const struct re
 #define ADAPTER_FIRST "0.4.0"
 #define ADAPTER_PAST "0.4.2"
 
-/* Does cri-dockerd start a pod with the runtime of its RuntimeClass? 0.4.0 does; the branch of 0.4.2 and 0.4.3 left
- * from before that change. Dockershim, which was part of the kubelet, never did. */
+/* Returns true if cri-dockerd starts a pod with the runtime of its RuntimeClass. 0.4.0 does; the branch of 0.4.2 and
+ * 0.4.3 left from before that change. Dockershim, which was part of the kubelet, never did. */
 static struct fact_bool adapter_selects(const struct node *node)
 {
 	const struct software_item *adapter = node_software(node, "cri-dockerd");

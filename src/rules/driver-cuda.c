@@ -55,7 +55,7 @@ static bool all_geforce(const struct node *node)
 	return gpus > 0;
 }
 
-/* Do programs load libcuda from the compatibility folder? In CUDA's container images they do. */
+/* Returns true if programs load libcuda from the compatibility folder. In CUDA's container images they do. */
 static bool compat_in_use(const struct node *node)
 {
 	const char *path = node_env(node, "LD_LIBRARY_PATH");

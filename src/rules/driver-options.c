@@ -169,8 +169,8 @@ static bool firmware_on(const char *value, const void *user)
 	return (number_of(value, 0x12) & 0xf) != 0;
 }
 
-/* The open kernel modules ask for the firmware whatever the option says (rm_set_rm_firmware_requested() in osapi.c); with
- * the proprietary ones the processor can do its work. */
+/* The open kernel modules ask for the firmware whatever the option says (rm_set_rm_firmware_requested() in osapi.c);
+ * with the proprietary ones the processor can do its work. */
 static void check_firmware_off(struct rule_context *ctx)
 {
 	check_single(ctx, &(struct option){ "EnableGpuFirmware", firmware_on,
@@ -262,7 +262,8 @@ static void check_nvlink_disabled(struct rule_context *ctx)
 
 /* ---- suspend ---- */
 
-/* Is all video memory kept over a suspend? 2, the default from 595 on: with kernel suspend notifiers. */
+/* Returns true if all video memory is kept over a suspend. 2, the default from 595 on: with kernel suspend
+ * notifiers. */
 static bool keeps_video_memory(const struct node *node, const struct driver_param *preserve)
 {
 	const struct driver_param *notifiers = node_param(node, "UseKernelSuspendNotifiers");

@@ -49,7 +49,7 @@ struct search {
 	struct gid range;
 	unsigned int prefix; /* 0: no range */
 	struct job_value family_value, range_value, version_value;
-	bool range_ignored; /* it is none for that family */
+	bool range_ignored; /* it is not one for that family */
 };
 
 static struct search search_of(struct rule_context *ctx, const struct user *u)

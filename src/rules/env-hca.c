@@ -361,7 +361,7 @@ static void note_ucx_tcp(struct rule_context *ctx, const struct job_value *v, co
 	     .evidence = { v->fact, "rdma.devices" });
 }
 
-/* Does the list of transports take one of RDMA's? UCX: src/ucp/core/ucp_context.c, ucp_tl_aliases. */
+/* Returns true if the list of transports has one of RDMA's. UCX: src/ucp/core/ucp_context.c, ucp_tl_aliases. */
 static bool takes_rdma(struct span rest)
 {
 	static const char *const rdma[] = { "all", "ib", "rc", "dc", "ud", "srd", "gga", "ugni" };
@@ -381,7 +381,7 @@ static bool takes_rdma(struct span rest)
 static void check_ucx_transports(struct rule_context *ctx)
 {
 	struct job_value v = job_env(ctx->arena, ctx->node, "UCX_TLS");
-	/* What is left out by "^" leaves the others. */
+	/* A list after "^" keeps all others. */
 	if (v.value && v.value[0] != '^' && !takes_rdma(span_of(v.value)))
 		note_ucx_tcp(ctx, &v, "UCX opens no RDMA device");
 }

@@ -94,7 +94,7 @@ static const char *name_fault(const char *name)
 	return NULL;
 }
 
-/* A "#" behind a blank, of either kind. */
+/* A "#" after a blank, of either kind. */
 static bool has_comment(const char *value)
 {
 	return strstr(value, " #") || strstr(value, "\t#");

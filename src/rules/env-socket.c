@@ -200,7 +200,7 @@ static void check_taken(struct rule_context *ctx, const struct job_value *v, con
 /* ---- the variables ---- */
 
 /* NCCL_SOCKET_IFNAME=lo where no job between nodes is asked for: a choice for jobs of one node, which works. An
- * exclusion that forgets lo is none. */
+ * exclusion that forgets lo is not one. */
 static bool is_for_one_node(const struct rule_context *ctx, const struct hca_list *list,
 			    const struct taken *t)
 {

@@ -23,7 +23,7 @@ static bool names_transport(struct span list, const char *transport)
 	return false;
 }
 
-/* Does the value of UCX_TLS leave that transport? */
+/* Returns true if the value of UCX_TLS leaves that transport. */
 static bool leaves(const char *value, const char *transport)
 {
 	if (value[0] == '^')

@@ -13,7 +13,7 @@
 
 enum nvlink { NVLINK_ALL, NVLINK_PAIRS, NVLINK_NONE, NVLINK_UNKNOWN };
 
-/* Does NVLink connect all GPUs of a node that has this model, or pairs of them? */
+/* Returns true if NVLink connects all GPUs of a node that has this model, or pairs of them. */
 static enum nvlink nvlink_of(const struct node *node, const struct pci_device *gpu)
 {
 	const struct gpu_model *model = gpu_model(gpu);

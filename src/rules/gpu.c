@@ -102,8 +102,9 @@ static const struct nvml_gpu *record_of(const struct node *node, const char *bdf
 	return is_known(node->nvml.gpus) ? LIST_FIND(&node->nvml.gpus, bdf) : NULL;
 }
 
-/* Is it known of all that GPUs of its kind have? Those before Ampere retire pages, the later ones remap rows. Channels
- * and processors are repaired by drivers that also say so, and only new ones say what cannot be repaired. */
+/* Returns true if it is known for all that GPUs of its kind have. Those before Ampere retire pages, the later ones
+ * remap rows. Channels and processors are repaired by drivers that also say so, and only new ones say what cannot be
+ * repaired. */
 static bool record_is_whole(const struct nvml_gpu *gpu)
 {
 	return was_read(gpu->rows.failed) && was_read(gpu->rows.pending) &&

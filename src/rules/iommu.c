@@ -17,7 +17,7 @@ static bool translates(const struct iommu_device *i)
 	return str_starts(i->type, "DMA");
 }
 
-/* Does the next boot ask for what this one did not? */
+/* Returns true if the next boot asks for something that this one did not. */
 static bool is_staged(const struct node *node)
 {
 	const char *staged = bootargs_staged(node);

@@ -105,7 +105,7 @@ static bool passes_limit(const struct process_limits *p)
 	return !str_is(p->name, "sshd") && !str_is(p->name, "kubelet");
 }
 
-/* Does pam_limits raise the limit of login sessions? */
+/* Returns true if pam_limits raises the limit of login sessions. */
 static const struct limit_setting *pam_raises(const struct node *node)
 {
 	struct login_limit login = login_limit(node, 0);
@@ -261,10 +261,11 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 		return; /* check_session() reports it */
 	if (runs_pods_alone(ctx->node))
 		NOTE(ctx, .subject = p->name.value,
-		     .observed = text_printf(ctx,
-					     "login sessions can lock %s; jobs of this node are pods, "
-					     "which do not get that limit",
-					     format_bytes(ctx->arena, raised ? own : limit)),
+		     .observed =
+			     text_printf(ctx,
+					 "login sessions can lock %s; jobs of this node are pods, "
+					 "which do not get that limit",
+					 format_bytes(ctx->arena, raised ? own : limit)),
 		     .evidence = { fact, "kinds[kubernetes].is" });
 	else if (raised && gap.text)
 		fail_login_gap(ctx, p, raised, &gap, own);
@@ -530,7 +531,8 @@ static void check_memlock(struct rule_context *ctx)
  * number. */
 #define NOFILE_WANTED 65536
 
-/* NCCL raises the soft limit to the hard one by itself, and so can a job. RHEL's hard limit was 4096 up to release 7. */
+/* NCCL raises the soft limit to the hard one by itself, and so can a job. RHEL's hard limit was 4096 up to release
+ * 7. */
 #define NOFILE_HARD_FAIL 4096
 
 static void fail_files(struct rule_context *ctx, const struct process_limits *p,

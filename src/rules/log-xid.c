@@ -262,7 +262,7 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 			      fact_of(ctx, &worst, bdf, "count") });
 }
 
-/* Does a line before LINE name the GPU? */
+/* Returns true if a line before LINE names the GPU. */
 static bool was_checked(const struct node *node, const struct log_line *line, const char *bdf)
 {
 	for_each(earlier, &node->log.lines) {

@@ -17,7 +17,7 @@
 #define US_PER_S UINT64_C(1000000)
 #define CLOCK_SLACK_S 2 /* the log counts from the boot, prove's document has the clock */
 
-/* Was prove refused the mapping that it tried as a job? */
+/* Returns true if prove was refused the mapping that it tried as a job. */
 static bool was_prove_refused(const struct proof_facts *proof)
 {
 	for_each(t, &proof->tries)
@@ -27,7 +27,7 @@ static bool was_prove_refused(const struct proof_facts *proof)
 	return false;
 }
 
-/* Were all those lines written while prove ran? */
+/* Returns true if all those lines were written while prove ran. */
 static bool is_of_prove(const struct node *node, const struct log_line *line)
 {
 	const struct proof_facts *proof = &node->proof;
@@ -404,7 +404,7 @@ static const struct nic_event nic_events[] = {
 };
 #define NIC_EVENTS (ARRAY_SIZE(nic_events))
 
-/* Did an event before the N-th name that NIC? */
+/* Returns true if an event before the N-th names that NIC. */
 static bool was_reported(const struct rule_context *ctx, size_t n, const char *bdf)
 {
 	for (size_t i = 0; i < n; i++)

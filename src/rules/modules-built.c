@@ -15,7 +15,7 @@
 
 #define NEWEST_BRANCH "999" /* later than all */
 
-/* Are all GPUs given to virtual machines? Then this host needs no driver for them. */
+/* Returns true if all GPUs are given to virtual machines. Then this host needs no driver for them. */
 static bool are_all_given_away(const struct node *node)
 {
 	for_each(d, &node->pci.devices)

@@ -31,7 +31,7 @@ static size_t find_watched(const char *sources)
 	return i;
 }
 
-/* Did something else bring the module? */
+/* Returns true if something else installed the module. */
 static bool has_module(const struct node *node, size_t row, const char *release)
 {
 	const char *module = watched[row].module;

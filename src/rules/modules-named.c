@@ -66,7 +66,7 @@ static bool is_about_ours(const struct reference *r)
 	return modname_is_ours(about) && !is_unwanted(about) && !span_search(about, ":");
 }
 
-/* "softdep nvidia post: x": modprobe goes on without x (libkmod: module_get_dependencies_from_...). With an alias
+/* "softdep nvidia post: x": modprobe continues without x (libkmod: module_get_dependencies_from_...). With an alias
  * to a module that does not exist, or a missing command, the module is not loaded. */
 static bool counts_modprobe(const struct node *node, const struct reference *r)
 {

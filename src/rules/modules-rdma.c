@@ -93,7 +93,8 @@ static bool may_be_built_in(const struct node *node)
 	return node->rdma.devices.count && !node_module(node, "ib_core") && !nodes;
 }
 
-/* Was RDMA set up here: a NIC on InfiniBand, or OFED? Without a profile it is not known that jobs use it. */
+/* Returns true if RDMA was set up here: a NIC on InfiniBand, or OFED. Without a profile it is not known that jobs use
+ * it. */
 static bool is_set_up(const struct node *node)
 {
 	if (node_software(node, "ofed"))

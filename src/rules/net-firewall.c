@@ -28,7 +28,8 @@ static const struct firewall {
 #define FIREWALLS (ARRAY_SIZE(firewalls))
 #define UFW_REMEDY "ufw allow from SUBNET, for the networks of the job's nodes."
 
-/* Do jobs connect to other nodes? With RDMA devices or several GPUs they may; else if the environment says so. */
+/* Returns true if jobs connect to other nodes. With RDMA devices or several GPUs they may; else if the environment says
+ * so. */
 static bool skip_without_sockets(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;

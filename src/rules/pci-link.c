@@ -284,7 +284,7 @@ static uint64_t payload_mbps(uint64_t speed_mts, uint64_t width)
 	return speed_mts < 8000 ? speed_mts * width * 8 / 10 : speed_mts * width * 128 / 130;
 }
 
-/* Sums the rates of the RDMA ports behind D's slot: 0 if none is up. Returns false if some were not read. */
+/* Sums the rates of the RDMA ports in D's slot: 0 if none is up. Returns false if some were not read. */
 static bool sum_ports(const struct node *node, const struct pci_device *d, uint64_t *mbps)
 {
 	*mbps = 0;

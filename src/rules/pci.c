@@ -12,8 +12,8 @@
 #include "query/gpus.h"
 #include "query/mmio-window.h"
 #include "query/names.h"
-#include "query/peer-support.h"
 #include "query/pci-device.h"
+#include "query/peer-support.h"
 #include "query/ports.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
@@ -107,7 +107,8 @@ static const char *card_remedy(const struct gpu_model *model)
 			 "its VBIOS. The firmware setup of this node cannot change it.";
 }
 
-/* Can it be the size that the card was built with? A data-centre card of 256 MiB is in a display mode. */
+/* Returns true if it can be the size that the card was built with. A data-centre card of 256 MiB is in a display
+ * mode. */
 static bool may_be_by_design(const struct gpu_model *model, uint64_t size)
 {
 	return model->bar1 == GPU_BAR1_UNKNOWN ||
@@ -118,7 +119,8 @@ static bool may_be_by_design(const struct gpu_model *model, uint64_t size)
 /* The driver's keys that select copies over BAR1. True also where they were not read. */
 static bool may_ask_for_bar1_copies(const struct node *node)
 {
-	static const char *const keys[] = { "RMPcieP2PType", "RMForceP2PType", "RMForceStaticBar1" };
+	static const char *const keys[] = { "RMPcieP2PType", "RMForceP2PType",
+					    "RMForceStaticBar1" };
 	const struct driver_param *words = node_param(node, "RegistryDwords");
 
 	if (!words || !is_known(words->value))

@@ -128,7 +128,7 @@ static void check_idle(struct rule_context *ctx)
 static void check_guids(struct rule_context *ctx)
 {
 	size_t before = ctx->findings->count, seen = 0;
-	bool unread = false; /* whose it is, or whether it is active */
+	bool unread = false; /* its owner, or whether it is active */
 
 	if (skip_without_rdma_device(ctx))
 		return;

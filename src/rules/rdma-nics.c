@@ -59,7 +59,7 @@ static bool bond_is_unknown(const struct node *node, const struct pci_device *ni
 	return false;
 }
 
-/* Is there another NIC of the model that has an RDMA device? */
+/* Returns true if another NIC of the model has an RDMA device. */
 static bool has_working_peer(const struct node *node, const struct pci_device *nic)
 {
 	for_each(peer, &node->pci.devices)

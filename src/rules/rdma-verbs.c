@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rdma-verbs.c - what libibverbs and sysfs tell of one device (rule rdma/verbs-disagree). */
+/* rdma-verbs.c - what libibverbs and sysfs report about one device (rule rdma/verbs-disagree). */
 #include "evaluate/skip.h"
 #include "query/ports.h"
 

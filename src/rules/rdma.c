@@ -143,8 +143,8 @@ static bool is_beside_gpu(struct rule_context *ctx, const struct rdma_device *de
 	return false;
 }
 
-/* Is a port active, as far as is known? With COMPUTE, one of the NICs next to the GPUs: a storage NIC that is
- * up is of no use to a job whose own NICs are all down. */
+/* Returns true if a port is active, as far as is known. With COMPUTE, one of the NICs next to the GPUs: a storage NIC
+ * that is up is of no use to a job whose own NICs are all down. */
 static bool any_active(struct rule_context *ctx, bool compute)
 {
 	for_each_port(d, p, ctx->node)

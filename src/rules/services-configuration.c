@@ -5,7 +5,7 @@
 #include "query/conf-fault.h"
 #include "query/service-cause.h"
 
-/* Is the program that reads this file missing from the node? */
+/* Returns true if the program that reads this file is missing from the node. */
 static bool is_unread(const struct node *node, const struct conf_reader *reader)
 {
 	const struct service *s = reader->unit ? node_service(node, reader->unit) : NULL;

@@ -11,7 +11,7 @@ static const char config[] = "services.fabric_mode";
 
 enum { MODE_BARE_METAL = 0, MODE_SHARED = 1, MODE_VGPU = 2 };
 
-/* The host keeps the NVSwitches: the driver has them, or they are none of the PCI functions. Unknown where a driver
+/* The host keeps the NVSwitches: the driver has them, or they are not among the PCI functions. Unknown where a driver
  * is. */
 static struct fact_bool keeps_switches(const struct node *node)
 {

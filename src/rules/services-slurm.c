@@ -263,7 +263,7 @@ static void check_confinement(struct rule_context *ctx, const struct reference *
 		report_unconfined(ctx, gres);
 }
 
-/* Does a job get the limit LIMIT of the shell that submitted it? Slurm's default for all limits. */
+/* Returns true if a job gets the limit LIMIT of the shell that submitted it. Slurm's default for all limits. */
 static bool takes_shells_limit(const struct node *node, const char *limit)
 {
 	const struct reference *only = reference_of_role(node, REFERENCE_GRES, SLURM_LIMITS);
@@ -278,7 +278,7 @@ static bool takes_shells_limit(const struct node *node, const char *limit)
 /* The soft limit that systemd gives logins. */
 #define NOFILE_LOW 1024
 
-/* Is this process in a login session, from which a user could submit a job? */
+/* Returns true if this process is in a login session, from which a user could submit a job. */
 static bool is_login(const struct process_limits *p)
 {
 	return is_known(p->unit) && str_starts(p->unit, "session-") &&

@@ -67,7 +67,7 @@ struct search {
 	size_t releases;
 	bool other_fits;		    /* some toolkit fits all GPUs */
 	bool unknown;			    /* a GPU is not in the table */
-	const struct software_item *unread; /* whose release is not known */
+	const struct software_item *unread; /* with an unknown release */
 };
 
 static void look_at(const struct node *node, const struct software_item *item, struct search *s)

@@ -86,7 +86,7 @@ static struct fact_bool both(struct fact_bool a, struct fact_bool b)
 	return known_is(a, false) || !is_known(b) ? a : known_is(b, false) ? b : a;
 }
 
-/* Is PATH the file of the provider of one of the devices? */
+/* Returns true if PATH is the file of the provider of one of the devices. */
 static struct fact_bool is_provider_needed(const struct node *node, const char *path)
 {
 	const struct verbs_provider_file *file = NULL;

@@ -183,7 +183,7 @@ static bool differs(const struct software_item *a, const struct software_item *b
 	       strcmp(a->version.value, b->version.value) != 0;
 }
 
-/* Does the environment put the folder of ITEM before that of Python packages? */
+/* Returns true if the environment puts the folder of ITEM before that of Python packages. */
 static bool is_forced(const struct node *node, const struct software_item *item)
 {
 	static const char *const names[] = { "LD_LIBRARY_PATH", "LD_PRELOAD" };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* acknowledge-write.c - the file of acknowledged findings, replaced whole. */
 #include "txn/acknowledge-write.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* driver-holders.c - the processes and modules that keep the NVIDIA driver from being unloaded. */
 #include "txn/driver-holders.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* lock-file.c - files in /run/nvnodecheck that are locked. */
 #include "txn/lock-file.h"
 
 #include <errno.h>

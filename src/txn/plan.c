@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan.c - a plan: the changes of a node, and their reasons. */
 #include "txn/plan.h"
 
 const char *const plan_step_words[] = {

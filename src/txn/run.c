@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* run.c - runs the few programs that a transaction needs: generators of images and menus, systemctl, depmod. */
 #include "txn/run.h"
 
 #include <errno.h>

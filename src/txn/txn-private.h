@@ -26,8 +26,9 @@ struct kept {
 	/* AFTER is the result of the transaction. It is known from the record; for a file that a program makes, from
 	 * the journal before the file is renamed. */
 	bool after_known;
-	struct file_seen after;	    /* exists, link and sha256 only */
-	struct file_seen remade;    /* by an undo, because it had changed since then; likewise */
+	/* Of these two only THERE, LINK and SHA256 are set. REMADE is what an undo wrote in place of a file that had
+	 * changed since the transaction. */
+	struct file_seen after, remade;
 	LIST(const char *) folders; /* new folders above it, outermost first */
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* txn.c - carries out a plan as one transaction, and reverts it. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -28,7 +28,7 @@ int write_open_failed(struct writer *w, const char *path, int rc);
 /* Reads the state of NAME in FOLDER. Its bytes are also written to OUT, unless that is -1. */
 int write_see_in(struct writer *w, int folder, const char *name, const char *path,
 		 struct file_seen *seen, int out);
-/* The same for a symbolic link, whose target is read. */
+/* Reads the state and the target of NAME in FOLDER, a symbolic link. */
 int write_see_link_in(struct writer *w, int folder, const char *name, const char *path,
 		      struct file_seen *seen);
 /* Copies the rest of FROM to TO. */

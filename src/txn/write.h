@@ -76,7 +76,7 @@ void writer_close(struct writer *w);
 int write_see(struct writer *w, const char *path, struct file_seen *seen);
 /* A symbolic link or no file. Any other type is refused. */
 int write_see_link(struct writer *w, const char *path, struct file_seen *seen);
-/* Does the same as write_see(), and copies the bytes to a new file NAME in FOLDER, with fsync. */
+/* Calls write_see(), and copies the bytes to a new file NAME in FOLDER, with fsync. */
 int write_keep(struct writer *w, const char *path, struct file_seen *seen, int folder,
 	       const char *name);
 /* Compares only the bytes, or the targets of links. */
@@ -119,7 +119,7 @@ int write_sweep(struct writer *w, const char *path);
 /* Gets the free bytes of the file system that holds PATH. Returns 0, or a negative errno: -EROFS if it is mounted
  * read-only. */
 int write_room(struct writer *w, const char *path, uint64_t *bytes);
-/* Opens a file for reading, with the same checks; or negative errno. */
+/* Opens a file for reading, with the checks of write_see(). Returns the descriptor, or negative errno. */
 int write_open(struct writer *w, const char *path, int flags);
 /* Opens the folder of PATH, with the last part of PATH in NAME. */
 int write_open_folder(struct writer *w, const char *path, char name[NAME_MAX + 1]);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ending.c - the end of a log: whether the job ended badly, ended well, or continued its work. */
 #include "why/ending.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* error-line.c - lines that read like an error but are not in the table. */
 #include "why/error-line.h"
 
 #include <ctype.h>

@@ -73,8 +73,9 @@ static bool is_left_behind(const struct job *job, const struct job_event *e,
 	return false;
 }
 
-/* Returns true if the process that printed E went on. A process that has ended does not: others can take its place. A line
- * that says of itself that it is no failure needs no other evidence. An exception can be followed by buffered lines. */
+/* Returns true if the process that printed E went on. A process that has ended does not: others can take its place. A
+ * line that says of itself that it is no failure needs no other evidence. An exception can be followed by buffered
+ * lines. */
 static bool has_gone_on(const struct job_event *e, const struct ending_after *after)
 {
 	if (e->is_mild)

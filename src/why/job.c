@@ -445,8 +445,8 @@ static bool shares_cause(const struct message *a, const struct message *b)
 	return message_names_rule(b, id) >= 0;
 }
 
-/* A program often reports one error twice: a message of the table a few lines later says it better than a line that is only
- * known by its words. */
+/* A program often reports one error twice: a message of the table a few lines later says it better than a line that is
+ * only known by its words. */
 static bool says_it_better(const struct message *m, const struct job_suspect *s, uint64_t distance)
 {
 	bool is_a = shares_cause(m, s->topic), is_b = shares_cause(s->topic, m);

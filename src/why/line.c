@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * line.c - the prefix of a message in a log: its time, host, rank and process, in the forms of launchers, containers,
+ * loggers and the programs themselves.
+ */
 #include "why/line.h"
 
 #include <ctype.h>

@@ -16,7 +16,8 @@ struct line {
 	struct span host; /* or the pod, if only that is known; empty: not said */
 	struct span pod;  /* as kubectl logs --prefix has it */
 	struct span time; /* as it is written; empty: not said */
-	int64_t rank;	  /* LINE_NONE: not said; the same for the others */
+	/* Numbers. LINE_NONE: not said. */
+	int64_t rank;
 	int64_t pid;
 	int64_t gpu;  /* as the process counts them */
 	int64_t task; /* the label of srun -l: the rank, unless the message has another */

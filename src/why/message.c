@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* message.c - messages of the programs that a job runs, and their meaning: the table data/messages.tsv. */
 #include "why/message.h"
 
 #include <fnmatch.h>

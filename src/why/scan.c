@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* scan.c - finds the messages of the table in bytes, all of them in one pass. */
 #include "why/scan.h"
 
 #include <string.h>

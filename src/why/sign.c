@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sign.c - words that show the kind of a line of a log: the table data/signs.tsv. */
 #include "why/sign.h"
 
 #include <ctype.h>

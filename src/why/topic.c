@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topic.c - the subject of a line that reads like an error, by the names in it: data/topics.tsv. */
 #include "why/topic.h"
 
 #include <ctype.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * why.c - compares a log with a node: the rules that could explain the failures of the log, their findings on this
+ * node, and the differences between log and node.
+ */
 #include "why/why.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#define NO_PLACE (-1)
 
 /* ---- hosts ---- */
 
@@ -82,99 +84,133 @@ static void find_related_to_topic(struct why *why)
 
 /* ---- rules ---- */
 
-/* A rule that several messages name has the place that it has in the first of them. */
-#define PLACES 64
+/* Where the log names a rule: by which message, and the rule's number in the list of that message. If several messages
+ * name the rule, the first of them counts. The smallest naming is that of the likeliest explanation. */
+struct naming {
+	enum {
+		NAMED_BY_FIRST, /* the decisive message */
+		NAMED_BY_FAILURE,
+		NAMED_BY_FALLBACK,
+		NAMED_BY_WORDS, /* the rule shares words with a line: see related.c */
+		NAMED_BY_NOTHING,
+	} by;
+	uint32_t message; /* its number in its list */
+	uint32_t rule;
+};
 
-static int place_in(const struct job_event *event, const char *id, int before)
+static int compare_namings(struct naming a, struct naming b)
 {
-	int place = message_names_rule(event->message, id);
-
-	return place == NO_PLACE ? NO_PLACE : before + (place < PLACES ? place : PLACES - 1);
+	if (a.by != b.by)
+		return a.by < b.by ? -1 : 1;
+	if (a.message != b.message)
+		return a.message < b.message ? -1 : 1;
+	return (a.rule > b.rule) - (a.rule < b.rule);
 }
 
-/* A first failure that is known by its words only and names no rule gets the rules of its consequences. */
-static int place_in_first(const struct why *why, const char *id)
+/* Sets NAMING if MESSAGE names the rule ID. */
+static bool is_named(struct naming *naming, const struct message *message, const char *id)
+{
+	int rule = message_names_rule(message, id);
+
+	if (rule < 0)
+		return false;
+	naming->rule = (uint32_t)rule;
+	return true;
+}
+
+/* A decisive message that is known by its words only and names no rule has the rules of its consequences. */
+static bool is_named_by_first(const struct why *why, struct naming *naming, const char *id)
 {
 	const struct message *first = why->decisive ? why->decisive->message : NULL;
-	int place = first ? place_in(why->decisive, id, 0) : NO_PLACE;
 
-	if (first && first->when && !first->rules)
+	if (!first)
+		return false;
+	if (is_named(naming, first, id))
+		return true;
+	if (first->when && !first->rules)
 		for_each(e, &why->consequences)
-			if (place == NO_PLACE)
-				place = place_in(*e, id, 0);
-	return place;
+			if (is_named(naming, (*e)->message, id))
+				return true;
+	return false;
 }
 
-/* Returns how likely the rule explains the log, 0 first; NO_PLACE if no message of the log names the rule. */
-static int place_of(const struct why *why, const char *id)
+static struct naming naming_of(const struct why *why, const char *id)
 {
-	int place = place_in_first(why, id), before = PLACES;
+	struct naming naming = { NAMED_BY_FIRST };
 
-	for_each(e, &why->failures) {
-		if (place == NO_PLACE)
-			place = place_in(*e, id, before);
-		before += PLACES;
-	}
-	for_each(e, &why->fallbacks) {
-		if (place == NO_PLACE)
-			place = place_in(*e, id, before);
-		before += PLACES;
-	}
-	for_each(rule, &why->related)
-		if (place == NO_PLACE && strcmp((*rule)->id, id) == 0)
-			place = before + (int)(rule - why->related.items);
-	return place;
+	if (is_named_by_first(why, &naming, id))
+		return naming;
+	naming.by = NAMED_BY_FAILURE;
+	for (; naming.message < why->failures.count; naming.message++)
+		if (is_named(&naming, why->failures.items[naming.message]->message, id))
+			return naming;
+	naming = (struct naming){ NAMED_BY_FALLBACK };
+	for (; naming.message < why->fallbacks.count; naming.message++)
+		if (is_named(&naming, why->fallbacks.items[naming.message]->message, id))
+			return naming;
+	naming = (struct naming){ NAMED_BY_WORDS };
+	for (; naming.rule < why->related.count; naming.rule++)
+		if (strcmp(why->related.items[naming.rule]->id, id) == 0)
+			return naming;
+	return (struct naming){ NAMED_BY_NOTHING };
 }
 
 /* A problem is named by its own rule or by one that follows from it: then the problem is the cause. */
-static int place_of_problem(const struct why *why, const struct problem *problem)
+static struct naming naming_of_problem(const struct why *why, const struct problem *problem)
 {
-	int place = place_of(why, problem->first->rule->id);
+	struct naming naming = naming_of(why, problem->first->rule->id);
 
 	for_each(f, &problem->follows) {
-		int other = place_of(why, (*f)->rule->id);
+		struct naming other = naming_of(why, (*f)->rule->id);
 
-		if (other != NO_PLACE && (place == NO_PLACE || other < place))
-			place = other;
+		if (compare_namings(other, naming) < 0)
+			naming = other;
 	}
-	return place;
+	return naming;
 }
 
-/* The likeliest first; few. */
-static void add_problem(struct why *why, const struct problem *problem, int place, int *places)
-{
-	uint32_t i = why->problems.items.count;
+struct named_problem {
+	struct naming naming;
+	const struct problem *problem; /* in the report's list */
+};
 
+static int compare_named(const void *a, const void *b)
+{
+	const struct named_problem *x = a, *y = b;
+	int order = compare_namings(x->naming, y->naming);
+
+	return order ? order : (x->problem > y->problem) - (x->problem < y->problem);
+}
+
+static void add_problem(struct why *why, const struct problem *problem)
+{
 	*LIST_ADD(why->report->arena, &why->problems.items) = *problem;
-	for (; i > 0 && places[i - 1] > place; i--) {
-		why->problems.items.items[i] = why->problems.items.items[i - 1];
-		places[i] = places[i - 1];
-	}
-	why->problems.items.items[i] = *problem;
-	places[i] = place;
 	why->problems.count[problem->severity] += !problem->waits;
 	why->problems.waiting += problem->waits;
 }
 
-/* A rule that explains a slower path does not explain a failure, and words that a line shares with a rule explain
- * nothing: beside a message with a meaning they are not worth a problem. */
+/* A rule that explains a slower path does not explain a failure. Words that a line shares with a rule explain nothing:
+ * beside a message with a meaning they are not worth a problem. */
 static void find_problems(struct why *why)
 {
 	const struct problems *all = problems_find(why->report);
-	int *places = arena_alloc(why->report->arena, (all->items.count + 1) * sizeof(*places));
-	int failures = PLACES *
-		       (1 + (int)(why->decisive ? why->failures.count : why->fallbacks.count));
-	int events = PLACES * (1 + (int)(why->failures.count + why->fallbacks.count));
+	struct named_problem *named = arena_alloc(why->report->arena,
+						  (all->items.count + 1) * sizeof(*named));
+	uint32_t count = 0;
 
 	for_each(p, &all->items) {
-		int place = place_of_problem(why, p);
+		struct naming naming = naming_of_problem(why, p);
 
-		if (place == NO_PLACE || (why->decisive && place >= events))
+		if (naming.by == NAMED_BY_NOTHING || (why->decisive && naming.by == NAMED_BY_WORDS))
 			continue;
-		add_problem(why, p, place, places);
-		why->explaining += place < failures;
-		why->explaining_first += why->decisive && place < PLACES;
+		named[count++] = (struct named_problem){ naming, p };
+		why->explaining += naming.by <=
+				   (why->decisive ? NAMED_BY_FAILURE : NAMED_BY_FALLBACK);
+		why->explaining_first += why->decisive && naming.by == NAMED_BY_FIRST;
 	}
+	qsort(named, count, sizeof(*named), compare_named);
+	for (uint32_t i = 0; i < count; i++)
+		add_problem(why, named[i].problem);
 }
 
 /* The answers of one rule, from FIRST on, which are in a row. */
@@ -193,8 +229,7 @@ static const struct finding *take_answers(const struct report *report, const str
 	return f;
 }
 
-/* A rule that failed for one device is not ruled out by the others, and one that could not be evaluated for one of
- * them neither; nor is one that has something to note. */
+/* A rule is only ruled out if it has no failure, no unknown and no note for any device. */
 static void sort_answers(struct why *why, const struct answers *a)
 {
 	struct arena *arena = why->report->arena;
@@ -216,10 +251,11 @@ static void sort_findings(const struct why *why, const struct finding **list, ui
 {
 	for (uint32_t i = 1; i < count; i++) {
 		const struct finding *f = list[i];
-		int place = place_of(why, f->rule->id);
+		struct naming naming = naming_of(why, f->rule->id);
 		uint32_t k = i;
 
-		for (; k > 0 && place_of(why, list[k - 1]->rule->id) > place; k--)
+		for (; k > 0 && compare_namings(naming_of(why, list[k - 1]->rule->id), naming) > 0;
+		     k--)
 			list[k] = list[k - 1];
 		list[k] = f;
 	}
@@ -232,10 +268,10 @@ static void find_answers(struct why *why)
 
 	while (f < end) {
 		struct answers answers = { 0 };
-		bool is_named = place_of(why, f->rule->id) != NO_PLACE;
+		bool named = naming_of(why, f->rule->id).by != NAMED_BY_NOTHING;
 
 		f = take_answers(report, f, &answers);
-		if (is_named)
+		if (named)
 			sort_answers(why, &answers);
 	}
 	sort_findings(why, why->passed.items, why->passed.count);

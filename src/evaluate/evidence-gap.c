@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "evaluate/gap-behind.h"
+/* evidence-gap.c - why a fact is missing that a rule asked for. */
+#include "evaluate/evidence-gap.h"
 
 #include <string.h>
 
@@ -129,7 +130,7 @@ int report_find(const struct report *report, const char *fact, struct fact_ref *
 }
 
 /* The gap that is about the very source of the missing fact. */
-const struct gap *gap_near(const struct report *report, const struct finding *finding)
+const struct gap *evidence_gap_near(const struct report *report, const struct finding *finding)
 {
 	const char *fact = finding->answer.evidence[0];
 	const char *source = NULL;
@@ -144,9 +145,9 @@ const struct gap *gap_near(const struct report *report, const struct finding *fi
 	return gap || !source ? gap : gap_at(report->node, source);
 }
 
-const struct gap *gap_behind(const struct report *report, const struct finding *finding)
+const struct gap *evidence_gap(const struct report *report, const struct finding *finding)
 {
-	const struct gap *gap = gap_near(report, finding);
+	const struct gap *gap = evidence_gap_near(report, finding);
 	const char *fact = finding->answer.evidence[0];
 
 	return gap || !fact ? gap : gap_of_probe(report->node, NULL, fact, true);
