@@ -770,8 +770,8 @@ static const struct rule env_hca_rules[] = {
 			"their ports and nodes; network interfaces; NCCL's network plugins on disk.",
 		.why = "Names differ between nodes, and change with firmware, kernel and slots. A list for one node can "
 		       "name nothing, or a storage NIC, on another. NCCL compares prefixes unless \"=\" is in front: "
-		       "mlx5_1 takes mlx5_10 too. NCCL skips silently what is absent, down or without a node in "
-		       "/dev/infiniband. Without a list NCCL takes all active NICs, which is a warning if they differ in "
+		       "mlx5_1 takes mlx5_10 too. NCCL skips silently what is absent or down, and with a "
+		       "warning (NCCL_DEBUG=WARN) a device that it cannot open. Without a list NCCL takes all active NICs, which is a warning if they differ in "
 		       "link layer or rate. A list that leaves out one active NIC next to a GPU is a warning. With "
 		       "NCCL_IB_DISABLE=1 or NCCL_NET=Socket NCCL uses no RDMA. UCX without an RDMA transport is a "
 		       "note, because MPI often only starts the job.",

@@ -337,7 +337,7 @@ static const struct rule env_socket_rules[] = {
 			 "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME, GLOO_SOCKET_IFNAME, TP_SOCKET_IFNAME, "
 			 "OMPI_MCA_btl_tcp_if_include and OMPI_MCA_oob_tcp_if_include of the job; "
 			 "interfaces, addresses and routes.",
-		.why = "NCCL takes every interface that is up, has an address and matches. If none is left, that is an "
+		.why = "NCCL takes every interface that is up with a link, has an address and matches. If none is left, that is an "
 		       "error. If one is left that reaches no other node, that is a warning: loopback, link-local "
 		       "addresses only, the bridge or link of a container, or a /31 link without a route. Without the "
 		       "variable NCCL's own choice is checked: a warning if such an interface has IPv4, else a note. On a "

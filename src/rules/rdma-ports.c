@@ -476,7 +476,7 @@ static const struct rule rdma_ports_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_pkey,
 		.needs_running = true,
-		.impact = "Queue pairs cannot be made, or packets are dropped silently.",
+		.impact = "Queue pairs cannot be made, or packets are dropped.",
 		.remedy =
 			"Make the port a member in the subnet manager's partitions.conf. Or set NCCL_IB_PKEY (an "
 			"index) or UCX_IB_PKEY (a key) to an entry of the port's table.",
