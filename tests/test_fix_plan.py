@@ -315,7 +315,7 @@ def test_unknown_parameter_is_taken_out_of_its_line(make):
     ("options nvidia NVreg_EnableMSI=1 \\\n\t NVreg_Old=1", "options nvidia NVreg_EnableMSI=1 \\\n\n"),
 ], ids=["below", "both below", "one of two", "the other stays"])
 def test_no_empty_command_is_left(make, text, left):
-    """A command can go on below a backslash. "options nvidia" without options stayed there, and modprobe complains."""
+    """A command can continue below a backslash. "options nvidia" without options stayed there, and modprobe complains."""
     plan = make("h20-roce-deepep", "file /etc/modprobe.d/a.conf\n\t%s\n\toptions nouveau modeset=0\n" % text,
                 "driver/unknown-module-parameter")
     assert plan.files["/etc/modprobe.d/a.conf"]["content"] == left + "options nouveau modeset=0\n"

@@ -274,7 +274,7 @@ static size_t count_quotes(struct span s)
 	return n;
 }
 
-/* Returns true if no option is left: modprobe complains about "options nvidia" without options. The line can go on below
+/* Returns true if no option is left: modprobe complains about "options nvidia" without options. The command can continue below
  * a backslash. */
 static bool is_empty_command(struct span line)
 {
@@ -287,8 +287,8 @@ static bool is_empty_command(struct span line)
 	return !line.n;
 }
 
-/* Returns true if the line that ends at AT goes on below. */
-static bool goes_on(struct span text, size_t at)
+/* Returns true if the line that ends at AT continues below. */
+static bool continues(struct span text, size_t at)
 {
 	return at && at < text.n && text.p[at] == '\n' && text.p[at - 1] == '\\';
 }
@@ -298,10 +298,10 @@ static struct span get_command(struct span text, struct span line)
 {
 	size_t begin = (size_t)(line.p - text.p), end = begin + line.n;
 
-	while (begin && goes_on(text, begin - 1))
+	while (begin && continues(text, begin - 1))
 		for (begin--; begin && text.p[begin - 1] != '\n';)
 			begin--;
-	while (goes_on(text, end))
+	while (continues(text, end))
 		for (end++; end < text.n && text.p[end] != '\n';)
 			end++;
 	return (struct span){ text.p + begin, end - begin };
