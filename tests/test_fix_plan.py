@@ -308,6 +308,19 @@ def test_unknown_parameter_is_taken_out_of_its_line(make):
     assert Plan(plan.directory, "driver/unknown-module-parameter").empty()
 
 
+@pytest.mark.parametrize("text, left", [
+    ("options nvidia \\\n\t NVreg_Old=1", ""),
+    ("options nvidia \\\n\t NVreg_Old=1 \\\n\t NVreg_Old=2", ""),
+    ("options nvidia \\\n\t NVreg_Old=1 NVreg_EnableMSI=1", "options nvidia \\\n NVreg_EnableMSI=1\n"),
+    ("options nvidia NVreg_EnableMSI=1 \\\n\t NVreg_Old=1", "options nvidia NVreg_EnableMSI=1 \\\n\n"),
+], ids=["below", "both below", "one of two", "the other stays"])
+def test_no_empty_command_is_left(make, text, left):
+    """A command can continue below a backslash. "options nvidia" without options stayed there, and modprobe complains."""
+    plan = make("h20-roce-deepep", "file /etc/modprobe.d/a.conf\n\t%s\n\toptions nouveau modeset=0\n" % text,
+                "driver/unknown-module-parameter")
+    assert plan.files["/etc/modprobe.d/a.conf"]["content"] == left + "options nouveau modeset=0\n"
+
+
 def test_value_that_no_module_takes(make):
     rule = "boot/option-value-refused"
     plan = make("h20-roce-deepep", "file /etc/modprobe.d/a.conf\n"

@@ -4,7 +4,9 @@ left out is what a probe could not read; null is what it looked for and did not 
 read neither fails nor passes."""
 import collections
 import json
+import os
 import re
+import shutil
 
 import pytest
 
@@ -155,3 +157,47 @@ def test_nothing_is_told_of_what_was_not_read(name, node_facts, tmp_path):
              for rule, how in unfounded(before, report)
              if hole not in EXCUSED.get(rule, ())]
     assert not wrong, "\n".join(wrong)
+
+
+# ---- registers ----
+
+ACS = 0x000d
+
+
+def find_extended(config, wanted):
+    at = 0x100
+    while at:
+        header = int.from_bytes(config[at:at + 4], "little")
+        if header & 0xffff == wanted:
+            return at
+        at = header >> 20
+    raise AssertionError("no such capability")
+
+
+@pytest.mark.parametrize("command", ["doctor", "preflight"])
+@pytest.mark.parametrize("where", ["first", "before", "capability", "registers", "circle"])
+def test_registers_that_cannot_be_read(command, where, node_tree, tmp_path):
+    """The kernel gives all ones for an access that failed. They ended the list of capabilities, so that a switch had
+    no ACS and the rule passed."""
+    root, bdf = str(tmp_path / "root"), "0000:17:01.0"
+    shutil.copytree(node_tree("hgx-h100-ib"), root, symlinks=True)
+    path = os.path.realpath(os.path.join(root, "sys/bus/pci/devices", bdf, "config"))
+    args = (command, "--json", "--root", root)
+
+    def verdict():
+        found = program.run(*args).json()["findings"]
+        return [f["verdict"] for f in found if f["rule"] == "pci/acs-redirect" and f["subject"] == bdf]
+    with open(path, "rb") as file:
+        config = bytearray(file.read())
+    at = find_extended(config, ACS)
+    config[at + 6:at + 8] = b"\0\0"
+    with open(path, "wb") as file:
+        file.write(config)
+    assert verdict() == ["pass"]
+    start = {"first": config[0x34], "before": 0x100, "capability": at, "registers": at + 4, "circle": 0x100}[where]
+    config[start:start + 4] = (0x100 << 20 | 1 << 16 | 1).to_bytes(4, "little") if where == "circle" else b"\xff" * 4
+    if where == "circle":
+        config[at:at + 2] = b"\x01\0"
+    with open(path, "wb") as file:
+        file.write(config)
+    assert verdict() in ([], ["unknown"]), verdict()

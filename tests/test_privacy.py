@@ -724,9 +724,26 @@ def test_names_below_other_homes(stages, tmp_path):
     """ostree and bootc have homes in /var/home. After a product's name its release stays, and no other word."""
     tree = node.copy_of(node.tree_of("hgx-h100-ib"))
     tree.file("/proc/self/environ", b"LD_LIBRARY_PATH=/var/home/judy-quill/lib:/usr/home/judy-quill/lib:/home/x/nccl-judy-quill/lib:"
-                                    b"/home/x/nccl_2.21.5-1+cuda12.4_x86_64/lib:/home/x/deep_ep_project-orion:/var/lib/site\0")
+                                    b"/home/x/nccl_2.21.5-1+cuda12.4_x86_64/lib:/home/x/deep_ep_project-orion:/var/lib/site"
+                                    b":/opt/libnccl-judy.so:/opt/libnccl.so.judy:/opt/libucx_judy.dist-info:/opt/libjudy-rdmav34.so"
+                                    b":/opt/nvidia_judy.dist-info:/opt/python3.1judy:/opt/libnccl-net-ofi.so.2"
+                                    b":/opt/nvidia_nccl_cu12-2.27.3.dist-info:/run/judy/lib:/run/user/judy:/run/nvidia/driver\0")
     stage = stages("homes")
     stage.put(tree)
     text = shown(capture(stage.directory))
     assert "judy" not in text and "orion" not in text
     assert "nccl_2.21.5-1+cuda12.4_x86_64" in text and "/var/lib/site" in text
+    assert "/run/nvidia/driver" in text and "/opt/libnccl-net-ofi.so.2" in text and "/opt/nvidia_nccl_cu12-2.27.3.dist-info" in text
+
+
+@pytest.mark.parametrize("host, left", [("q77", "q"), ("q777", "q7")])
+def test_a_short_host_in_the_name_of_a_file(host, left, stages):
+    """Two characters of a name keep its place among other files. Those were all of a short one."""
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    tree.file("/etc/hostname", host + "\n")
+    tree.file("/etc/modprobe.d/x-%s.conf" % host, "options nvidia NVreg_EnableMSI=1\n")
+    stage = stages("short-hosts")
+    stage.put(tree)
+    text = shown(capture(stage.directory))
+    assert "x-%s.conf" % host not in text and "x-%s-redacted-host.conf" % host not in text
+    assert "x-%s-redacted-host.conf" % left in text

@@ -274,13 +274,37 @@ static size_t count_quotes(struct span s)
 	return n;
 }
 
-/* Returns true if a line still sets something: modprobe complains about "options nvidia" without options. */
+/* Returns true if no option is left: modprobe complains about "options nvidia" without options. The command can continue below
+ * a backslash. */
 static bool is_empty_command(struct span line)
 {
 	struct span word;
 
-	return span_word(&line, &word) && span_is(word, "options") && span_word(&line, &word) &&
-	       !span_word(&line, &word);
+	if (!span_word(&line, &word) || !span_is(word, "options") || !span_word(&line, &word))
+		return false;
+	while (line.n && strchr("\\ \t\r\n", line.p[0]))
+		line = (struct span){ line.p + 1, line.n - 1 };
+	return !line.n;
+}
+
+/* Returns true if the line that ends at AT continues below. */
+static bool continues(struct span text, size_t at)
+{
+	return at && at < text.n && text.p[at] == '\n' && text.p[at - 1] == '\\';
+}
+
+/* The whole command of which LINE is a line, without its line break. */
+static struct span get_command(struct span text, struct span line)
+{
+	size_t begin = (size_t)(line.p - text.p), end = begin + line.n;
+
+	while (begin && continues(text, begin - 1))
+		for (begin--; begin && text.p[begin - 1] != '\n';)
+			begin--;
+	while (continues(text, end))
+		for (end++; end < text.n && text.p[end] != '\n';)
+			end++;
+	return (struct span){ text.p + begin, end - begin };
 }
 
 static bool cut_line(struct fixing *f, struct draft *draft, uint64_t number, const char *param)
@@ -305,7 +329,8 @@ static bool cut_line(struct fixing *f, struct draft *draft, uint64_t number, con
 	while (word.offset && line.p[word.offset - 1] == ' ')
 		word.offset--;
 	draft_splice(f, draft, at + word.offset, end - word.offset, "");
-	left = draft_get_line(draft, number);
+	left = get_command(draft->after,
+			   (struct span){ draft->after.p + at, line.n - (end - word.offset) });
 	if (is_empty_command(left))
 		draft_splice(f, draft, (size_t)(left.p - draft->after.p),
 			     left.n + (left.p + left.n < draft->after.p + draft->after.n), "");

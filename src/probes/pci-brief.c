@@ -13,6 +13,7 @@
 
 #include "parse/field.h"
 #include "parse/pcie.h"
+#include "probes/pci-capability.h"
 #include "probes/pci-config.h"
 #include "query/gpus.h"
 #include "query/pci-device.h"
@@ -22,8 +23,6 @@
 #define VENDOR_MELLANOX 0x15b3
 #define CLASS_DISPLAY 0x03
 #define CLASS_BRIDGE_PCI 0x0604u
-/* A list that leads in circles ends here: 4096 bytes have no room for more. */
-#define CAPABILITIES_MAX 512
 #define WAY_MAX 64 /* bridges above a function */
 
 /* Knowledge about a function that is not part of its facts. */
@@ -171,44 +170,18 @@ static bool read_long(int fd, unsigned int at, uint32_t *value)
 	return true;
 }
 
-/* Finds a capability. Returns its offset with its first register in VALUE, 0 if it does not exist, or -ENODATA if it
- * cannot be read. */
-static int find_capability(int fd, unsigned int id, uint32_t *value)
+static bool read_register(void *user, unsigned int at, uint32_t *value)
 {
-	uint32_t at;
+	const int *fd = user;
 
-	if (!read_long(fd, PCI_CAPABILITY_LIST, &at))
-		return -ENODATA;
-	at &= 0xfc;
-	for (int i = 0; at >= PCI_STD_HEADER_SIZEOF && i < CAPABILITIES_MAX; i++) {
-		if (!read_long(fd, at, value))
-			return -ENODATA;
-		if ((*value & 0xff) == id)
-			return (int)at;
-		at = *value >> 8 & 0xfc;
-	}
-	return 0;
-}
-
-static int find_extended(int fd, unsigned int id)
-{
-	uint32_t at = PCI_CFG_SPACE_SIZE, value;
-
-	for (int i = 0; at >= PCI_CFG_SPACE_SIZE && i < CAPABILITIES_MAX; i++) {
-		if (!read_long(fd, at, &value))
-			return -ENODATA;
-		if (PCI_EXT_CAP_ID(value) == id && value)
-			return (int)at;
-		at = PCI_EXT_CAP_NEXT(value);
-	}
-	return 0;
+	return read_long(*fd, at, value) && *value != UINT32_MAX;
 }
 
 /* The kind of a bridge and its ACS registers (PCIe 6.0, 7.5.3.2 and 7.7.11). */
 static void read_bridge(int fd, struct pci_device *d)
 {
 	uint32_t value;
-	int at = find_capability(fd, PCI_CAP_ID_EXP, &value);
+	int at = pci_capability(read_register, &fd, PCI_CAP_ID_EXP, &value);
 
 	if (at == 0) {
 		d->port = fact_enum(PCI_BRIDGE);
@@ -229,10 +202,10 @@ static void read_bridge(int fd, struct pci_device *d)
 	default:
 		d->port = fact_enum(PCI_BRIDGE);
 	}
-	at = find_extended(fd, PCI_EXT_CAP_ID_ACS);
+	at = pci_capability_extended(read_register, &fd, PCI_EXT_CAP_ID_ACS);
 	if (at == 0)
 		d->acs.state = FACT_ABSENT;
-	if (at <= 0 || !read_long(fd, (unsigned int)at + PCI_ACS_CAP, &value))
+	if (at <= 0 || !read_register(&fd, (unsigned int)at + PCI_ACS_CAP, &value))
 		return;
 	/* Capability and control are two halves of one register. */
 	d->acs = (struct pci_acs){ FACT_KNOWN, fact_u64(value & 0xffff), fact_u64(value >> 16) };
@@ -277,16 +250,17 @@ static bool add_from_kernel(struct probe_context *ctx, struct pci_device *d, uns
 	return flags & PCI_RESOURCE_64;
 }
 
-/* Adds a BAR that the kernel found no room for: its line is empty, but the register exists. */
-static bool add_from_register(struct probe_context *ctx, struct pci_device *d, unsigned int index,
-			      int fd)
+/* Adds a BAR that the kernel found no room for: its line is empty, but the register exists. Returns true if the next
+ * register belongs to it, or -ENODATA if it cannot be read. */
+static int add_from_register(struct probe_context *ctx, struct pci_device *d, unsigned int index,
+			     int fd)
 {
 	struct pci_bar_register found;
 	struct pci_bar *bar;
 	uint32_t value;
 
-	if (!read_long(fd, PCI_BASE_ADDRESS_0 + 4 * index, &value))
-		return false;
+	if (!read_register(&fd, PCI_BASE_ADDRESS_0 + 4 * index, &value))
+		return -ENODATA;
 	found = pci_bar_register(value);
 	if (!found.exists)
 		return false;
@@ -302,7 +276,7 @@ static void read_bars(struct probe_context *ctx, struct pci_device *d, int fd)
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, line;
 	uint64_t numbers[3];
-	bool upper = false;
+	int upper = false;
 
 	if (host_read(ctx->host, &text, HOST_FILE_MAX, PCI_DEVICES "/%s/resource", d->bdf.value))
 		return;
@@ -321,6 +295,11 @@ static void read_bars(struct probe_context *ctx, struct pci_device *d, int fd)
 			upper = add_from_kernel(ctx, d, i, numbers);
 		else
 			upper = add_from_register(ctx, d, i, fd);
+		if (upper < 0) {
+			memset(&d->bars, 0, sizeof(d->bars));
+			note(ctx, d->bdf.value, "config", upper, "a BAR could not be read");
+			return;
+		}
 	}
 }
 
@@ -353,7 +332,8 @@ static void read_config(struct probe_context *ctx, struct pci_device *d)
 		return;
 	}
 	/* Vendor and device, command and status: all ones from a function that does not answer. */
-	if (!read_bytes(fd, PCI_VENDOR_ID, head, sizeof(head))) {
+	if (!read_bytes(fd, PCI_VENDOR_ID, head, sizeof(head)) ||
+	    (head[0] != UINT32_MAX && head[1] == UINT32_MAX)) {
 		host_gap_note(ctx->host, path, -ENODATA, "could not be read");
 		return;
 	}

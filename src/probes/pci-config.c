@@ -13,6 +13,7 @@
 #include "base/library.h"
 #include "parse/pcie.h"
 #include "parse/vpd.h"
+#include "probes/pci-capability.h"
 #include "query/gpus.h"
 #include "query/pci-device.h"
 
@@ -26,8 +27,7 @@
 	F(pci_get_dev)    \
 	F(pci_free_dev)   \
 	F(pci_read_block) \
-	F(pci_fill_info)  \
-	F(pci_find_cap)
+	F(pci_fill_info)
 
 static struct {
 	FUNCTIONS(LIBRARY_SLOT)
@@ -89,7 +89,7 @@ struct reading {
 	struct pci_dev *dev;
 	struct pci_device *d;
 	unsigned int registers; /* BARs that its header has */
-	bool complete;		/* its extended capabilities could be read to the last one */
+	bool extended;		/* its configuration space has extended capabilities */
 	bool nvswitches;	/* NICs of this node may be NVSwitches' */
 };
 
@@ -105,6 +105,12 @@ static bool read_long(struct reading *r, unsigned int at, uint32_t *value)
 	return true;
 }
 
+static bool read_register(void *user, unsigned int at, uint32_t *value)
+{
+	return read_long(user, at, value) && *value != UINT32_MAX;
+}
+
+/* Half a register. All ones are no answer: all that are read have bits that are reserved. */
 static bool read_word(struct reading *r, unsigned int at, uint16_t *value)
 {
 	uint8_t bytes[2];
@@ -112,7 +118,7 @@ static bool read_word(struct reading *r, unsigned int at, uint16_t *value)
 	if (!lib.pci_read_block(r->dev, (int)at, bytes, sizeof(bytes)))
 		return false;
 	*value = (uint16_t)(bytes[1] << 8 | bytes[0]);
-	return true;
+	return *value != UINT16_MAX;
 }
 
 /* ---- BARs ---- */
@@ -133,16 +139,16 @@ static void add_bar(struct reading *r, unsigned int index, uint64_t flags)
 	bar->io = fact_bool(io);
 }
 
-/* The kernel clears the whole line of a BAR that it found no room for; the register is still there.
- * True when the next register belongs to it. */
-static bool add_unassigned(struct reading *r, unsigned int index)
+/* The kernel clears the whole line of a BAR that it found no room for; the register is still there. Returns true when
+ * the next register belongs to it, or -ENODATA if it cannot be read. */
+static int add_unassigned(struct reading *r, unsigned int index)
 {
 	struct pci_bar_register found;
 	struct pci_bar *bar;
 	uint32_t value;
 
-	if (!read_long(r, PCI_BASE_ADDRESS_0 + 4 * index, &value))
-		return false;
+	if (!read_register(r, PCI_BASE_ADDRESS_0 + 4 * index, &value))
+		return -ENODATA;
 	found = pci_bar_register(value);
 	if (!found.exists)
 		return false;
@@ -207,31 +213,36 @@ static void read_bars(struct reading *r)
 			add_bar(r, i, flags);
 			i += !!(flags & PCI_RESOURCE_64);
 		} else if (i < r->registers) {
-			i += add_unassigned(r, i);
+			int upper = add_unassigned(r, i);
+
+			if (upper < 0) {
+				memset(&r->d->bars, 0, sizeof(r->d->bars));
+				return;
+			}
+			i += (unsigned int)upper;
 		}
 	}
 }
 
 /* ---- capabilities ---- */
 
-/* Looks for an extended capability. */
-static struct pci_cap *find_extended(struct reading *r, unsigned int id, enum fact_state *state)
+/* Returns the offset of an extended capability, or 0. */
+static unsigned int find_extended(struct reading *r, unsigned int id, enum fact_state *state)
 {
-	struct pci_cap *cap = lib.pci_find_cap(r->dev, id, PCI_CAP_EXTENDED);
+	int at = r->extended ? pci_capability_extended(read_register, r, id) : -ENODATA;
 
-	/* The list of one that was cut off ends early. */
-	*state = !cap && r->complete ? FACT_ABSENT : FACT_UNKNOWN;
-	return cap;
+	*state = at == 0 ? FACT_ABSENT : FACT_UNKNOWN;
+	return at > 0 ? (unsigned int)at : 0;
 }
 
 static void read_acs(struct reading *r)
 {
 	struct pci_acs *acs = &r->d->acs;
-	struct pci_cap *cap = find_extended(r, PCI_EXT_CAP_ID_ACS, &acs->state);
+	unsigned int cap = find_extended(r, PCI_EXT_CAP_ID_ACS, &acs->state);
 	uint16_t capability, control;
 
-	if (!cap || !read_word(r, cap->addr + PCI_ACS_CAP, &capability) ||
-	    !read_word(r, cap->addr + PCI_ACS_CTRL, &control))
+	if (!cap || !read_word(r, cap + PCI_ACS_CAP, &capability) ||
+	    !read_word(r, cap + PCI_ACS_CTRL, &control))
 		return;
 	*acs = (struct pci_acs){ FACT_KNOWN, fact_u64(capability), fact_u64(control) };
 }
@@ -239,10 +250,10 @@ static void read_acs(struct reading *r)
 static void read_ats(struct reading *r)
 {
 	struct fact_bool *ats = &r->d->ats_enabled;
-	struct pci_cap *cap = find_extended(r, PCI_EXT_CAP_ID_ATS, &ats->state);
+	unsigned int cap = find_extended(r, PCI_EXT_CAP_ID_ATS, &ats->state);
 	uint16_t control;
 
-	if (cap && read_word(r, cap->addr + PCI_ATS_CTRL, &control))
+	if (cap && read_word(r, cap + PCI_ATS_CTRL, &control))
 		*ats = fact_bool(control & PCI_ATS_CTRL_ENABLE);
 }
 
@@ -256,7 +267,7 @@ static void size_bar(struct reading *r, const struct pcie_rebar *rebar)
 
 static void read_rebar(struct reading *r)
 {
-	struct pci_cap *cap = find_extended(r, PCI_EXT_CAP_ID_REBAR, &r->d->rebar.state);
+	unsigned int cap = find_extended(r, PCI_EXT_CAP_ID_REBAR, &r->d->rebar.state);
 	struct pcie_rebar entry = { .count = 1 };
 	unsigned int count = 1;
 
@@ -264,8 +275,8 @@ static void read_rebar(struct reading *r)
 		struct pci_rebar *rebar;
 		uint32_t capability, control;
 
-		if (!read_long(r, cap->addr + 4 + 8 * i, &capability) ||
-		    !read_long(r, cap->addr + 8 + 8 * i, &control) ||
+		if (!read_register(r, cap + 4 + 8 * i, &capability) ||
+		    !read_register(r, cap + 8 + 8 * i, &control) ||
 		    !pcie_rebar_parse(capability, control, &entry))
 			return;
 		/* pciutils 3.9.0, ls-ecaps.c, cap_rebar(): another number is out of the specification. */
@@ -331,7 +342,7 @@ static void read_link(struct reading *r, unsigned int at)
 		link->state = FACT_ABSENT;
 		return;
 	}
-	if (!read_long(r, at + PCI_EXP_LNKCAP, &capability) ||
+	if (!read_register(r, at + PCI_EXP_LNKCAP, &capability) ||
 	    !read_word(r, at + PCI_EXP_LNKSTA, &status))
 		return;
 	link->state = FACT_KNOWN;
@@ -350,7 +361,7 @@ static void read_express(struct reading *r, unsigned int at)
 
 	if (read_word(r, at + PCI_EXP_FLAGS, &flags))
 		read_port(d, (flags & PCI_EXP_FLAGS_TYPE) >> 4);
-	if (read_long(r, at + PCI_EXP_DEVCAP, &capability))
+	if (read_register(r, at + PCI_EXP_DEVCAP, &capability))
 		d->mps_max_bytes =
 			unless_zero(pcie_payload_bytes(capability & PCI_EXP_DEVCAP_PAYLOAD));
 	if (read_word(r, at + PCI_EXP_DEVCTL, &control)) {
@@ -383,25 +394,25 @@ static void set_conventional(struct pci_device *d, bool bridge)
 static void read_capabilities(struct reading *r, uint32_t status, uint64_t size, bool bridge)
 {
 	struct pci_device *d = r->d;
-	struct pci_cap *cap;
 	uint32_t first = 0, value;
+	int express;
 
 	d->config_bytes = fact_u64(size < CONFIG_HEADER ? size : CONFIG_HEADER);
-	if ((status & PCI_STATUS_CAP_LIST) && !read_long(r, PCI_CAPABILITY_LIST, &first))
+	if ((status & PCI_STATUS_CAP_LIST) && !read_register(r, PCI_CAPABILITY_LIST, &first))
 		return;
 	first &= 0xfc;
 	if (first < CONFIG_HEADER) {
 		set_conventional(d, bridge);
 		return;
 	}
-	if (!read_long(r, first, &value))
+	if (!read_register(r, first, &value))
 		return;
 	d->config_bytes = fact_u64(size);
-	r->complete = size >= CONFIG_MAX;
-	cap = lib.pci_find_cap(r->dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL);
-	if (cap)
-		read_express(r, cap->addr);
-	else if (size >= CONFIG_CONVENTIONAL)
+	r->extended = size >= CONFIG_MAX;
+	express = pci_capability(read_register, r, PCI_CAP_ID_EXP, &value);
+	if (express > 0)
+		read_express(r, (unsigned int)express);
+	else if (express == 0 && size >= CONFIG_CONVENTIONAL)
 		set_conventional(d, bridge);
 }
 
@@ -435,7 +446,8 @@ static void read_config(struct reading *r)
 		return;
 	/* A virtual function has no vendor ID of its own there, but its status (9.3.4.1.1). */
 	d->answers = fact_bool(id != UINT32_MAX || command != UINT32_MAX);
-	if (!d->answers.value || !read_long(r, PCI_CACHE_LINE_SIZE, &header))
+	if (!d->answers.value || (id != UINT32_MAX && command == UINT32_MAX) ||
+	    !read_register(r, PCI_CACHE_LINE_SIZE, &header))
 		return;
 	d->memory_enabled = fact_bool(command & PCI_COMMAND_MEMORY);
 	d->bus_master = fact_bool(command & PCI_COMMAND_MASTER);
@@ -478,7 +490,7 @@ static void ask_function(struct reading *r, struct pci_access *access,
 		return;
 	r->dev = lib.pci_get_dev(access, (int)at.domain, at.bus, at.device, at.function);
 	r->registers = 0;
-	r->complete = false;
+	r->extended = false;
 	if (pci_matters(found) && !str_is(found->power_state, "D3cold"))
 		read_config(r);
 	if (r->nvswitches && pci_is_mlx(found))

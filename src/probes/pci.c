@@ -192,6 +192,10 @@ static struct fact_u64 secondary_bus(struct probe_context *ctx, const struct pci
 			   d->bdf.value) ||
 	    text.size <= PCI_SECONDARY_BUS)
 		return (struct fact_u64){ 0 };
+	/* The bus below has a higher number than the one above. */
+	if (text.data[PCI_SECONDARY_BUS] == text.data[PCI_PRIMARY_BUS] &&
+	    (unsigned char)text.data[PCI_SECONDARY_BUS] == 0xff)
+		return (struct fact_u64){ 0 };
 	return fact_u64((unsigned char)text.data[PCI_SECONDARY_BUS]);
 }
 
@@ -370,7 +374,7 @@ static void note_config(struct probe_context *ctx, const struct pci_device *d)
 		note(ctx, bdf, "/config", -EACCES, why);
 	} else if (bytes >= CONFIG_MAX) {
 		note(ctx, bdf, "/config", -EBADMSG,
-		     "a capability leads out of configuration space");
+		     "a capability could not be read, or leads out of configuration space");
 	} else {
 		snprintf(why, sizeof(why), "only %u bytes of configuration space are there", bytes);
 		note(ctx, bdf, "/config", -ENODATA, why);

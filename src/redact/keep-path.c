@@ -25,7 +25,10 @@ static const char *const kernel_tops[] = { "proc", "sys", NULL };
 static const char *const system_tops[] = { "bin",    "boot", "dev",  "efi", "etc", "lib*",
 					   "ostree", "run",  "sbin", "usr", "var", NULL };
 
-/* Names below homes and beside the system that a probe looks for, or that reveal nothing. */
+#define RELEASE "*([.0-9])" /* of a library, with FNM_EXTMATCH */
+
+/* Names below homes and beside the system that a probe looks for, or that reveal nothing. A pattern has no place for
+ * free text: anybody can name a file libnccl-PROJECT.so. */
 static const char *const known[] = {
 	".",
 	"..",
@@ -35,7 +38,7 @@ static const char *const known[] = {
 	".nvshmem.conf",
 	".venv",
 	"VERSION",
-	"aarch64-linux*",
+	"aarch64-linux?(-gnu)",
 	"amazon",
 	"applications",
 	"bin",
@@ -53,23 +56,25 @@ static const char *const known[] = {
 	"include",
 	"lib",
 	"lib32",
-	"lib*-rdmav[0-9]*.so",
+	"lib@(bnxt_re|cxgb4|efa|erdma|hfi1verbs|hns|ipathverbs|irdma|mana|mlx4|mlx5|mthca|ocrdma|qedr|rxe|siw|"
+	"vmw_pvrdma)-rdmav+([0-9]).so",
 	"lib64",
-	"libcudart.so*",
-	"libdoca_common.so*",
-	"libefa.so*",
-	"libfabric.so*",
-	"libgdrapi.so*",
+	"libcudart.so" RELEASE,
+	"libdoca_common.so" RELEASE,
+	"libefa.so" RELEASE,
+	"libfabric.so" RELEASE,
+	"libgdrapi.so" RELEASE,
 	"libibverbs",
-	"libibverbs.so*",
-	"libmlx5.so*",
-	"libnccl*.so*",
-	"libnvidia-container.so*",
-	"libnvidia-ml.so*",
-	"libnvshmem*.so*",
-	"librdmacm.so*",
-	"libuc[mpst]*.so*",
-	"libucx_*.dist-info",
+	"libibverbs.so" RELEASE,
+	"libmlx5.so" RELEASE,
+	"libnccl?(-net|-tuner|-profiler|-env)?(-aws)?(-ofi|-spcx|-sharp)?(_static).so" RELEASE,
+	"libnvidia-container.so" RELEASE,
+	"libnvidia-ml.so" RELEASE,
+	"libnvshmem?(_host|_device).so" RELEASE,
+	"librdmacm.so" RELEASE,
+	"libuc[mpst]?(_cma|_cuda|_cuda_gdrcopy|_efa|_fuse|_gdr_copy|_ib|_ib_efa|_ib_mlx5|_knem|_rdmacm|_rocm|"
+	"_rocm_gdr|_signal|_xpmem|_ze).so" RELEASE,
+	"libucx_cu+([0-9])-+([0-9.]).dist-info",
 	"local",
 	"man",
 	"media",
@@ -79,16 +84,16 @@ static const char *const known[] = {
 	"nccl.conf",
 	"non_abi",
 	"nvidia",
-	"nvidia_*.dist-info",
+	"nvidia_@(cublas|cuda_nvrtc|cuda_runtime|cudnn|nccl|nvshmem)_cu+([0-9])?(-+([0-9.])).dist-info",
 	"nvshmem",
 	"nvshmem.conf",
-	"nvshmem_bootstrap_*.so*",
-	"nvshmem_transport_*.so*",
+	"nvshmem_bootstrap_@(mpi|pmi|pmi2|pmix|shmem|uid).so" RELEASE,
+	"nvshmem_transport_@(efa|ibdevx|ibgda|ibrc|libfabric|ucx).so" RELEASE,
 	"nvshmem_version.h",
 	"ofi-nccl",
 	"opt",
 	"python3",
-	"python3.[0-9]*",
+	"python3.+([0-9])?(t)",
 	"root",
 	"sbin",
 	"share",
@@ -102,7 +107,52 @@ static const char *const known[] = {
 	"ucx",
 	"venv",
 	"version.json",
-	"x86_64-linux*",
+	"x86_64-linux?(-gnu)",
+	NULL,
+};
+
+/* Names below /run: of probes, and of programs that most nodes have. */
+static const char *const runs[] = {
+	".containerenv",
+	"cdi",
+	"containerd",
+	"crio",
+	"dbus",
+	"depmod.d",
+	"dnf",
+	"docker",
+	"docker.sock",
+	"host",
+	"initramfs",
+	"k3s",
+	"kernel",
+	"lock",
+	"log",
+	"media",
+	"modprobe.d",
+	"modules-load.d",
+	"mount",
+	"munge",
+	"netns",
+	"nvidia",
+	"nvidia-fabricmanager",
+	"nvidia-imex",
+	"nvidia-persistenced",
+	"nvidia-topologyd",
+	"nvnodecheck",
+	"opengl-driver",
+	"ostree-booted",
+	"podman",
+	"reboot-needed",
+	"reboot-required",
+	"secrets",
+	"slurm",
+	"slurmd",
+	"sysctl.d",
+	"systemd",
+	"udev",
+	"user",
+	"zypp.pid",
 	NULL,
 };
 
@@ -115,7 +165,7 @@ bool keep_has(const char *const *list, struct span word)
 		return false;
 	snprintf(text, sizeof(text), "%.*s", SPAN_FMT(word));
 	for (; *list; list++)
-		if (fnmatch(*list, text, 0) == 0)
+		if (fnmatch(*list, text, FNM_EXTMATCH) == 0)
 			return true;
 	return false;
 }
@@ -181,7 +231,8 @@ static void step(struct walk *w, struct span component)
 			   : keep_has(system_tops, component) ? PLACE_SYSTEM
 							      : PLACE_PEOPLE;
 	else if ((was_usr && (span_is(component, "local") || span_is(component, "home"))) ||
-		 (was_run && (span_is(component, "media") || span_is(component, "user"))) ||
+		 (was_run && (span_is(component, "media") || span_is(component, "user") ||
+			      !keep_has(runs, component))) ||
 		 (was_var && !keep_has(vars, component)))
 		w->place = PLACE_PEOPLE;
 	else if (was_local && keep_has(own, component))
@@ -241,6 +292,8 @@ static void put_component(struct keeping *k, const struct walk *w, struct span c
 		keep_as_it_is(k, component);
 	else if (w->boot && w->place == PLACE_SYSTEM)
 		put_boot_component(k, w, component);
+	else if (w->run && w->place == PLACE_SYSTEM && !keep_has(runs, component))
+		keep_instead(k, component);
 	else if (w->place == PLACE_SYSTEM || keep_has(known, component) || is_release(component))
 		redact_put(k->redact, k->out, component, REDACT_NAMES_IN_ORDER);
 	else

@@ -391,8 +391,10 @@ static void find_name(const struct redact *r, struct replacement *out, struct sp
 		out->taken = name->word ? 0 : name_length(name->text, s);
 		if (!out->taken)
 			continue;
+		/* Its beginning keeps its place among others; of a short name not all of it. */
 		if (names == REDACT_NAMES_IN_ORDER)
-			snprintf(out->text, sizeof(out->text), "%.2s%s", s.p,
+			snprintf(out->text, sizeof(out->text), "%.*s%s",
+				 out->taken < 4 ? (int)out->taken / 2 : 2, s.p,
 				 name->domain ? "-" DOMAIN : "-" HOST);
 		else
 			snprintf(out->text, sizeof(out->text), "%s", name->domain ? DOMAIN : HOST);
