@@ -16,6 +16,10 @@ struct arena {
 	size_t used;
 };
 
+/* Where the kernel may give huge pages unasked, the first byte would take one: clearing its 2 MiB takes longer than a
+ * small run takes for all of its pages. */
+#define SMALL_BYTES (2u << 20)
+
 static const size_t arena_start = (sizeof(struct arena) + 15) & ~(size_t)15;
 
 static struct arena *map(size_t bytes, const char *what, int flags)
@@ -25,6 +29,8 @@ static struct arena *map(size_t bytes, const char *what, int flags)
 
 	if (arena == MAP_FAILED)
 		return NULL;
+	if (flags & MAP_PRIVATE)
+		madvise(arena, bytes < SMALL_BYTES ? bytes : SMALL_BYTES, MADV_NOHUGEPAGE);
 	arena->what = what;
 	arena->size = bytes;
 	arena->used = arena_start;

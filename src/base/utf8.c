@@ -95,11 +95,18 @@ static size_t clean(char *out, const char *s, size_t n)
 
 bool utf8_is_plain(const char *s, size_t n)
 {
-	signed char least = 1;
+	const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
+	uint64_t bad = 0, eight;
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++)
-		least = (signed char)s[i] < least ? (signed char)s[i] : least;
-	return least > 0;
+	/* Less one, a NUL has the highest bit set. It takes from the byte above it, which then no longer matters. */
+	for (; n - i >= sizeof(eight); i += sizeof(eight)) {
+		memcpy(&eight, s + i, sizeof(eight));
+		bad |= (eight - ones) | eight;
+	}
+	for (; i < n; i++)
+		bad |= (uint64_t)(s[i] <= 0) << 7;
+	return !(bad & tops);
 }
 
 size_t utf8_clean_size(const char *s, size_t n)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Spans, numbers, values of a module's parameters, text in UTF-8 and base64. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/arena.h"
 #include "base/span.h"
 #include "base/utf8.h"
 #include "cmocka-all.h"
@@ -189,6 +192,63 @@ static void test_utf8(void **state)
 	CLEAN("\xc3(", R "(");
 }
 
+/* Each length, and at each place each byte at which it matters: several bytes are looked at together. */
+static void test_plain(void **state)
+{
+	static const unsigned char bytes[] = { 0, 1, 0x7f, 0x80, 0x81, 0xff };
+	char text[40];
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(text); n++) {
+		for (unsigned int around = 1; around < 0x80; around += 0x7e) {
+			memset(text, (int)around, sizeof(text));
+			assert_true(utf8_is_plain(text, n));
+			for (size_t i = 0; i < n; i++)
+				for (size_t b = 0; b < COUNT(bytes); b++) {
+					text[i] = (char)bytes[b];
+					assert_int_equal(utf8_is_plain(text, n),
+							 bytes[b] > 0 && bytes[b] < 0x80);
+					text[i] = (char)around;
+				}
+		}
+	}
+}
+
+/* The flag of VmFlags (proc_pid_smaps(5)) for memory of which the kernel makes no huge page. */
+static bool has_small_pages(const void *memory)
+{
+	FILE *file = fopen("/proc/self/smaps", "re");
+	unsigned long start, end, at = (unsigned long)memory;
+	char line[512];
+	bool inside = false, small = false;
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
+			inside = at >= start && at < end;
+		if (inside && strncmp(line, "VmFlags:", 8) == 0)
+			small = strstr(line, " nh");
+	}
+	fclose(file);
+	return small;
+}
+
+static void test_arena_pages(void **state)
+{
+	struct arena *arena = arena_new(64 << 20, "pages");
+
+	(void)state;
+	assert_non_null(arena);
+	if (access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0) {
+		assert_true(has_small_pages(arena));
+		assert_false(has_small_pages((char *)arena + (32 << 20)));
+	}
+	arena_free(arena);
+	arena = arena_new(4096, "one page");
+	assert_non_null(arena);
+	arena_free(arena);
+}
+
 static void test_base64(void **state)
 {
 	/* RFC 4648, section 10. */
@@ -259,6 +319,8 @@ int main(void)
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_arena_pages),
 		cmocka_unit_test(test_base64),
 		cmocka_unit_test(test_base64_of_any_bytes),
 		cmocka_unit_test(test_base64_that_is_none),
