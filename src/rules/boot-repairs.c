@@ -155,10 +155,11 @@ static void answer(struct rule_context *ctx, const struct transaction *t, const 
 		FAIL(ctx, .subject = subject, .observed = describe_reason(ctx, t, why),
 		     .expected = text_printf(ctx, "in effect (transaction %s): %s", t->id.value,
 					     r->what.value),
-		     .remedy = text_printf(ctx,
-					   "Make the repair of %s again: nvnodecheck fix, with the same "
-					   "options as this report.",
-					   r->rule.value),
+		     .remedy = text_printf(
+			     ctx,
+			     "Make the repair of %s again: nvnodecheck fix, with the same "
+			     "options as this report.",
+			     r->rule.value),
 		     /* If another problem causes it, to repair that is enough. */
 		     .follows = why->answer.follows ? why->answer.follows : r->rule.value,
 		     .follows_subject = why->answer.follows_subject ? why->answer.follows_subject

@@ -261,10 +261,11 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 		return; /* check_session() reports it */
 	if (runs_pods_alone(ctx->node))
 		NOTE(ctx, .subject = p->name.value,
-		     .observed = text_printf(ctx,
-					     "login sessions can lock %s; jobs of this node are pods, "
-					     "which do not get that limit",
-					     format_bytes(ctx->arena, raised ? own : limit)),
+		     .observed =
+			     text_printf(ctx,
+					 "login sessions can lock %s; jobs of this node are pods, "
+					 "which do not get that limit",
+					 format_bytes(ctx->arena, raised ? own : limit)),
 		     .evidence = { fact, "kinds[kubernetes].is" });
 	else if (raised && gap.text)
 		fail_login_gap(ctx, p, raised, &gap, own);

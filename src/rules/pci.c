@@ -12,8 +12,8 @@
 #include "query/gpus.h"
 #include "query/mmio-window.h"
 #include "query/names.h"
-#include "query/peer-support.h"
 #include "query/pci-device.h"
+#include "query/peer-support.h"
 #include "query/ports.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
@@ -118,7 +118,8 @@ static bool may_be_by_design(const struct gpu_model *model, uint64_t size)
 /* The driver's keys that select copies over BAR1. True also where they were not read. */
 static bool may_ask_for_bar1_copies(const struct node *node)
 {
-	static const char *const keys[] = { "RMPcieP2PType", "RMForceP2PType", "RMForceStaticBar1" };
+	static const char *const keys[] = { "RMPcieP2PType", "RMForceP2PType",
+					    "RMForceStaticBar1" };
 	const struct driver_param *words = node_param(node, "RegistryDwords");
 
 	if (!words || !is_known(words->value))
