@@ -23,8 +23,11 @@ static const struct field pci_rebar_fields[] = {
 static const struct desc pci_rebar_desc = DESC(pci_rebar);
 
 static const struct field pci_link_fields[] = {
-	F_U64(pci_link, speed_mts, NULL),	 F_U64(pci_link, speed_max_mts, NULL),
-	F_U64(pci_link, speed_target_mts, NULL), F_U64(pci_link, width, NULL),
+	F_U64(pci_link, speed_mts, NULL),
+	F_U64(pci_link, speed_max_mts, NULL),
+	F_U64(pci_link, speed_target_mts, NULL),
+	F_BOOL(pci_link, speed_fixed, NULL),
+	F_U64(pci_link, width, NULL),
 	F_U64(pci_link, width_max, NULL),
 };
 static const struct desc pci_link_desc = DESC(pci_link, .optional = true);

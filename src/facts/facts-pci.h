@@ -40,6 +40,9 @@ struct pci_link {
 	/* The upper limit that a root or downstream port has for its link, Target Link Speed of Link Control 2; absent:
 	 * another function, or a port without that register. */
 	struct fact_u64 speed_target_mts;
+	/* The function may not change the speed by itself (Hardware Autonomous Speed Disable of Link Control 2), except
+	 * to lower that of a bad link; absent: it has no such register. */
+	struct fact_bool speed_fixed;
 	struct fact_u64 width;	   /* lanes; 0: no link */
 	struct fact_u64 width_max; /* maximum of this end */
 };

@@ -9,6 +9,10 @@
 /* The role of the socket through which nvidia-imex takes commands, if one is configured. */
 #define IMEX_SOCKET_KEY "IMEX_CMD_UNIX_DOMAIN_PATH"
 
+/* The role of what setpci writes, and of what a udev rule writes to a file of a PCI function in sysfs. */
+#define REGISTERS_SETPCI "setpci"
+#define REGISTERS_UDEV "ATTR"
+
 /* Keys of the container toolkit's config.toml (NVIDIA Container Toolkit 1.20: api/config/v1). */
 #define TOOLKIT_ROOT "nvidia-container-cli.root"
 #define TOOLKIT_LDCONFIG "nvidia-container-cli.ldconfig"
@@ -77,6 +81,7 @@ enum reference_format {
 	REFERENCE_LXC,		/* containers of LXC and Proxmox */
 	REFERENCE_NUMBERS,	/* udev rules, services, modprobe.d and scripts that call mknod */
 	REFERENCE_LIMITS,	/* limits.conf and limits.d, of which only the keys are compared */
+	REFERENCE_REGISTERS,	/* udev rules, services and scripts that change PCI functions */
 };
 extern const char *const reference_format_words[];
 
@@ -97,6 +102,7 @@ enum reference_kind {
 	REFERENCE_RUNTIME,   /* a name that the same file gives to a container runtime */
 	REFERENCE_DRIVER,    /* a folder with the driver's libraries */
 	REFERENCE_VALUE,     /* a value; its role is the key */
+	REFERENCE_REGISTER, /* what is written to PCI functions: CAP_EXP+30.w=20:20; the claim selects them */
 };
 extern const char *const reference_kind_words[];
 

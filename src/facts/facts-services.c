@@ -2,15 +2,16 @@
 /* facts-services.c - the descriptions of the structs in facts-services.h and facts-references.h, innermost first. */
 #include "facts/facts.h"
 
-const char *const reference_format_words[] = { "cdi",	       "toolkit",  "engine", "gres",
-					       "modules-load", "modprobe", "sysctl", "udev",
-					       "unit",	       "imex",	   "fabric", "environment",
-					       "spank",	       "topology", "lxc",    "numbers",
-					       "limits",       NULL };
+const char *const reference_format_words[] = { "cdi",	       "toolkit",   "engine", "gres",
+					       "modules-load", "modprobe",  "sysctl", "udev",
+					       "unit",	       "imex",	    "fabric", "environment",
+					       "spank",	       "topology",  "lxc",    "numbers",
+					       "limits",       "registers", NULL };
 const char *const reference_kind_words[] = { "device",	"file",	     "program",	  "library",
 					     "module",	"interface", "function",  "address",
 					     "setting", "user",	     "processor", "amount",
-					     "runtime", "driver",    "value",	  NULL };
+					     "runtime", "driver",    "value",	  "register",
+					     NULL };
 
 const char *const licence_state_words[] = { "acquired", "failed", "not-configured", NULL };
 

@@ -96,17 +96,42 @@ static bool open_name(struct search *s, const char *name, const char *use, const
 
 static const struct {
 	const char *name, *use;
+	/* Its file for pkg-config, where the name of the library's file has no version: all of UCX are libucp.so.0.0.0. */
+	const char *pc;
 } sonames[] = {
-	{ "libefa.so.1", "verbs" },
-	{ "libfabric.so.1", "libfabric" },
-	{ "libgdrapi.so.2", "gdrcopy" },
-	{ "libibverbs.so.1", "verbs" },
-	{ "libmlx5.so.1", "verbs" },
-	{ "libnccl.so.2", "nccl" },
-	{ "libnvshmem_host.so.3", "nvshmem" },
-	{ "librdmacm.so.1", "verbs" },
-	{ "libucp.so.0", "ucx" },
+	{ "libefa.so.1", "verbs", NULL },
+	{ "libfabric.so.1", "libfabric", "libfabric.pc" },
+	{ "libgdrapi.so.2", "gdrcopy", NULL },
+	{ "libibverbs.so.1", "verbs", NULL },
+	{ "libmlx5.so.1", "verbs", NULL },
+	{ "libnccl.so.2", "nccl", NULL },
+	{ "libnvshmem_host.so.3", "nvshmem", NULL },
+	{ "librdmacm.so.1", "verbs", NULL },
+	{ "libucp.so.0", "ucx", "ucx.pc" },
 };
+
+/* "Version: 1.11.0" of PC in the folder pkgconfig beside the library. */
+static struct fact_str version_of_package(struct search *s, const char *path, const char *pc)
+{
+	_cleanup_text_ struct text text = { 0 };
+	const char *slash = strrchr(path, '/');
+	struct span rest, line;
+
+	if (host_read(s->host, &text, HOST_FILE_MAX, "%.*s/pkgconfig/%s", (int)(slash - path), path,
+		      pc))
+		return FACT_NONE(fact_str);
+	rest = text_span(&text);
+	while (span_cut(&rest, '\n', &line)) {
+		static const char key[] = "Version:";
+
+		if (!span_starts(line, key))
+			continue;
+		line = span_trim((struct span){ line.p + strlen(key), line.n - strlen(key) });
+		if (version_is_whole(line))
+			return fact_strn(s->arena, line.p, line.n);
+	}
+	return FACT_NONE(fact_str);
+}
 
 /* The version is in the name of the file that the links lead to. */
 static struct fact_str version_of(struct search *s, const char *path, const char *soname)
@@ -129,7 +154,7 @@ static bool is_under_usr(const char *path, const char *other)
 	return strncmp(path, "/usr", 4) == 0 && strcmp(path + 4, other) == 0;
 }
 
-static void find_copies(struct search *s, const char *soname)
+static void find_copies(struct search *s, const char *soname, const char *pc)
 {
 	const char *paths[COPIES_MAX];
 	size_t count = dynamic_loader_find_all(&s->loader, soname, paths, COPIES_MAX), n = 1;
@@ -151,7 +176,8 @@ static void find_copies(struct search *s, const char *soname)
 		struct library_copy *copy = LIST_ADD(s->arena, &copies->copies);
 
 		copy->path = fact_str(s->arena, paths[i]);
-		copy->version = version_of(s, paths[i], soname);
+		copy->version = pc ? version_of_package(s, paths[i], pc)
+				   : version_of(s, paths[i], soname);
 	}
 }
 
@@ -159,7 +185,7 @@ static void find_sonames(struct search *s)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sonames); i++)
 		if (open_name(s, sonames[i].name, sonames[i].use, NULL))
-			find_copies(s, sonames[i].name);
+			find_copies(s, sonames[i].name, sonames[i].pc);
 }
 
 /* ---- NCCL's plugins ---- */

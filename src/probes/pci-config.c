@@ -332,6 +332,22 @@ static void read_target(struct reading *r, unsigned int at)
 		*target = unless_zero(pcie_speed_mts(control & 0xf));
 }
 
+/* Bit 5 of the same register (7.5.3.19). */
+#define LINK_SPEED_FIXED 0x20
+
+static void read_fixed(struct reading *r, unsigned int at)
+{
+	struct fact_bool *fixed = &r->d->link.speed_fixed;
+	uint16_t flags, control;
+
+	if (!read_word(r, at + PCI_EXP_FLAGS, &flags))
+		return;
+	if ((flags & PCI_EXP_FLAGS_VERS) < 2)
+		fixed->state = FACT_ABSENT;
+	else if (read_word(r, at + PCI_EXP_LNKCTL2, &control))
+		*fixed = fact_bool(control & LINK_SPEED_FIXED);
+}
+
 static void read_link(struct reading *r, unsigned int at)
 {
 	struct pci_link *link = &r->d->link;
@@ -351,6 +367,7 @@ static void read_link(struct reading *r, unsigned int at)
 	link->width = fact_u64((status & PCI_EXP_LNKSTA_WIDTH) >> 4);
 	link->width_max = fact_u64((capability & PCI_EXP_LNKCAP_WIDTH) >> 4);
 	read_target(r, at);
+	read_fixed(r, at);
 }
 
 static void read_express(struct reading *r, unsigned int at)

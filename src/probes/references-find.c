@@ -576,6 +576,7 @@ static void find_one(struct probe_context *ctx, struct reference *r)
 		[REFERENCE_DRIVER] = find_driver,
 		[REFERENCE_RUNTIME] = NULL,
 		[REFERENCE_VALUE] = NULL,
+		[REFERENCE_REGISTER] = NULL,
 	};
 
 	if (finders[r->kind.value])

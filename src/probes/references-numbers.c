@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * references-numbers.c - numbers of device nodes that mknod gets as they are written: in udev rules, services, commands
- * of modprobe.d and scripts. Of these files nothing else is kept.
+ * of modprobe.d and scripts. The same files are read for what they write to PCI functions. Nothing else of them is kept.
  */
 #include <errno.h>
 #include <string.h>
@@ -104,40 +104,56 @@ static void read_text(struct references *refs, struct span text)
 /* ---- the files ---- */
 
 /* COMPLETE: unknown where PATH could not be read. */
-static void add_file(struct search *s, const char *path, struct fact_bool complete)
+static void add_file(struct search *s, const char *path, enum reference_format format,
+		     struct fact_bool complete)
 {
 	struct reference_file *file = LIST_ADD(s->arena, &s->answer->files);
 
 	file->path = fact_str(s->arena, path);
-	file->format = fact_enum(REFERENCE_NUMBERS);
+	file->format = fact_enum(format);
 	file->complete = complete;
 	file->compared = FACT_NONE(fact_bool);
 }
 
-static void read_file(struct search *s, const char *path)
+static void read_as(struct search *s, const char *path, enum reference_format format,
+		    reference_read *read, struct span text)
 {
 	struct references refs = { .arena = s->arena,
 				   .facts = s->answer,
 				   .file = path,
-				   .format = REFERENCE_NUMBERS,
+				   .format = format,
 				   .complete = true };
 	size_t before = s->answer->items.count;
+
+	read(&refs, text);
+	if (s->answer->items.count > before)
+		add_file(s, path, format, fact_bool(refs.complete));
+}
+
+static void read_file(struct search *s, const char *path)
+{
 	_cleanup_text_ struct text text = { 0 };
 	int rc = host_read(s->host, &text, SCRIPT_MAX, "%s", path);
 
 	/* A file of this size is a program. */
 	if (rc == -EFBIG || rc == -EISDIR || rc == -ENOENT || rc == -EINVAL)
 		return;
-	if (rc == 0 && span_search(text_span(&text), "mknod"))
-		read_text(&refs, text_span(&text));
-	if (rc || s->answer->items.count > before)
-		add_file(s, path, rc ? (struct fact_bool){ 0 } : fact_bool(refs.complete));
+	if (rc) {
+		add_file(s, path, REFERENCE_NUMBERS, (struct fact_bool){ 0 });
+		add_file(s, path, REFERENCE_REGISTERS, (struct fact_bool){ 0 });
+		return;
+	}
+	if (span_search(text_span(&text), "mknod"))
+		read_as(s, path, REFERENCE_NUMBERS, read_text, text_span(&text));
+	read_as(s, path, REFERENCE_REGISTERS, reference_read_registers, text_span(&text));
 }
 
 static void note_error(struct search *s, const char *folder, int rc)
 {
-	if (rc && rc != -ENOENT && rc != -ENODATA && rc != -ENOTDIR)
-		add_file(s, folder, (struct fact_bool){ 0 });
+	if (rc && rc != -ENOENT && rc != -ENODATA && rc != -ENOTDIR) {
+		add_file(s, folder, REFERENCE_NUMBERS, (struct fact_bool){ 0 });
+		add_file(s, folder, REFERENCE_REGISTERS, (struct fact_bool){ 0 });
+	}
 }
 
 static void read_conf_d(struct search *s, const char *first, const char *last, const char *suffix)
@@ -165,8 +181,9 @@ static void read_scripts(struct search *s, const char *folder)
 static int references_numbers_ask(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	static const char *const files[] = { "/etc/rc.local", "/etc/rc.d/rc.local" };
-	static const char *const folders[] = { "/etc/init.d", "/etc/rc.d/init.d",
-					       "/etc/enroot/hooks.d", "/usr/lib/udev" };
+	static const char *const folders[] = { "/etc/init.d",	      "/etc/rc.d/init.d",
+					       "/etc/enroot/hooks.d", "/usr/lib/udev",
+					       "/usr/local/bin",      "/usr/local/sbin" };
 	struct search s = { facts, host, arena };
 
 	(void)user;

@@ -10,6 +10,7 @@
 #include "base/shell.h"
 #include "parse/module.h"
 #include "query/module-find.h"
+#include "query/node-find.h"
 #include "query/signature.h"
 
 #define DEPTH_MAX 8 /* of install lines that lead to modules with install lines */
@@ -210,11 +211,56 @@ static struct load_verdict check_blacklist(const struct search *s, const struct 
 	return yes(m->name.value);
 }
 
+/* Modules that register a character device under a fixed number (Linux 6.12.117: drivers/infiniband/core/user_mad.c,
+ * uverbs_main.c; open-gpu-kernel-modules 595.45.04: kernel-open/common/inc/nv-chardev-numbers.h), and how the names
+ * under that number begin. */
+static const struct {
+	const char *module;
+	uint64_t major;
+	const char *names;
+} fixed_majors[] = {
+	{ "ib_umad", 231, "infiniband" },
+	{ "ib_uverbs", 231, "infiniband" },
+	{ "nvidia", 195, "nvidia" },
+};
+
+static const struct device_major *foreign_owner(const struct node *node, const char *module)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(fixed_majors); i++)
+		for_each(owner, &node->dev.majors)
+			if (strcmp(fixed_majors[i].module, module) == 0 &&
+			    known_is(owner->major, fixed_majors[i].major) &&
+			    is_known(owner->name) && !str_starts(owner->name, fixed_majors[i].names))
+				return owner;
+	return NULL;
+}
+
+static struct load_verdict check_major(const struct search *s, const struct load_module *m)
+{
+	const struct device_major *owner = foreign_owner(s->node, m->name.value);
+
+	if (!owner || node_module(s->node, m->name.value))
+		return yes(m->name.value);
+	return (struct load_verdict){
+		.answer = LOAD_NO,
+		.module = m->name.value,
+		.why = arena_printf(s->arena,
+				    "its character device number, major %" PRIu64 ", belongs to %s",
+				    owner->major.value, owner->name.value),
+		.cure.text = arena_printf(
+			s->arena,
+			"Unload the module that registered %s, or give that one another major number. "
+			"Then run modprobe %s.",
+			owner->name.value, shell_name(m->name.value, "MODULE")),
+		.fact = "dev.majors",
+	};
+}
+
 static struct load_verdict check_file(const struct search *s, const struct load_module *m)
 {
 	static struct load_verdict (*const checks[])(const struct search *,
 						     const struct load_module *) = {
-		check_signature, check_blacklist, check_magic, check_symbols
+		check_signature, check_blacklist, check_magic, check_symbols, check_major
 	};
 	struct load_verdict worst = yes(m->name.value);
 

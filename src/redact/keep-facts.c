@@ -510,6 +510,12 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 			 : keep_value_of_reference)(k, text);
 		return true;
 	}
+	/* The reader takes letters, digits and signs of setpci alone. */
+	if (strcmp(desc, "reference") == 0 && kind && strcmp(kind, "register") == 0 &&
+	    strcmp(field, "file") != 0) {
+		keep_as_it_is(k, text);
+		return true;
+	}
 	if (strcmp(desc, "reference") != 0 || !kind || strcmp(kind, "user") != 0 ||
 	    (strcmp(field, "name") != 0 && strcmp(field, "found") != 0))
 		return false;

@@ -7,6 +7,7 @@
 #include "evaluate/skip.h"
 #include "query/gpus.h"
 #include "query/pci-device.h"
+#include "query/reference.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
 
@@ -138,6 +139,52 @@ static void fail_limited(struct rule_context *ctx, const struct link *link)
 			      FACT(ctx, d, "link.speed_mts"), FACT(ctx, d, "link.speed_max_mts") });
 }
 
+/* Not the port's: whether that keeps the GPU from changing the speed is the GPU's matter. */
+static bool is_fixed(const struct link *link)
+{
+	return known_is(link->device->link.speed_fixed, true);
+}
+
+/* The file that writes to Link Control 2 of some functions. */
+static const struct reference *find_writer(const struct node *node)
+{
+	const struct reference *r = NULL;
+
+	while ((r = reference_next(node, REFERENCE_REGISTERS, NULL, r)))
+		if (is_known(r->name) && (strcasestr(r->name.value, "CAP_EXP+30") ||
+					  strcasestr(r->name.value, "CAP_EXP+0x30")))
+			return r;
+	return NULL;
+}
+
+static void fail_fixed(struct rule_context *ctx, const struct link *link)
+{
+	const struct pci_device *d = link->device;
+	const struct reference *writer = find_writer(ctx->node);
+	const char *place = writer ? reference_place(ctx->arena, writer) : NULL;
+
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = d->bdf.value,
+		.observed = text_printf(
+			ctx,
+			"%g of %g GT/s, and it stays so under load: Hardware Autonomous Speed Disable "
+			"is set%s%s",
+			(double)d->link.speed_mts.value / 1000, (double)link->speed / 1000,
+			place ? ", by " : "", place ? place : ""),
+		.expected = "the speed that both ends support",
+		.remedy = text_printf(
+			ctx,
+			"Remove %s that sets it (bit 5 of CAP_EXP+30.w). Set at boot, it keeps "
+			"whatever speed the link has at that moment.",
+			place ? text_printf(ctx, "the command in %s", place)
+			      : "the script or udev rule"),
+		.action = ACTION_CONFIGURE, .repaired_by = BY_ADMIN,
+		.activation = ACTIVATION_REBOOT, .then = THEN_REBOOT,
+		.evidence = { FACT(ctx, d, "link.speed_fixed"), FACT(ctx, d, "link.speed_mts"),
+			      FACT(ctx, d, "link.speed_max_mts"),
+			      writer ? reference_fact(ctx->arena, ctx->node, writer, "name")
+				     : NULL });
+}
+
 /* GPUs lower the speed when idle; NICs do not. */
 static void fail_slow(struct rule_context *ctx, const struct link *link)
 {
@@ -166,6 +213,8 @@ static void check_link_of(struct rule_context *ctx, const struct pci_device *d)
 		fail_narrow(ctx, &link);
 	else if (is_slow(&link) && is_limited(&link))
 		fail_limited(ctx, &link);
+	else if (is_slow(&link) && is_fixed(&link))
+		fail_fixed(ctx, &link);
 	else if (is_slow(&link))
 		fail_slow(ctx, &link);
 	else if (!is_known(d->link.speed_mts))
@@ -210,16 +259,18 @@ static const struct rule pci_degraded_rules[] = {
 		.repaired_by = BY_HARDWARE,
 		.reads =
 			"Current and maximum width and speed of GPUs and NICs, the maximum of the port above each, and the limit "
-			"that the port is set to (Link Control 2).",
+			"that the port is set to, and whether the device may change the speed (Link Control 2); setpci in udev rules, services and scripts.",
 		.why = "A lower width is a fault, unless all GeForce or workstation cards of a model have it: risers divide the "
 		       "lanes, and this is a note. An idle GPU lowers its link speed and raises it under load, up to the limit "
-		       "of the port. Firmware, setpci and the kernel can set that limit below what both ends support.",
+		       "of the port. Firmware, setpci and the kernel can set that limit below what both ends support. Hardware "
+		       "Autonomous Speed Disable keeps a link at its present speed, in both directions.",
 		.check =
 			"lspci -vv -s BDF | grep -E 'LnkCap|LnkSta'; lspci -vv -s PORT | grep LnkCtl2",
 		.sources =
 			"PCI Express Base Specification 6.0: 7.5.3.6, 7.5.3.8 and 7.5.3.19, Link Capabilities, Link "
 			"Status and Link Control 2\n"
-			"Linux 6.13: drivers/pci/quirks.c (pcie_failed_link_retrain)",
+			"Linux 6.13: drivers/pci/quirks.c (pcie_failed_link_retrain)\n"
+			"github.com/local-inference-lab/rtx6kpro pull 88",
 	},
 };
 

@@ -393,13 +393,14 @@ static const struct rule software_libraries_rules[] = {
 		.follows = { "software/multiple-libnccl" },
 		.reads =
 			"LD_LIBRARY_PATH, /etc/ld.so.cache (or ld.so.conf) and the loader's own folders for libibverbs, "
-			"libmlx5, libefa, librdmacm, libfabric, libgdrapi, NCCL and NVSHMEM.",
+			"libmlx5, libefa, librdmacm, libfabric, libgdrapi, NCCL, NVSHMEM and UCX.",
 		.why = "The dynamic loader takes the first file with the name, whatever its version. The version is that of "
-		       "the file's name. An older NCCL is a note: PyTorch brings its own.",
+		       "the file's name; for UCX and libfabric that of the file for pkg-config beside it. An older NCCL is a note: PyTorch brings its own.",
 		.check =
 			"ldconfig -p | grep -E 'libibverbs|libmlx5|libnvshmem_host|libgdrapi'; echo $LD_LIBRARY_PATH",
 		.sources = "ld.so(8) of man-pages 6.9\n"
-			   "rdma-core 64: Documentation/versioning.md (Shared Library Versions)",
+			   "rdma-core 64: Documentation/versioning.md (Shared Library Versions)\n"
+			   "github.com/openucx/ucx issue 7232",
 	},
 	{
 		.id = "software/preload-missing",

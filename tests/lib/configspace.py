@@ -95,7 +95,7 @@ def _express(space, dev, offset):
               (0x2000 if dev["port"] in ("root", "down") and width else 0))
     space.put(offset + 0x24, "I", 0x1f)
     space.put(offset + 0x2c, "I", (2 << gen_max) - 2)
-    space.put(offset + 0x30, "HH", dev["link_target"] or gen_max, 0x1e if gen >= 3 else 0)
+    space.put(offset + 0x30, "HH", (dev["link_target"] or gen_max) | (0x20 if dev["link_fixed"] else 0), 0x1e if gen >= 3 else 0)
 
 
 def _rebar(space, rebar, offset):
