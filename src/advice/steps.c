@@ -488,7 +488,7 @@ static enum activation latest_restart(const struct steps *steps)
 	return latest;
 }
 
-/* Until a device responds again, nobody knows whether the machine stays. What stops a boot is repaired before any. */
+/* A device that stays dead sends the machine to its vendor. What stops a boot is repaired before any boot. */
 static bool is_power_first(const struct steps *steps)
 {
 	if (steps_stops_boot(steps))

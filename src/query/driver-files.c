@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "parse/version.h"
+#include "query/module-find.h"
 
 static bool is_library(const struct software_item *item)
 {
@@ -62,4 +64,42 @@ const struct module_file *driver_file(const struct node *node, const char *kerne
 			found = f;
 	}
 	return found;
+}
+
+bool driver_files_mixed(const struct node *node, const char *version)
+{
+	static const char *const others[] = { "nvidia_modeset", "nvidia_drm", "nvidia_uvm" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		const struct module_file *file = module_file_running(node, others[i]);
+
+		if (file && is_known(file->version) && !str_is(file->version, version))
+			return true;
+	}
+	return false;
+}
+
+const char *driver_version_remedy(struct arena *arena, const struct node *node,
+				  const struct software_item *library, const char *module,
+				  bool has_sources)
+{
+	const char *name = library->name.value, *version = library->version.value;
+
+	if (str_is(node->os.image_based, "ostree"))
+		return arena_printf(
+			arena,
+			"A reboot does not help: the image has the kernel module %s and %s %s. Deploy a "
+			"newer image with rpm-ostree upgrade, or the one before with rpm-ostree rollback.",
+			module, name, version);
+	if (has_sources || version_compare(version, module) > 0 || driver_files_mixed(node, module))
+		return arena_printf(
+			arena,
+			"A reboot alone does not help: the kernel module on disk is %s. Install the kernel "
+			"modules and firmware of version %s, the version of %s.",
+			module, version, name);
+	return arena_printf(
+		arena,
+		"A reboot alone does not help: %s on disk is older than the kernel module. Install the "
+		"driver's libraries of version %s, the version of the module on disk.",
+		name, module);
 }

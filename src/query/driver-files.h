@@ -19,6 +19,15 @@ struct driver_libraries {
 
 struct driver_libraries driver_libraries(const struct node *node);
 
+/* Returns true if the modules on disk are of two versions, nvidia is of VERSION. The libraries then say which one is meant
+ * (modules/nvidia-versions-differ). */
+bool driver_files_mixed(const struct node *node, const char *version);
+/* Returns what to do about LIBRARY and the MODULE version on disk that differ: one version for the whole driver, and the
+ * half that changes. The newer half is that of the last update, unless the sources for the libraries are installed. */
+const char *driver_version_remedy(struct arena *arena, const struct node *node,
+				  const struct software_item *library, const char *module,
+				  bool has_sources);
+
 /* nvidia.ko for KERNEL, the one that modprobe would find if there are several; or NULL. */
 const struct module_file *driver_file(const struct node *node, const char *kernel);
 

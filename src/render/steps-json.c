@@ -62,7 +62,9 @@ static struct json_object *step_json(const struct steps *steps, const struct ste
 			by_fix ? steps_fix_text(steps, step) : steps_title(steps, step));
 	json_put_string(json, "command", steps_command(steps, step));
 	json_put_string(json, "restart",
-			step->kind == STEP_RESTART ? activation_words[steps->restart] : NULL);
+			step->kind == STEP_RESTART ? activation_words[steps->restart]
+			: step->kind == STEP_POWER ? activation_words[ACTIVATION_POWER_CYCLE]
+						   : NULL);
 	json_put(json, "problems", problems);
 	return json;
 }

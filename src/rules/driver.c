@@ -446,32 +446,6 @@ static void fail_in_container(struct rule_context *ctx, const struct software_it
 	     .evidence = { library_fact(ctx, library), "driver.version" });
 }
 
-/* Returns one version for the whole driver, and which half changes. The newer half is that of the last update, unless
- * the source for the libraries' version is installed. */
-static const char *one_version(struct rule_context *ctx, const struct software_item *library,
-			       const char *module, const char *command)
-{
-	const char *name = library->name.value, *version = library->version.value;
-
-	if (str_is(ctx->node->os.image_based, "ostree"))
-		return text_printf(
-			ctx,
-			"A reboot does not help: the image has the module %s and %s %s. Deploy a newer "
-			"one with rpm-ostree upgrade, or the one before with rpm-ostree rollback.",
-			module, name, version);
-	if (command || version_compare(version, module) > 0)
-		return text_printf(
-			ctx,
-			"A reboot alone does not help: the kernel module on disk is %s. Install the kernel "
-			"modules and firmware of version %s, the version of %s.",
-			module, version, name);
-	return text_printf(
-		ctx,
-		"A reboot alone does not help: %s on disk is older than the kernel module. Install the "
-		"driver's libraries of version %s, the version of the module on disk.",
-		name, module);
-}
-
 static void fail_mismatch(struct rule_context *ctx, const struct software_item *library)
 {
 	const struct node *node = ctx->node;
@@ -487,12 +461,14 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 	/* The modules on disk are those that run. */
 	bool libraries = stays && !command && str_is(file->version, node->driver.version.value) &&
 			 version_compare(library->version.value, file->version.value) < 0 &&
+			 !driver_files_mixed(node, file->version.value) &&
 			 !str_is(node->os.image_based, "ostree");
 
 	FAIL(ctx,
 	     .observed = text_printf(ctx, "%s is %s, the kernel module %s", library->name.value,
 				     library->version.value, node->driver.version.value),
-	     .remedy = stays  ? one_version(ctx, library, file->version.value, command)
+	     .remedy = stays ? driver_version_remedy(ctx->arena, node, library, file->version.value,
+						     command != NULL)
 		       : read ? NULL
 			      : "Reboot. If the versions still differ, install kernel modules and "
 				"libraries of one version.",

@@ -501,6 +501,7 @@ static const struct rule gpu_driver_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ecc_mode,
 		.impact = "Errors of the GPU's memory are not found: results can be wrong.",
+		.wrong_data = true,
 		.then = THEN_REBOOT,
 		.remedy = "Turn ECC on.",
 		.command = "sudo nvidia-smi -i BDF -e 1",

@@ -51,7 +51,7 @@ static const struct rule gpu_model_rules[] = {
 		.severity = SEVERITY_INFO,
 		.evaluate = check_models,
 		.impact =
-			"Checks that depend on the model are unknown for this GPU, or go by its class.",
+			"Checks that depend on the model are unknown for this GPU, or use what is common to its class.",
 		.remedy =
 			"Update nvnodecheck. If the newest release lacks the model, report the PCI id.",
 		.activation = ACTIVATION_NONE,

@@ -48,7 +48,7 @@ static const struct rule limits_rdma_rules[] = {
 			"ibv_open_device(), ibv_create_qp() or ibv_reg_mr() fails with EAGAIN in a job that needs more.",
 		.remedy =
 			"Remove the limit where it is configured: the container runtime or the batch system. Until then write "
-			"\"NIC hca_handle=max hca_object=max\" to rdma.max of the control group, and of those above it.",
+			"the NIC's name and \"hca_handle=max hca_object=max\" to rdma.max of the control group, and of those above it.",
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"rdma.max of the control group of this process (or of --pid), and of the groups above it.",

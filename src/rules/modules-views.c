@@ -47,7 +47,7 @@ static const struct rule modules_views_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_views,
 		.impact =
-			"modprobe and programs with libkmod decide otherwise than those that read /proc/modules, such as "
+			"modprobe and programs with libkmod get another list of modules than those that read /proc/modules, such as "
 			"lsmod in scripts. Findings about modules can be wrong.",
 		.remedy =
 			"Run this on the host, or give the container the host's /proc and /sys. On a host look again: a "
