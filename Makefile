@@ -46,11 +46,12 @@ HEADERS := json-c inih zlib libpci libkmod libibverbs libsystemd libarchive libg
 
 WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes \
 	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wconversion -Wno-sign-conversion \
-	    -Wno-missing-field-initializers -Wno-microsoft-anon-tag
+	    -Wno-missing-field-initializers
 
-# -fms-extensions: a struct can be a member without a name of another (struct failure in src/evaluate/rule.h). Linux is
-# built with it too.
-LANGUAGE := -std=gnu17 -fms-extensions -D_GNU_SOURCE
+# -fms-extensions: a struct can be a member without a name of another (struct failure in src/evaluate/rule.h), of which
+# clang warns by default. Linux is built with it since 6.19.
+LANGUAGE := -std=gnu17 -fms-extensions -D_GNU_SOURCE \
+	    $(if $(findstring clang,$(shell $(CC) --version)),-Wno-microsoft-anon-tag)
 
 # What distributions build with, as far as the compiler accepts it for its machine. FORTIFY_SOURCE needs
 # optimization, and a distribution may set its own level.

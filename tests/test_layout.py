@@ -109,6 +109,17 @@ def test_a_folder_links_with_those_below_it():
     assert len(owner) > 1000 and not wrong
 
 
+def test_each_function_is_used():
+    """By another file, or by a C file of the tests; else it is static or not needed."""
+    used = {symbol for _, symbol in symbols("--undefined-only")}
+    others = "".join(path.read_text(errors="replace") for folder in ("tests", "man")
+                     for path in (SRC.parent / folder).rglob("*.c"))
+    words = set(re.findall(r"\w+", others)) | {"main"}
+    unused = {symbol for _, symbol in symbols("--defined-only") if symbol not in used and symbol not in words}
+    # Tables of words and keys: one for each enum, also where one file reads them.
+    assert {symbol for symbol in unused if not re.search(r"_(words|keys)$", symbol)} == set()
+
+
 def test_no_circle_of_headers():
     """Of single files, inside a folder as well."""
     graph = {name: [o for o in includes(SRC / name) if not o.endswith(".inc")] for name in FILES}

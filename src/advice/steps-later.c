@@ -49,7 +49,8 @@ static bool is_built_below(const struct steps *steps, const struct problem *prob
 	return false;
 }
 
-bool steps_makes_initramfs(const struct steps *steps, const struct problem *p)
+/* Returns true if a later instruction rebuilds the initramfs, so that PROBLEM's need not. */
+static bool makes_initramfs(const struct steps *steps, const struct problem *p)
 {
 	if (steps_kind(steps, p) != STEP_HAND)
 		return false;
@@ -59,7 +60,7 @@ bool steps_makes_initramfs(const struct steps *steps, const struct problem *p)
 
 unsigned int steps_done_later(const struct steps *steps, const struct problem *p)
 {
-	unsigned int then = steps_makes_initramfs(steps, p) ? THEN_INITRAMFS : 0;
+	unsigned int then = makes_initramfs(steps, p) ? THEN_INITRAMFS : 0;
 
 	if (steps->power_first || steps->restart == ACTIVATION_POWER_CYCLE)
 		then |= FIRST_POWER_CYCLE;

@@ -123,8 +123,6 @@ bool steps_is_unresponsive(const struct problem *problem);
 bool steps_needs_repair(const struct problem *problem);
 /* Returns the problem that makes the next boot fail, or NULL. */
 const struct problem *steps_stops_boot(const struct steps *steps);
-/* Returns true if a later instruction rebuilds the initramfs, so that PROBLEM's need not. */
-bool steps_makes_initramfs(const struct steps *steps, const struct problem *problem);
 /* Returns what a later step does for PROBLEM (enum remedy_end): the reboot or the initramfs. */
 unsigned int steps_done_later(const struct steps *steps, const struct problem *problem);
 /* Returns the instruction for FINDING, a member of PROBLEM, without what a later step does. */

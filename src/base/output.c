@@ -16,7 +16,8 @@
 
 #define FOREIGN_PIPE EIDRM /* no file operation returns it */
 
-const char *output_why(int error)
+/* Why a file could not be opened with O_NOFOLLOW. */
+static const char *describe_open_error(int error)
 {
 	return error == ELOOP
 		       ? "a symbolic link, which is not followed; name a file, or - for standard "
@@ -28,7 +29,7 @@ const char *output_why(int error)
 
 static int failed(struct output *output, int error)
 {
-	complain("%s: %s", output->file, output_why(error));
+	complain("%s: %s", output->file, describe_open_error(error));
 	if (*output->temporary)
 		unlink(output->temporary);
 	output->file = NULL;

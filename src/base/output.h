@@ -10,9 +10,6 @@
 
 #include "base/exit-status.h"
 
-/* Why a file could not be opened with O_NOFOLLOW. */
-const char *output_why(int error);
-
 struct output {
 	const char *file;
 	char temporary[PATH_MAX]; /* empty: FILE itself is written to */

@@ -410,7 +410,8 @@ static void close_own_root(struct source *source)
 	source->root = NULL;
 }
 
-void source_forget(struct source *source)
+/* Frees the node except its memory, which the next node reuses. */
+static void forget_node(struct source *source)
 {
 	host_close(source->host);
 	close_own_root(source);
@@ -436,7 +437,7 @@ enum exit_status source_read_file(struct source *source, const struct options *o
 
 	one.from = file;
 	one.root = NULL;
-	source_forget(source);
+	forget_node(source);
 	status = source_open(source, &one);
 	return status ? status : source_observe(source, &one);
 }

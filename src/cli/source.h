@@ -40,8 +40,6 @@ enum exit_status source_read_node(struct source *source, const struct options *o
 /* Reads one of many files into SOURCE, and drops the previous node. */
 enum exit_status source_read_file(struct source *source, const struct options *options,
 				  const char *file);
-/* Frees the node except its memory, which the next node reuses. */
-void source_forget(struct source *source);
 void source_close(struct source *source);
 #define _cleanup_source_ _cleanup_(source_close)
 

@@ -79,8 +79,9 @@ static const char *link_of(const struct reference *r, const char *text)
 		       : "";
 }
 
-const char *reference_wrong(struct rule_context *ctx, const struct reference *r,
-			    enum reference_state state)
+/* "12: names /dev/nvidia9, which is not there": what is wrong with R. */
+static const char *describe_fault(struct rule_context *ctx, const struct reference *r,
+				  enum reference_state state)
 {
 	const char *text = state == REFERENCE_CHANGED ? changed(ctx, r) : missing(ctx, r);
 
@@ -124,7 +125,7 @@ static void fail(struct rule_context *ctx, const struct reference_check *check,
 		 const struct tally *t)
 {
 	const struct reference *r = t->worst;
-	const char *wrong = reference_wrong(ctx, r, t->state);
+	const char *wrong = describe_fault(ctx, r, t->state);
 
 	if (t->wrong > 1)
 		wrong = text_printf(ctx, "%s; %zu more name%s of this file %s wrong", wrong,

@@ -41,8 +41,4 @@ void references_pass(struct rule_context *ctx, const struct reference_file *file
 /* Answers for each file; where there is none, for the node. */
 void references_check(struct rule_context *ctx, const struct reference_check *check);
 
-/* "12: names /dev/nvidia9, which is not there": what is wrong with R. */
-const char *reference_wrong(struct rule_context *ctx, const struct reference *r,
-			    enum reference_state state);
-
 #endif

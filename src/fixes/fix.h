@@ -60,8 +60,6 @@ struct fix {
 	void (*plan)(struct fixing *f);
 };
 
-/* All fixes by name; the last item is NULL. */
-extern const struct fix *const fix_list[];
 const struct fix *fix_find(const char *name);
 
 #define FIX_TEXT(n) __attribute__((format(printf, n, n + 1)))

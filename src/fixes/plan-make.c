@@ -23,7 +23,8 @@ static const enum plan_step_kind step_order[] = {
 #include "fixes.inc"
 #undef FIX
 
-const struct fix *const fix_list[] = {
+/* All fixes by name; the last item is NULL. */
+static const struct fix *const fix_list[] = {
 #define FIX(name) &fix_##name,
 #include "fixes.inc"
 #undef FIX

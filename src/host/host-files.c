@@ -496,7 +496,7 @@ static void close_files(struct host *host)
 	files_leave_descriptors(host);
 }
 
-const struct host_ops host_files_ops = {
+static const struct host_ops files_ops = {
 	.read = read_file,
 	.head = read_head,
 	.list = list_folder,
@@ -513,7 +513,7 @@ struct host *host_open_live(void)
 	if (!host)
 		return NULL;
 	host->kind = HOST_LIVE;
-	host->ops = &host_files_ops;
+	host->ops = &files_ops;
 	host->root = -1;
 	return host;
 }
@@ -527,7 +527,7 @@ struct host *host_open_tree(const struct root *root, char error[256])
 		return NULL;
 	}
 	host->kind = HOST_TREE;
-	host->ops = &host_files_ops;
+	host->ops = &files_ops;
 	host->root_name = root->name;
 	host->device = root->device;
 	host->inode = root->inode;
@@ -584,7 +584,7 @@ int host_folder(struct host *host, const char *path, const char *const *names,
 		snprintf(native, PATH_MAX, "%s", path);
 		return 0;
 	}
-	rc = host_files_ops.list(host, path, &entries);
+	rc = files_ops.list(host, path, &entries);
 	for (size_t i = 0; rc == 0 && i < entries.count; i++) {
 		snprintf(sub, sizeof(sub), "%s/%s", path, entries.items[i]);
 		rc = check_confined(host, sub);

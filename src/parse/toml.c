@@ -27,17 +27,6 @@ bool toml_string_next(struct span *value, struct span *string)
 	return false;
 }
 
-bool toml_bool(struct span value, bool *out)
-{
-	struct span word;
-
-	value.n = span_find(value, '#');
-	if (!span_word(&value, &word))
-		return false;
-	*out = span_is(word, "true");
-	return *out || span_is(word, "false");
-}
-
 bool toml_is_continued(struct span value)
 {
 	struct span string, rest = value;

@@ -10,8 +10,6 @@
 
 /* Cuts the next string off a value: "one", 'one', ["one", "two"]. False at the end, and for one with escapes. */
 bool toml_string_next(struct span *value, struct span *string);
-/* Returns true if the value is true or false. */
-bool toml_bool(struct span value, bool *out);
 /* Returns true if a list that begins on this line ends on a later line. */
 bool toml_is_continued(struct span value);
 /* Splits a table's name or key: the last part, nvidia of plugins."io.containerd.grpc.v1.cri".runtimes.nvidia, and the

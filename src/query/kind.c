@@ -538,33 +538,32 @@ static void is_workstation(struct question *q)
 /* ---- all of them ---- */
 
 static const struct {
-	const char *word, *title;
+	const char *word;
 	void (*ask)(struct question *q);
 } kinds[KINDS] = {
-	[KIND_MOUNTED_IMAGE] = { "mounted-image", "mounted image", is_mounted_image },
-	[KIND_BARE_METAL] = { "bare-metal", "bare metal", is_bare_metal },
-	[KIND_VIRTUAL_MACHINE] = { "virtual-machine", "virtual machine", is_virtual },
-	[KIND_CONTAINER] = { "container", "container", is_container },
-	[KIND_POD] = { "pod", "pod", is_pod },
-	[KIND_CLOUD] = { "cloud", "cloud", is_cloud },
-	[KIND_EFA] = { "efa", "EFA", is_efa },
-	[KIND_VGPU_GUEST] = { "vgpu-guest", "vGPU guest", is_vgpu_guest },
-	[KIND_PASSTHROUGH_GUEST] = { "passthrough-guest", "GPU passthrough", is_passthrough_guest },
-	[KIND_VFIO_HOST] = { "vfio-host", "VFIO host", is_vfio_host },
-	[KIND_VGPU_HOST] = { "vgpu-host", "vGPU host", is_vgpu_host },
-	[KIND_KUBERNETES] = { "kubernetes", "Kubernetes node", is_kubernetes },
-	[KIND_DRA] = { "dra", "DRA of GPUs", is_dra },
-	[KIND_COMPUTE_DOMAINS] = { "compute-domains", "DRA of compute domains",
-				   is_compute_domains },
-	[KIND_SLURM] = { "slurm", "Slurm node", is_slurm },
-	[KIND_JOB_NODE] = { "job-node", "job node", is_job_node },
-	[KIND_GB10] = { "gb10", "GB10", is_gb10 },
-	[KIND_GRACE] = { "grace", "Grace", is_grace },
-	[KIND_GH200] = { "gh200", "GH200", is_gh200 },
-	[KIND_GB200] = { "gb200-tray", "GB200 tray", is_gb200 },
-	[KIND_HGX] = { "hgx", "HGX board", is_hgx },
-	[KIND_PCIE_SERVER] = { "pcie-server", "PCIe server", is_pcie_server },
-	[KIND_WORKSTATION] = { "workstation", "workstation", is_workstation },
+	[KIND_MOUNTED_IMAGE] = { "mounted-image", is_mounted_image },
+	[KIND_BARE_METAL] = { "bare-metal", is_bare_metal },
+	[KIND_VIRTUAL_MACHINE] = { "virtual-machine", is_virtual },
+	[KIND_CONTAINER] = { "container", is_container },
+	[KIND_POD] = { "pod", is_pod },
+	[KIND_CLOUD] = { "cloud", is_cloud },
+	[KIND_EFA] = { "efa", is_efa },
+	[KIND_VGPU_GUEST] = { "vgpu-guest", is_vgpu_guest },
+	[KIND_PASSTHROUGH_GUEST] = { "passthrough-guest", is_passthrough_guest },
+	[KIND_VFIO_HOST] = { "vfio-host", is_vfio_host },
+	[KIND_VGPU_HOST] = { "vgpu-host", is_vgpu_host },
+	[KIND_KUBERNETES] = { "kubernetes", is_kubernetes },
+	[KIND_DRA] = { "dra", is_dra },
+	[KIND_COMPUTE_DOMAINS] = { "compute-domains", is_compute_domains },
+	[KIND_SLURM] = { "slurm", is_slurm },
+	[KIND_JOB_NODE] = { "job-node", is_job_node },
+	[KIND_GB10] = { "gb10", is_gb10 },
+	[KIND_GRACE] = { "grace", is_grace },
+	[KIND_GH200] = { "gh200", is_gh200 },
+	[KIND_GB200] = { "gb200-tray", is_gb200 },
+	[KIND_HGX] = { "hgx", is_hgx },
+	[KIND_PCIE_SERVER] = { "pcie-server", is_pcie_server },
+	[KIND_WORKSTATION] = { "workstation", is_workstation },
 };
 
 struct kind_answer kind_find(const struct node *node, enum kind kind, struct arena *arena)
@@ -588,22 +587,6 @@ bool node_may_be(const struct node *node, enum kind kind)
 const char *kind_word(enum kind kind)
 {
 	return kinds[kind].word;
-}
-
-const char *kind_title(enum kind kind)
-{
-	return kinds[kind].title;
-}
-
-const char *kinds_line(const struct node *node, struct arena *arena)
-{
-	const char *line = "";
-
-	for (enum kind k = 0; k < KINDS; k++)
-		if (node_is(node, k))
-			line = arena_printf(arena, "%s%s%s", line, *line ? ", " : "",
-					    kinds[k].title);
-	return line;
 }
 
 void kinds_fill(struct node *node, struct arena *arena)

@@ -66,12 +66,8 @@ bool node_is(const struct node *node, enum kind kind);
 /* Returns true unless the node is known not to be of that kind. */
 bool node_may_be(const struct node *node, enum kind kind);
 
-/* "hgx", and "HGX board". */
+/* Returns the kind as a word: "hgx". */
 const char *kind_word(enum kind kind);
-const char *kind_title(enum kind kind);
-
-/* The kinds that are known to be true, as one line: "bare metal, HGX board, Slurm node"; "" if none is. */
-const char *kinds_line(const struct node *node, struct arena *arena);
 
 /* Fills the section kinds of the facts with every kind. */
 void kinds_fill(struct node *node, struct arena *arena);

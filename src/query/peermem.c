@@ -11,7 +11,8 @@
 /* Linux commit bfe0cc6eb249: the uverbs command of ibv_reg_dmabuf_mr(). */
 #define KERNEL_DMABUF "5.12"
 
-const struct software_item *installed_ofed(const struct node *node)
+/* Returns the package of MLNX_OFED or DOCA, or NULL if neither was found. */
+static const struct software_item *installed_ofed(const struct node *node)
 {
 	const struct software_item *ofed = node_software(node, "ofed");
 

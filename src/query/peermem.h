@@ -11,8 +11,6 @@
 /* NCCL user guide, usage/deviceapi.rst: GIN GDAKI needs DMA-BUF with kernel 6.1 or later, or nvidia-peermem. */
 #define KERNEL_UMEM_DMABUF "6.1"
 
-/* Returns the package of MLNX_OFED or DOCA, or NULL if neither was found. */
-const struct software_item *installed_ofed(const struct node *node);
 /* Returns whether the driver is of a branch with nvidia-peermem. */
 struct fact_bool driver_has_peermem(const struct node *node);
 /* Returns the remedy for a driver without nvidia-peermem. */

@@ -42,7 +42,9 @@ bool is_efa(const struct rdma_device *device)
 	return str_is(device->driver, "efa");
 }
 
-struct fact_bool efa_reaches_gpus(const struct rdma_device *device)
+/* Returns whether the driver of the device reaches GPU memory, as it says in p2p or gdr itself. Unknown: not EFA, or a
+ * driver that says nothing (Linux's own). */
+static struct fact_bool efa_reaches_gpus(const struct rdma_device *device)
 {
 	if (!is_efa(device))
 		return (struct fact_bool){ 0 };

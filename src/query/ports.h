@@ -30,10 +30,8 @@ enum usable {
 enum usable port_usable(const struct node *node, const struct rdma_device *d,
 			const struct rdma_port *p);
 
-/* An Elastic Fabric Adapter; and whether its driver reaches GPU memory, as it says in p2p or gdr itself.
- * Unknown: another device, or a driver that says nothing (Linux's own). */
+/* An Elastic Fabric Adapter. */
 bool is_efa(const struct rdma_device *device);
-struct fact_bool efa_reaches_gpus(const struct rdma_device *device);
 /* Returns whether the EFA devices of the node reach GPU memory: known true if all RDMA devices are EFA and do, known
  * false if one is EFA and does not. DEVICE, if not NULL, gets the one that decides. */
 struct fact_bool node_efa_reaches_gpus(const struct node *node, const struct rdma_device **device);

@@ -118,7 +118,6 @@ struct text_lines {
 	const char **items;
 };
 const char *render_verdict(const struct report *report, const struct problems *problems);
-const char *render_counts(const struct problems *problems, struct arena *arena); /* "1 error" */
 const char *render_profile_verdicts(const struct report *report, const struct steps *steps);
 const char *render_system(const struct report *report);
 /* Returns the sentence about rules that need the machine and not only its image; NULL: none. */

@@ -24,7 +24,7 @@ static const char *add(struct arena *arena, const char *list, size_t count, cons
 		     : list;
 }
 
-const char *render_counts(const struct problems *problems, struct arena *arena)
+static const char *render_counts(const struct problems *problems, struct arena *arena)
 {
 	const char *list = "";
 

@@ -313,6 +313,15 @@ const char *topo_state_text(const struct topo *topo, const struct topo_item *ite
 	return NULL;
 }
 
+/* mlx5_0; NULL: none */
+static const char *topo_rdma(const struct topo *topo, const char *bdf)
+{
+	for_each(d, &topo->node->rdma.devices)
+		if (is_known(d->name) && str_is(d->bdf, bdf))
+			return d->name.value;
+	return NULL;
+}
+
 /* The device itself, or a port of its RDMA device. */
 static bool is_about(const struct topo *topo, const struct topo_item *item,
 		     const struct finding *finding)
@@ -480,14 +489,6 @@ const struct topology_path *topo_path(const struct topology_gpu *gpu, const char
 	for_each(path, &gpu->nics)
 		if (str_is(path->bdf, bdf))
 			return path;
-	return NULL;
-}
-
-const char *topo_rdma(const struct topo *topo, const char *bdf)
-{
-	for_each(d, &topo->node->rdma.devices)
-		if (is_known(d->name) && str_is(d->bdf, bdf))
-			return d->name.value;
 	return NULL;
 }
 

@@ -119,7 +119,6 @@ enum topo_state topo_state(const struct topo *topo, const struct topo_item *item
 const char *topo_state_text(const struct topo *topo, const struct topo_item *item);
 /* Returns the number of the worst problem of TOPO->problems about ITEM, from 1, and their count; 0: none. */
 size_t topo_problem(const struct topo *topo, const struct topo_item *item, size_t *count);
-const char *topo_rdma(const struct topo *topo, const char *bdf); /* mlx5_0; NULL: none */
 /* topo-settings.c: empty if there is no choice, or if paths are not real. */
 struct topo_settings topo_settings(const struct topo *topo);
 /* Returns the NICs that are as near as the GPU's own: "NIC4, NIC5"; "" for none. */

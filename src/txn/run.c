@@ -60,7 +60,7 @@ const char *run_find(struct host *host, const char *name)
 	return NULL;
 }
 
-bool run_may(const char *path)
+static bool can_run(const char *path)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
 		for (size_t n = 0; n < PATHS_MAX && tools[i].paths[n]; n++)
@@ -349,7 +349,7 @@ int run_program(struct run *run)
 	int status, error = 0, rc = 0;
 
 	run->status = -1;
-	if (!run_may(run->argv[0])) {
+	if (!can_run(run->argv[0])) {
 		run->why = arena_printf(run->arena,
 					"%s is not one of the programs that this program runs",
 					run->argv[0]);

@@ -39,7 +39,6 @@ int run_program(struct run *run);
 
 /* The path of a program of the table on HOST, "mkinitramfs", or NULL. */
 const char *run_find(struct host *host, const char *name);
-bool run_may(const char *path);
 
 /* Returns true if a blocked signal is pending that would end the process. */
 bool run_interrupted(void);

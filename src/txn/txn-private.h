@@ -216,7 +216,6 @@ int txn_check_module(struct txn *t, const char *name);
  * wants no program run. OUTPUT may be NULL. */
 int txn_step_program(struct txn *t, const char *const *argv, unsigned int timeout_s,
 		     const char **output);
-const char *txn_step_command(struct arena *arena, const char *const *argv);
 /* Marks PATH as a file that the step writes. */
 struct kept *txn_step_writes(struct txn *t, struct txn_step *step, const char *path);
 
@@ -250,9 +249,6 @@ void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
 enum txn_result txn_revert(struct txn *t);
 /* Recovers every unfinished transaction in the state folder. */
 int txn_recover_all(struct txn *t);
-/* Restores the file, unless another program changed it since then. DOUBT: a program was writing it in place, so its
- * content is uncertain: a copy of it is kept first. */
-enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool doubt, const char **text);
 
 /* Restores all files of a step. The worst result becomes the item's state. */
 void kept_restore_all(struct txn *t, struct txn_step *step, struct txn_item *item);

@@ -91,7 +91,10 @@ static enum txn_item_state stop(struct txn *t, const char **text)
 	return TXN_FAILED;
 }
 
-enum txn_item_state kept_restore(struct txn *t, struct kept *kept, bool doubt, const char **text)
+/* Restores the file, unless another program changed it since then. DOUBT: a program was writing it in place, so its
+ * content is uncertain: a copy of it is kept first. */
+static enum txn_item_state restore_kept(struct txn *t, struct kept *kept, bool doubt,
+					const char **text)
 {
 	struct file_seen now;
 	int rc;
@@ -140,7 +143,7 @@ void kept_restore_all(struct txn *t, struct txn_step *step, struct txn_item *ite
 		struct kept *kept = &step->kept.items[i];
 		const char *why = NULL;
 		enum txn_item_state state =
-			kept_restore(t, kept, !step->ended && generate_in_place(step, kept), &why);
+			restore_kept(t, kept, !step->ended && generate_in_place(step, kept), &why);
 
 		state = drop_folders(t, kept, state, &why);
 		if (state == TXN_FAILED || (state == TXN_KEPT && worst != TXN_FAILED) ||
@@ -155,7 +158,7 @@ void kept_restore_all(struct txn *t, struct txn_step *step, struct txn_item *ite
 static void restore_file(struct txn *t, struct txn_file *file, struct txn_item *item)
 {
 	const char *text = NULL;
-	enum txn_item_state state = kept_restore(t, &file->kept, false, &text);
+	enum txn_item_state state = restore_kept(t, &file->kept, false, &text);
 
 	state = drop_folders(t, &file->kept, state, &text);
 	if (state == TXN_RESTORED && !file->kept.before.there)

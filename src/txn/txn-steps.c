@@ -38,7 +38,7 @@ const char *txn_step_title(struct arena *arena, const struct txn_step *step)
 			    step->subject ? step->subject : "", hole + 2);
 }
 
-const char *txn_step_command(struct arena *arena, const char *const *argv)
+static const char *command_text(struct arena *arena, const char *const *argv)
 {
 	const char *text = "";
 
@@ -61,7 +61,7 @@ int txn_step_program(struct txn *t, const char *const *argv, unsigned int timeou
 	if (t->options->no_regenerate)
 		return txn_fail(t, -ECANCELED,
 				"not run because of --no-regenerate; run by hand: %s",
-				txn_step_command(t->arena, argv));
+				command_text(t->arena, argv));
 	rc = txn_check_program(t, argv[0]);
 	if (rc)
 		return rc;

@@ -19,12 +19,6 @@ struct key_table {
 };
 
 void key_table_init(struct key_table *table, struct arena *arena, uint32_t most);
-/* Returns the number of KEY. A new KEY is copied, and *IS_NEW set. JOB_NOBODY: the table is full. */
-uint32_t key_table_number(struct key_table *table, struct arena *arena, struct span key,
-			  bool *is_new);
-
-/* Returns the number of KEY, or JOB_NOBODY. */
-uint32_t key_table_find(const struct key_table *table, struct span key);
 
 #define JOB_LINE_MAX 65536 /* a longer line is read as several lines */
 #define JOB_BUFFER (4 * JOB_LINE_MAX)

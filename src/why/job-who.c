@@ -50,7 +50,8 @@ static size_t find_slot(const struct key_table *table, struct span key)
 	return at;
 }
 
-uint32_t key_table_find(const struct key_table *table, struct span key)
+/* Returns the number of KEY, or JOB_NOBODY. */
+static uint32_t key_table_find(const struct key_table *table, struct span key)
 {
 	uint32_t place = table->slots[find_slot(table, key)];
 
@@ -74,8 +75,9 @@ static uint32_t find_number(struct key_table *table, struct arena *arena, struct
 	return table->count - 1;
 }
 
-uint32_t key_table_number(struct key_table *table, struct arena *arena, struct span key,
-			  bool *is_new)
+/* Returns the number of KEY. A new KEY is copied, and *IS_NEW set. JOB_NOBODY: the table is full. */
+static uint32_t key_table_number(struct key_table *table, struct arena *arena, struct span key,
+				 bool *is_new)
 {
 	uint32_t *recent = &table->recent[cheap_hash(key)], number;
 

@@ -72,11 +72,9 @@ static void read_toml(struct span text)
 
 	while (unit_next(&reader, &a)) {
 		struct span value = a.value, string, before;
-		bool truth;
 
 		while (toml_string_next(&value, &string))
 			check_inside(text, string);
-		(void)toml_bool(a.value, &truth);
 		(void)toml_is_continued(a.value);
 		check_inside(text, toml_last(a.section, &before));
 		check_inside(text, before);
