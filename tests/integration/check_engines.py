@@ -45,14 +45,10 @@ def test_units(unit, machine):
     need("systemd-analyze")
     for name in UNITS:
         machine.contrib(name)
-    status, text = output(["systemd-analyze", "verify", "--man=no",
-                           os.path.join(machine.folder, os.path.basename(unit))])
+    text = output(["systemd-analyze", "verify", "--man=no",
+                   os.path.join(machine.folder, os.path.basename(unit))])[1]
     text = "\n".join(line for line in text.splitlines() if "nvnodecheck" in line)
     assert not text, text
-    if unit.endswith(".service"):
-        status, text = output(["systemd-analyze", "security", "--offline=yes", "--threshold=20",
-                               os.path.join(machine.folder, os.path.basename(unit))])
-        assert status == 0, text
 
 
 def test_ansible(machine):
