@@ -393,7 +393,7 @@ static const struct limit_setting *unread_setting(const struct node *node,
 	uint64_t soft, hard;
 
 	if (!s || !limits_of_unit(span_of(s->value.value), &soft, &hard) ||
-	    soft <= p->memlock_soft_bytes.value)
+	    soft <= p->memlock_soft_bytes.value || soft <= MEMLOCK_FAIL_BYTES)
 		return NULL;
 	return s;
 }
