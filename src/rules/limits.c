@@ -235,7 +235,7 @@ static void fail_login_gap(struct rule_context *ctx, const struct process_limits
 					  (size_t)(raised - ctx->node->limits.settings.items)) });
 }
 
-/* Nobody logs in to a worker of Kubernetes to start jobs. */
+/* Users do not log in to a worker of Kubernetes to start jobs. */
 static bool runs_pods_alone(const struct node *node)
 {
 	return node_is(node, KIND_KUBERNETES) && !node_may_be(node, KIND_SLURM);
