@@ -747,8 +747,15 @@ def test_memlock(make):
     assert again.empty() and again.repair("limits/memlock")["activation"] == "restart"
 
 
+def test_memlock_of_a_unit_that_gives_all(make):
+    """Its service was not restarted since: a drop-in would change nothing."""
+    assert make("hgx-h100-ib", "process slurmd memlock=65536\n").empty()
+
+
 def test_memlock_logins_that_have_enough(make):
-    plan = make("hgx-h100-ib", "process slurmd memlock=65536\n")
+    plan = make("hgx-h100-ib", "process slurmd memlock=65536\n"
+                "replace /usr/lib/systemd/system/slurmd.service LimitMEMLOCK=infinity "
+                "LimitMEMLOCK=64K\n")
     assert list(plan.files) == ["/etc/systemd/system/slurmd.service.d/zz-nvnodecheck.conf"]
 
 

@@ -230,7 +230,8 @@ static const struct device_major *foreign_owner(const struct node *node, const c
 		for_each(owner, &node->dev.majors)
 			if (strcmp(fixed_majors[i].module, module) == 0 &&
 			    known_is(owner->major, fixed_majors[i].major) &&
-			    is_known(owner->name) && !str_starts(owner->name, fixed_majors[i].names))
+			    is_known(owner->name) &&
+			    !str_starts(owner->name, fixed_majors[i].names))
 				return owner;
 	return NULL;
 }

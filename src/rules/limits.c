@@ -235,7 +235,7 @@ static void fail_login_gap(struct rule_context *ctx, const struct process_limits
 					  (size_t)(raised - ctx->node->limits.settings.items)) });
 }
 
-/* Nobody logs in to a worker of Kubernetes to start jobs. */
+/* Users do not log in to a worker of Kubernetes to start jobs. */
 static bool runs_pods_alone(const struct node *node)
 {
 	return node_is(node, KIND_KUBERNETES) && !node_may_be(node, KIND_SLURM);
@@ -393,7 +393,7 @@ static const struct limit_setting *unread_setting(const struct node *node,
 	uint64_t soft, hard;
 
 	if (!s || !limits_of_unit(span_of(s->value.value), &soft, &hard) ||
-	    soft <= p->memlock_soft_bytes.value)
+	    soft <= p->memlock_soft_bytes.value || soft <= MEMLOCK_FAIL_BYTES)
 		return NULL;
 	return s;
 }
@@ -416,7 +416,9 @@ static void fail_unread(struct rule_context *ctx, const struct process_limits *p
 		.command = shell_printf(ctx->arena,
 					"sudo systemctl daemon-reload\nsudo systemctl restart %s",
 					p->unit.value),
-		.activation = ACTIVATION_NONE, .has_fix = true,
+		.activation = ACTIVATION_NONE,
+		/* The plan says itself what its own drop-in waits for. */
+		.has_fix = !strstr(s->file.value, "/zz-nvnodecheck.conf"),
 		.evidence = { fact, text_printf(ctx, "limits.settings[#%zu].value",
 						(size_t)(s - ctx->node->limits.settings.items)) });
 }

@@ -258,8 +258,9 @@ static const struct rule pci_degraded_rules[] = {
 		.activation = ACTIVATION_POWER_CYCLE,
 		.repaired_by = BY_HARDWARE,
 		.reads =
-			"Current and maximum width and speed of GPUs and NICs, the maximum of the port above each, and the limit "
-			"that the port is set to, and whether the device may change the speed (Link Control 2); setpci in udev rules, services and scripts.",
+			"Current and maximum width and speed of GPUs and NICs, and the maximum of the port above each. Link "
+			"Control 2: the limit that the port is set to, and whether the device may change the speed. setpci in "
+			"udev rules, services and scripts.",
 		.why = "A lower width is a fault, unless all GeForce or workstation cards of a model have it: risers divide the "
 		       "lanes, and this is a note. An idle GPU lowers its link speed and raises it under load, up to the limit "
 		       "of the port. Firmware, setpci and the kernel can set that limit below what both ends support. Hardware "
