@@ -837,3 +837,41 @@ def test_a_repair_does_not_set_what_is_set(scratch):
     text = of_case(scratch, "driver-options",
                    "video-memory-lost-at-suspend: memory is to be kept, and there is no service")
     assert "nvnodecheck fix" not in text and "Install the driver's package" in text, text
+
+
+def test_a_check_after_a_repair_keeps_the_jobs_variables(scratch):
+    """sudo drops the environment, and a user without root needs no sudo."""
+    tree = put(scratch, "hgx-h100-ib", "env NCCL_SOCKET_IFNAME=ib9")
+    assert "sudo --preserve-env=NCCL_SOCKET_IFNAME nvnodecheck doctor --root" in text_of(tree)
+    text = text_of(tree, user=True)
+    assert re.search(r"^ +nvnodecheck doctor --root", text, re.M) and "sudo" not in text, text
+    assert "--preserve-env" not in text_of(put(scratch, "hgx-h100-ib", "rdma mlx5_4 state=DOWN phys=Polling"))
+
+
+def test_wrong_data_comes_before_other_problems_as_grave(scratch):
+    """GDRCopy's rule has the same severity, and an earlier id."""
+    text = text_of(put(scratch, "h20-roce-deepep"), "--profile", "deepep")
+    assert text.index("Jobs can fail or get wrong results") < text.index("gdrdrv is not loaded")
+    text = unwrapped(text_of(put(scratch, "rtx4090-p2p", "iommu DMA-FQ", "args -iommu=pt")))
+    assert "copies between GPUs deliver zeros without an error, so results are wrong." in text
+
+
+def test_an_old_nvshmem_is_one_cause(scratch):
+    text = unwrapped(text_of(put(scratch, "h20-roce-deepep"), "--profile", "deepep"))
+    assert "Leads to: NVSHMEM or NCCL is too old to find nvidia_peermem" in text
+
+
+def test_settings_of_a_job_leave_the_node_ready(scratch):
+    text = text_of(put(scratch, "hgx-h100-ib", "env NCCL_SOCKET_IFNAME=ib9"))
+    assert "Profiles  base, gpudirect-rdma: ready, but the job's settings are wrong\n" in text
+    assert "Jobs      can start after their settings are corrected\n" in text
+    # What a port that is down causes in the job's list of NICs does not make base unready.
+    text = text_of(put(scratch, "hgx-h100-ib", "rdma mlx5_5 remove", "rdma mlx5_4 state=DOWN phys=Polling"))
+    assert "Profiles  base: ready; gpudirect-rdma: not ready (error)\n" in text
+    assert "that need gpudirect-rdma should not start" in text
+    assert "down: mlx5_4; no RDMA: NIC 0000:5c:00.0" in unwrapped(text)
+
+
+def test_a_list_of_nics_names_all_wrong_ones(scratch):
+    text = unwrapped(text_of(put(scratch, "hgx-h100-ib", "env NCCL_IB_HCA==mlx5_4,mlx5_55,mlx5_56")))
+    assert "mlx5_55 does not exist; also wrong: mlx5_56" in text and 'the second "=" asks for whole names' in text
