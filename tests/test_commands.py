@@ -258,7 +258,7 @@ def test_commands_are_made_in_one_place():
              ("modules.c", "printf '%s'"),
              ("modules-peermem-loaded.c", "systemctl disable --now nv_peer_mem"),
              ("distribution.c", "sudo %s %s"), ("text-steps.c", "sudo %s"), ("outcome-text.c", "this command: sudo %s"), ("steps-command.c", "sudo nvnodecheck fix"),
-             ("steps-command.c", "sudo nvnodecheck doctor"), ("txn-audit.c", "through sudo by uid"), ("dev-runtimes.c", "--runtime=%s")}
+             ("steps-command.c", "sudo --preserve-env=%s "), ("txn-audit.c", "through sudo by uid"), ("dev-runtimes.c", "--runtime=%s")}
     wrong = []
     for folder, _, files in os.walk(os.path.join(program.TOP, "src")):
         for name in files:

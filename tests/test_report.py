@@ -171,7 +171,7 @@ def test_each_problem_has_one_instruction(name, node_tree):
     assert "..." not in re.sub(r"(?<=/)\.\.\.|\.\.\.(?=\w)", "", plan)
     steps_of_plan = [int(n) for n in re.findall(r"^ ?(\d+)\. ", plan, re.M)]
     assert steps_of_plan == list(range(1, len(steps_of_plan) + 1))
-    assert re.search(r"^ ?%d\. Check the node again:" % steps_of_plan[-1], plan, re.M)
+    assert re.search(r"^ ?%d\. Check the node again(?:, in a shell with the corrected variables)?:" % steps_of_plan[-1], plan, re.M)
 
 
 @pytest.mark.parametrize("name", node.names())
@@ -188,7 +188,7 @@ def test_each_profile_has_a_verdict(node_tree):
     head = text_of(node_tree("rtx4090-stock-smallbar"), "--profile", "p2p,deepep", "--brief")
     assert re.search(r"^Profiles +base, p2p, gpudirect-rdma, deepep: not ready \((?:critical|error)\)$", head, re.M), head
     head = text_of(node_tree("h20-roce-deepep"), "--brief")
-    assert "Profiles  base: ready; gpudirect-rdma: ready, with warnings\n" in head
+    assert "Profiles  base, gpudirect-rdma: ready, with warnings\n" in head
 
 
 @pytest.mark.parametrize("name", node.names())
@@ -524,7 +524,7 @@ def test_a_user_is_told_what_he_can_do(brief, node_tree):
     ("broken-everything", EVERYTHING, "should not start on this node: GPU2-GPU4 need repair"),
     ("workstation-nouveau", "base", "should not start on this node"),
     ("h20-roce-deepep", "deepep", "that need deepep should not start on this node"),
-    ("h20-roce-deepep", "gpudirect-rdma", "can start; the problem below can stop or slow some of them"),
+    ("h20-roce-deepep", "gpudirect-rdma", "can start; [1, 2] can stop or slow some of them"),
     ("hgx-h100-ib", "deepep", None),
 ])
 def test_the_line_for_jobs(name, profile, jobs, node_tree):
@@ -600,16 +600,16 @@ def test_what_is_loaded_at_boot_is_said(scratch):
     text = text_of(case_tree(scratch, "incidents/boot",
                              "RoCE node: options stand in modprobe.d, the image with nvidia.ko lacks them"), "--profile", "deepep")
     # The restart for the options comes first: a load now would be lost.
-    assert "load nvidia-peermem now" not in unwrapped(text)
+    assert "Fix: load nvidia-peermem" not in unwrapped(text)
     assert re.search(r"Do: If the boot did not solve this: ", unwrapped(text))
     text = run("fix", "--root", scratch.directory, "--profile", "deepep").out
-    assert "load nvidia-peermem now (at boot /etc/modules-load.d/nvidia-peermem.conf loads it)" in unwrapped(text)
+    assert "load nvidia-peermem (at boot /etc/modules-load.d/nvidia-peermem.conf loads it)" in unwrapped(text)
 
 
 def test_only_what_a_boot_undoes_is_done_after_it(node_tree):
     text = unwrapped(text_of(node_tree("broken-everything"), "--profile", EVERYTHING))
     assert text.count("If the boot did not solve this: ") == 1
-    assert "If the boot did not solve this: create the device nodes: nvidiactl and those of the GPUs" in text
+    assert "If the boot did not solve this: create the device node with nvidia-modprobe: " in text
     assert "Fix: set PeerMappingOverride=1" in text
     assert "sudo systemctl restart" not in text[text.index("Power the node off") - 3000:text.index("Power the node off")]
 
@@ -837,3 +837,41 @@ def test_a_repair_does_not_set_what_is_set(scratch):
     text = of_case(scratch, "driver-options",
                    "video-memory-lost-at-suspend: memory is to be kept, and there is no service")
     assert "nvnodecheck fix" not in text and "Install the driver's package" in text, text
+
+
+def test_a_check_after_a_repair_keeps_the_jobs_variables(scratch):
+    """sudo drops the environment, and a user without root needs no sudo."""
+    tree = put(scratch, "hgx-h100-ib", "env NCCL_SOCKET_IFNAME=ib9")
+    assert "sudo --preserve-env=NCCL_SOCKET_IFNAME nvnodecheck doctor --root" in text_of(tree)
+    text = text_of(tree, user=True)
+    assert re.search(r"^ +nvnodecheck doctor --root", text, re.M) and "sudo" not in text, text
+    assert "--preserve-env" not in text_of(put(scratch, "hgx-h100-ib", "rdma mlx5_4 state=DOWN phys=Polling"))
+
+
+def test_wrong_data_comes_before_other_problems_as_grave(scratch):
+    """GDRCopy's rule has the same severity, and an earlier id."""
+    text = text_of(put(scratch, "h20-roce-deepep"), "--profile", "deepep")
+    assert text.index("Jobs can fail or get wrong results") < text.index("gdrdrv is not loaded")
+    text = unwrapped(text_of(put(scratch, "rtx4090-p2p", "iommu DMA-FQ", "args -iommu=pt")))
+    assert "copies between GPUs deliver zeros without an error, so results are wrong." in text
+
+
+def test_an_old_nvshmem_is_one_cause(scratch):
+    text = unwrapped(text_of(put(scratch, "h20-roce-deepep"), "--profile", "deepep"))
+    assert "Leads to: NVSHMEM or NCCL is too old to find nvidia_peermem" in text
+
+
+def test_settings_of_a_job_leave_the_node_ready(scratch):
+    text = text_of(put(scratch, "hgx-h100-ib", "env NCCL_SOCKET_IFNAME=ib9"))
+    assert "Profiles  base, gpudirect-rdma: ready, but the job's settings are wrong\n" in text
+    assert "Jobs      can start after their settings are corrected\n" in text
+    # What a port that is down causes in the job's list of NICs does not make base unready.
+    text = text_of(put(scratch, "hgx-h100-ib", "rdma mlx5_5 remove", "rdma mlx5_4 state=DOWN phys=Polling"))
+    assert "Profiles  base: ready; gpudirect-rdma: not ready (error)\n" in text
+    assert "that need gpudirect-rdma should not start" in text
+    assert "down: mlx5_4; no RDMA: NIC 0000:5c:00.0" in unwrapped(text)
+
+
+def test_a_list_of_nics_names_all_wrong_ones(scratch):
+    text = unwrapped(text_of(put(scratch, "hgx-h100-ib", "env NCCL_IB_HCA==mlx5_4,mlx5_55,mlx5_56")))
+    assert "mlx5_55 does not exist; also wrong: mlx5_56" in text and 'the second "=" asks for whole names' in text

@@ -39,7 +39,7 @@ const struct command commands[] = {
 	{ "undo", COMMAND_UNDO, "[ID]", 1, "text, json", "undo the last repair, or the one named",
 	  cmd_undo },
 	{ "ack", COMMAND_ACK, "RULE[@SUBJECT]", 1, NULL,
-	  "record that you have seen a problem, which preflight and the exit status then pass over",
+	  "record that you have seen a problem: preflight and the exit status then ignore it",
 	  cmd_ack },
 	{ "prove", COMMAND_PROVE, "", 0, "text, json",
 	  "run trials on the hardware: the doorbell mapping, stream memory operations, copies "
@@ -61,8 +61,8 @@ const struct command commands[] = {
 	  "show the PCI tree of GPUs and NICs with links and ACS, and the paths between them",
 	  cmd_topo },
 	{ "expect", COMMAND_EXPECT, "[FILE...]", SIZE_MAX, "text, json",
-	  "print an [expect] section made from this node, or from what most of the nodes of several "
-	  "FILEs have, to keep as the site's baseline",
+	  "print an [expect] section, the site's baseline, made from this node or from what most of the "
+	  "nodes of several FILEs have",
 	  cmd_expect },
 	{ "diff", COMMAND_DIFF, "FILE...", SIZE_MAX, "text, json, html",
 	  "show what differs between the facts files of nodes, and which node is unlike the others",
@@ -97,7 +97,7 @@ const struct option_row option_rows[] = {
 	{ "kernel", 0, AT(STRING, kernel), "RELEASE", NULL, IMAGE,
 	  "with the --root of an image: the kernel that it is to boot, in place of the boot loader's choice" },
 	{ "hardware", 0, AT(STRING, hardware), "FILE", NULL, IMAGE,
-	  "with the --root of an image: a facts file or capture of a machine that it is for" },
+	  "with the --root of an image: a facts file or capture of a machine that will boot it" },
 	{ "since", 0, AT(STRING, since), "FILE", NULL, COMMAND_DOCTOR,
 	  "also list what has changed on this node since that facts file or capture" },
 	{ "with", 0, AT(STRING, with), "FILE", NULL, COMMAND_DOCTOR,
@@ -156,8 +156,8 @@ const struct option_row option_rows[] = {
 	{ "in-use", 0, AT(FLAG, in_use), NULL, NULL, COMMAND_PROVE,
 	  "run even if other processes use the GPUs" },
 	{ "nvml", 0, AT(NVML, nvml), "WHEN", "yes, force", NVML | COMMAND_DIFF,
-	  "also ask the driver about its GPUs: ECC, NVLink, fabric, clocks. force: even where that "
-	  "initialises idle GPUs" },
+	  "also ask the driver about its GPUs: ECC, NVLink, fabric, clocks. force also asks idle GPUs, which "
+	  "starts them. WHEN is" },
 	{ "serials", 0, AT(FLAG, serials), NULL, NULL, NVML,
 	  "with --nvml: also ask for the serial numbers of the boards" },
 	{ "timeout", 0, AT(SECONDS, timeout_ms), "SECONDS", NULL, NODE | COMMAND_PROVE,
@@ -181,7 +181,7 @@ const struct option_row option_rows[] = {
 	{ "brief", 0, AT(FLAG, brief), NULL, NULL, COMMAND_DOCTOR,
 	  "the verdict and one line for each problem" },
 	{ "for", 0, AT(WORD, audience), "WHOM", "provider", COMMAND_DOCTOR,
-	  "the problems as Markdown, to send to the administrator or the provider" },
+	  "write the problems as a request to the administrator or the provider of the node; needs no root" },
 	{ "help", 'h', AT(FLAG, help), NULL, NULL, COMMAND_ANY, "show this help" },
 	{ "version", 0, AT(FLAG, version), NULL, NULL, COMMAND_ANY, "show the version" },
 	{ 0 },

@@ -326,6 +326,16 @@ static void print_next(struct view *v, const struct step *first, const char *tex
 			  v->page.width);
 }
 
+/* Returns true if this user can do the step. */
+static bool is_for_reader(const struct view *v, const struct step *step)
+{
+	enum step_actor actor = step_actor(step->kind);
+
+	return !known_not(v->report->node->os.observed_uid, 0) || step->kind == STEP_LOOK ||
+	       actor == ACTOR_USER || actor == ACTOR_NONE || actor == ACTOR_HOST ||
+	       actor == ACTOR_PROVIDER;
+}
+
 /* A single problem needs no columns, because the steps name the person and the next action. */
 static void print_only(struct view *v, const struct problem *p)
 {
@@ -372,7 +382,9 @@ void text_table(struct view *v, int lines)
 		page_printf(&v->page, "Yours: %s (no root needed)\n", own_numbers(v));
 	/* --brief prints no steps. */
 	if (first && v->options->brief) {
-		print_next(v, first, next_text(v, first));
+		/* The first step of a user who can do none is to send the request. */
+		if (is_for_reader(v, first))
+			print_next(v, first, next_text(v, first));
 		text_not_root(v);
 	}
 }

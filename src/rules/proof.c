@@ -376,6 +376,7 @@ static const struct rule proof_rules[] = {
 	{
 		.id = "proof/peer-bandwidth",
 		.title = "Copies between two GPUs are slow: less than half of the expected rate",
+		.is_short_effect = true,
 		.profiles = PROFILE_P2P | PROFILE_RDMA | PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_speed,
