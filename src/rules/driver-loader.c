@@ -191,8 +191,8 @@ static const struct rule driver_loader_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_libcuda,
 		.impact =
-			"cuInit fails with error 803: \"system has unsupported display driver / cuda driver "
-			"combination\".",
+			"With an older libcuda cuInit fails with error 803: \"system has unsupported display "
+			"driver / cuda driver combination\". With a newer one it can fail with error 804.",
 		.remedy =
 			"Remove the compat folder from LD_LIBRARY_PATH and from /etc/ld.so.conf.d, then run "
 			"ldconfig. Or remove the package cuda-compat.",
@@ -209,7 +209,7 @@ static const struct rule driver_loader_rules[] = {
 			 "/sys/module/nvidia/version",
 		.sources =
 			"ld.so(8) of man-pages 6.9\n"
-			"github.com/espressomd/espresso pull 4090\n"
+			"github.com/espressomd/espresso pull 4090; github.com/NVIDIA/nvidia-docker issue 1515\n"
 			"NVIDIA Container Toolkit 1.20.0: cmd/nvidia-cdi-hook/cudacompat/cudacompat.go",
 	},
 };

@@ -164,7 +164,9 @@ static const struct rule limits_group_rules[] = {
 		.sources =
 			"Linux 6.1.192: Documentation/admin-guide/cgroup-v2.rst, PID and Memory\n"
 			"Podman 4.4 documentation: markdown/options/pids-limit.md\n"
-			"containers/common 08c121d9a: pkg/config/default.go (DefaultPidsLimit)",
+			"containers/common 08c121d9a: pkg/config/default.go (DefaultPidsLimit)\n"
+			"systemd.resource-control(5) of systemd 252: TasksMax=, MemoryMax=\n"
+			"Slurm 284c3b95: src/plugins/cgroup/v2/cgroup_v2.c (memory.max)",
 	},
 };
 

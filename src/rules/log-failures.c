@@ -271,7 +271,8 @@ static const struct rule log_failures_rules[] = {
 			"\"Unknown kernel command line parameters\", \"unsupported hugepagesz\", \"PCI: Unknown option\" and "
 			"\"Malformed early option\" in the kernel log.",
 		.why = "The kernel names the words that nothing in it takes. Words of other programs, such as "
-		       "BOOT_IMAGE and splash, are left out. A value that the kernel refuses has a message of its own.",
+		       "BOOT_IMAGE and splash, are left out. Some values that the kernel refuses "
+		       "have a message of their own, of which three are read. Others have none.",
 		.check =
 			"dmesg | grep -E 'Unknown kernel command line|unsupported|Unknown option|Malformed early'",
 		.sources =

@@ -475,7 +475,8 @@ static const struct rule log_rules[] = {
 	},
 	{
 		.id = "log/allow-peermapping-denied",
-		.title = "A process was refused the mapping of a NIC's doorbell for the GPU",
+		.title =
+			"The driver refused to map a device's I/O memory, such as a NIC's doorbell, for the GPU",
 		.profiles = PROFILE_GIN_ANY,
 		.used_variables = USED_BY_GIN_JOBS,
 		.severity = SEVERITY_ERR,

@@ -285,14 +285,16 @@ static const struct rule modules_rdma_rules[] = {
 		.reads =
 			"The loaded modules where an NVIDIA NIC or an RDMA device exists. For modules that are built into the kernel: the device "
 			"nodes that they make.",
-		.why = "ib_uverbs makes /dev/infiniband/uverbsN, rdma_ucm makes rdma_cm, ib_umad makes umadN. NCCL and NVSHMEM "
-		       "connect without rdma_ucm. UCX, MPI over rdma_cm and storage use it. opensm and diagnostics such as "
+		.why = "ib_uverbs makes /dev/infiniband/uverbsN, rdma_ucm makes rdma_cm, ib_umad makes umadN. NCCL connects "
+		       "without rdma_ucm. So does NVSHMEM, except over libfabric's verbs provider. UCX, MPI over rdma_cm and storage use it. opensm and diagnostics such as "
 		       "sminfo and perfquery need ib_umad; nothing is said of it where all ports are Ethernet.",
 		.check = "lsmod | grep -E 'ib_uverbs|ib_umad|rdma_ucm|mlx5_ib'; ls /dev/infiniband",
 		.sources =
 			"rdma-core 691953d8d (2026-08-20): Documentation/udev.md, kernel-boot/modules/rdma.conf, "
 			"infiniband.conf; libibumad/umad.c (umad_init, do_umad_open_port)\n"
-			"github.com/NVIDIA/nvshmem (2025-10-16): src/modules/transport/ibgda/ibgda.cpp",
+			"NCCL 2.30.7-1: src/transport/net_ib (no librdmacm)\n"
+			"github.com/NVIDIA/nvshmem 2d7d25f (2025-10-16): src/modules/transport/ibgda/ibgda.cpp, "
+			"libfabric/libfabric.cpp, common/env_defs.h (NVSHMEM_LIBFABRIC_PROVIDER)",
 	},
 };
 

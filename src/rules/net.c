@@ -511,7 +511,8 @@ static void check_filter(struct rule_context *ctx)
 static const struct rule net_rules[] = {
 	{
 		.id = "net/hostname-loopback",
-		.title = "Ranks cannot connect: the host name resolves only to loopback",
+		.title =
+			"Gloo cannot connect to other nodes: the host name resolves only to loopback",
 		.profiles = PROFILE_RDMA_ANY | PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_hostname,

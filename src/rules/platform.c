@@ -270,7 +270,9 @@ static const struct rule platform_rules[] = {
 		       "recognised.",
 		.check = "cat /sys/class/dmi/id/product_name; lspci -nnd 10de:",
 		.sources = "NVIDIA DGX Spark Porting Guide (2025): CUDA, GPUDirect RDMA\n"
-			   "NVIDIA GPUDirect RDMA 13.0: 5.4, Porting to Tegra",
+			   "NVIDIA GPUDirect RDMA 13.0: 5.4, Porting to Tegra\n"
+			   "NCCL 5067397c: src/plugin/net.cc (cudaDevAttrGPUDirectRDMASupported), "
+			   "src/graph/paths.cc (ncclTopoCheckGdr)",
 	},
 	{
 		.id = "platform/grace-data-direct",

@@ -485,10 +485,11 @@ static const struct rule software_rules[] = {
 			" folders, the wheels of Python environments, LD_LIBRARY_PATH and LD_PRELOAD.",
 		.why = "Two versions in the loader's folders are a warning. So is one that the environment "
 		       "puts before the wheel's. A system library beside a wheel is a note: PyTorch finds "
-		       "its own by its run path. Wheels in different environments do not conflict.",
+		       "its own by its run path. Wheels in separate environments do not conflict. Two on one "
+		       "search path of Python (the user's folder, PYTHONPATH) can, and are not compared.",
 		.check = "grep libnccl /proc/PID/maps; ldconfig -p | grep libnccl",
 		.sources = "github.com/deepseek-ai/DeepEP dd758ca (July 2026): deep_ep/__init__.py "
-			   "(check_nccl_so)\n"
+			   "(check_nccl_so), deep_ep/utils/find_pkgs.py\n"
 			   "ld.so(8) of man-pages 6.9",
 	},
 	{

@@ -466,8 +466,8 @@ static const struct rule virt_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_confidential,
 		.impact =
-			"No static BAR1 and no peer-to-peer over PCIe. GPUDirect RDMA works only where the "
-			"platform's guide documents it.",
+			"No static BAR1 and no peer-to-peer over PCIe. The driver does not support BAR1 mappings "
+			"in this mode (595.45.04), so do not expect GPUDirect RDMA over PCIe.",
 		.remedy =
 			"Use a virtual machine without confidential computing for multi-GPU and RDMA work.",
 		.repaired_by = BY_HOST,
