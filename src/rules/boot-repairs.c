@@ -61,7 +61,7 @@ static enum outcome outcome_of(const struct fact_list *list, const struct repair
 		} else if (verdict == VERDICT_UNKNOWN && (is_about(f, r) || !f->answer.subject)) {
 			outcome = OUTCOME_UNKNOWN;
 			*why = f;
-		} else if ((finding_is_problem(f) || verdict == VERDICT_NOTE) && is_about(f, r)) {
+		} else if (finding_is_problem(f) && is_about(f, r)) {
 			*why = f;
 			return OUTCOME_NOT_LIVE;
 		}
@@ -217,7 +217,7 @@ static const struct rule boot_repairs_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_repairs,
-		.impact = "Jobs meet the same problem as before the repair.",
+		.impact = "Jobs can meet the same problem as before the repair.",
 		.then = THEN_REBOOT,
 		.remedy = "Make the repair again.",
 		.activation = ACTIVATION_REBOOT,
@@ -226,7 +226,8 @@ static const struct rule boot_repairs_rules[] = {
 		.why = "A repair is lost if its files are changed, if the initramfs is built from other files, or if another "
 		       "kernel is started. Repairs that were undone are not checked. Before the first boot the repaired rule "
 		       "itself reports that it waits for a reboot.",
-		.check = "nvnodecheck undo --list; cat /proc/sys/kernel/random/boot_id",
+		.check =
+			"nvnodecheck undo --list --json | grep boot_id; cat /proc/sys/kernel/random/boot_id",
 		.sources = "nvnodecheck 1.0: nvnodecheck(8)",
 	},
 };

@@ -699,7 +699,9 @@ static const struct rule driver_params_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_live_not_persistent,
-		.impact = "After the next boot or reload the driver runs with another value.",
+		.impact =
+			"After the next boot or reload the driver runs with another value. If the initramfs still has the "
+			"running value, this happens after its next rebuild.",
 		.remedy = "Write the running value to a file in /etc/modprobe.d.",
 		.fix = { "keep-live-option" },
 		.activation = ACTIVATION_NOW,

@@ -187,8 +187,9 @@ static const struct rule env_off_rules[] = {
 		.reads =
 			"NCCL_P2P_DISABLE and NCCL_P2P_LEVEL (also in nccl.conf) and NVSHMEM_DISABLE_P2P of the job; the "
 			"GPUs.",
-		.why = "These variables are often left over from the search for a hang. With data-centre GPUs, for which "
-		       "NCCL uses NVLink or PCIe, the finding is a warning. With other GPUs it is a note, because most "
+		.why = "These variables are often left over from the search for a hang. With data-centre GPUs the finding is "
+		       "a warning: NCCL uses NVLink between them, or PCIe below common switches. Where they meet only in the processor, "
+		       "NCCL copies through host memory by default, and the variable changes nothing. With other GPUs it is a note, because most "
 		       "have no peer access. In the deepep profile NVSHMEM_DISABLE_P2P is not checked: DeepEP sets it "
 		       "itself.",
 		.check =

@@ -95,6 +95,11 @@ static void check_ineffective(struct rule_context *ctx)
 	}
 	if (skip_without_gpu(ctx))
 		return;
+	/* Their GPUs walk the processor's page tables: translation is right. */
+	if (node_is(node, KIND_GRACE) || node_is(node, KIND_GB10)) {
+		NOT_APPLICABLE(ctx, .observed = "GPUs of this platform work with translation");
+		return;
+	}
 	text = node->cmdline.running.value;
 	passthrough = bootargs_passthrough(text);
 	off = find_off(text);
@@ -223,7 +228,9 @@ static const struct rule iommu_domains_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_ineffective,
-		.impact = "Peer copies over PCIe fail or are slow.",
+		.impact =
+			"On bare metal NVIDIA supports no peer copies over PCIe with translation: they fail, are slow or "
+			"deliver wrong data.",
 		.then = THEN_REBOOT,
 		.remedy =
 			"Find what writes another type to the groups, and remove it: a udev rule, "
@@ -242,7 +249,8 @@ static const struct rule iommu_domains_rules[] = {
 		.sources =
 			"Linux 6.1.192: drivers/iommu/iommu.c (iommu_get_def_domain_type), arch/x86/kernel/pci-dma.c, "
 			"Documentation/admin-guide/kernel-parameters.txt, "
-			"Documentation/ABI/testing/sysfs-kernel-iommu_groups",
+			"Documentation/ABI/testing/sysfs-kernel-iommu_groups\n"
+			"docs.nvidia.com/maxine/triton (2025): PCIe Multi-GPU Systems",
 	},
 	{
 		.id = "iommu/mixed-domains",

@@ -216,7 +216,7 @@ static const struct rule log_access_rules[] = {
 	{
 		.id = "log/access-refused",
 		.title =
-			"SELinux or AppArmor keeps the driver, a service or containers from the GPUs",
+			"SELinux or AppArmor keeps the driver, a service or containers from a device",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_access,

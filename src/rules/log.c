@@ -608,8 +608,10 @@ static const struct rule log_rules[] = {
 			"\"dma-buf attach failed\" in the kernel log, and \"cannot be used for peer-to-peer DMA\""
 			" with a GPU's address.",
 		.why = "The driver refuses on chipsets that it knows to lack PCIe peer-to-peer, unless GPU "
-		       "and NIC have a PCIe switch in common, and everywhere with GrdmaPciTopoCheckOverride=2. It also refuses a mapping type (FORCE_PCIE) "
-		       "that the platform lacks, and an RDMA driver that cannot handle memory of a device. "
+		       "and NIC have a PCIe switch in common. With GrdmaPciTopoCheckOverride=2 it refuses everywhere, except on "
+		       "coherent platforms. It also refuses the mapping type FORCE_PCIE where the platform is not coherent, or GPU "
+		       "and NIC are not in one IOMMU group, and an RDMA driver that cannot handle memory of a device without "
+		       "struct pages. "
 		       "Its line names no device. A job that uses the wrong NIC or asks for that mapping type leaves it too, on a "
 		       "node that is right.",
 		.check = "dmesg | grep 'dma-buf attach failed'",

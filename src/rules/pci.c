@@ -644,7 +644,8 @@ static const struct rule pci_rules[] = {
 	},
 	{
 		.id = "pci/gpu-nic-affinity",
-		.title = "GPUDirect RDMA is slow: a GPU's nearest NIC is on another NUMA node",
+		.title =
+			"GPUDirect RDMA is slow or not used: a GPU's nearest NIC is on another NUMA node",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_affinity,

@@ -519,10 +519,11 @@ static const struct rule software_rules[] = {
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_nvcc,
-		.impact = "DeepEP 2 stops when it compiles its first kernel.",
+		.impact =
+			"DeepEP 2's ElasticBuffer stops with an assertion at its first kernel. Without a CUDA folder, import "
+			"deep_ep stops already. DeepEP's Buffer has compiled kernels and needs no nvcc.",
 		.remedy =
-			"Install the CUDA toolkit, 12.3 or later, where DeepEP runs: in the container image too. Or name "
-			"the compiler in EP_JIT_NVCC_COMPILER.",
+			"Install the CUDA toolkit, 12.3 or later, where DeepEP runs: in the container image too.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.in_container_image = true,
 		.reads =
@@ -532,8 +533,8 @@ static const struct rule software_rules[] = {
 		       "/usr/local/cuda. env/deepep-cache checks the folder where it keeps them.",
 		.check = "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc --version",
 		.sources =
-			"github.com/deepseek-ai/DeepEP dd758ca (July 2026): csrc/jit/compiler.hpp, deep_ep/__init__.py "
-			"(find_cuda_home)",
+			"github.com/deepseek-ai/DeepEP dd758ca (July 2026): csrc/jit/compiler.hpp, csrc/jit/kernel_runtime.hpp, "
+			"deep_ep/__init__.py (find_cuda_home), setup.py",
 	},
 	{
 		.id = "software/ibstat-missing",
