@@ -489,13 +489,17 @@ static void read_sub_model(struct reading *r)
 {
 	_cleanup_text_ struct text text = { 0 };
 	struct span value;
+	enum vpd_answer answer = VPD_NONE;
 	int rc = host_read_head(r->host, &text, VPD_HEAD, PCI_DEVICES "/%s/vpd", r->d->bdf.value);
 
 	if (rc && rc != -ENOENT)
 		return;
-	r->d->sub_model.state = FACT_ABSENT;
-	if (rc == 0 && vpd_find(text_span(&text), "SMDL", &value))
+	if (rc == 0)
+		answer = vpd_find(text_span(&text), "SMDL", &value);
+	if (answer == VPD_FOUND)
 		r->d->sub_model = fact_strn(r->arena, value.p, value.n);
+	else
+		r->d->sub_model.state = answer == VPD_NONE ? FACT_ABSENT : FACT_UNKNOWN;
 }
 
 static void ask_function(struct reading *r, struct pci_access *access,
