@@ -10,7 +10,8 @@
 #include "parse/udev.h"
 #include "probes/references.h"
 
-#define TEXT_MAX 64 /* of what selects functions, and of what is written */
+#define TEXT_MAX 64  /* of what selects functions, and of what is written */
+#define WORDS_MAX 64 /* of one command; a line can have the word thousands of times */
 
 /* setpci(8): CAP_EXP+30.w=20:20, -d 10de:, -s 0000:19:00.0 */
 static bool is_plain(struct span word)
@@ -53,7 +54,7 @@ static void take_setpci(struct references *refs, struct span rest, size_t line)
 	struct reference *r;
 	struct span word;
 
-	while (next_word(&rest, &word)) {
+	for (int i = 0; i < WORDS_MAX && next_word(&rest, &word); i++) {
 		bool is_option = word.p[0] == '-';
 
 		if (!is_plain(word))
