@@ -280,6 +280,42 @@ def test_capabilities_that_lead_round_in_a_circle(scratch):
     all_fine(facts)
 
 
+@pytest.mark.parametrize("entries, known", [(1, True), (2, False)])
+def test_resizable_bars_that_are_read_in_part(entries, known, scratch):
+    """The second entry does not answer. The first alone is not the whole list."""
+    tree = node.copy_of(node.tree_of(NODE))
+    path = tree.real("/sys/bus/pci/devices/0000:19:00.0/config")
+    config, at = bytearray(tree.read(path)), 0x100
+    while config[at:at + 2] != b"\x15\0":
+        at = int.from_bytes(config[at:at + 4], "little") >> 20
+        assert at
+    config[at + 8] = config[at + 8] & 0x1f | entries << 5
+    config[at + 12:at + 20] = b"\xff" * 8
+    tree.file(path, bytes(config))
+    scratch.put(tree)
+    device = next(d for d in program.facts(scratch.directory)["pci"]["devices"] if d["bdf"] == "0000:19:00.0")
+    assert len(device.get("rebar", [])) == known and ("rebar" in device) == known
+
+
+def test_vital_product_data_that_is_cut(scratch):
+    """A part of it does not say that the function is none of an NVSwitch, nor what kind it is."""
+    whole = node.tree_of("b200-hgx")
+    path = next(p for p in sorted(whole.entries) if p.endswith("/vpd"))
+    bdf, data = path.split("/")[-2], whole.read(path)
+    value = data.index(b"SW_MNG")
+    for size, said in ((len(data), "SW_MNG"), (len(data) - 1, "SW_MNG"), (value + 4, "unknown"), (value - 8, "unknown"),
+                       (3, "unknown"), (0, "unknown")):
+        tree = node.copy_of(whole)
+        tree.file(path, data[:size])
+        scratch.put(tree)
+        device = next(d for d in program.facts(scratch.directory)["pci"]["devices"] if d["bdf"] == bdf)
+        assert device.get("sub_model", "unknown") == said, size
+    tree.file(path, data.replace(b"SMDL", b"NONE"))
+    scratch.put(tree)
+    device = next(d for d in program.facts(scratch.directory)["pci"]["devices"] if d["bdf"] == bdf)
+    assert device["sub_model"] is None
+
+
 # ---- documents ----
 
 FACTS = '{"format": "nvnodecheck-facts", "format_version": [1, 0], "tool_version": "0"%s}'

@@ -102,6 +102,18 @@ def test_growth(name, staged):
             assert "more devices are not drawn" in said
 
 
+@pytest.mark.parametrize("line, real", [
+    ("mknod -m ", "mknod /dev/nvidia0 c 195 0\n"), ("setpci -s ", "setpci -s 17:00.0 CAP_EXP+8.w=20:20\n")],
+    ids=["mknod", "setpci"])
+def test_commands_in_one_line(line, real, scratch):
+    """Each was read to the end of the line, which took all the time that the facts of files with names have."""
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    tree.file("/usr/local/bin/x", real + line * 24000)
+    scratch.put(tree)
+    files = program.facts(scratch.directory)["references"]["files"]
+    assert [f for f in files if f["path"] == "/usr/local/bin/x"]
+
+
 def test_no_finding_is_lost_without_a_word(staged):
     """Of ten thousand alike so many are listed, and the last one says that there are more."""
     said = program.run("doctor", "--json", "--root", staged("options"))

@@ -449,6 +449,19 @@ def test_an_entry_that_is_fetched(stages, tmp_path):
     assert evaluated("--from", file) == evaluated("--root", stage.directory)
 
 
+def test_only_registers_stay_of_a_script(stages):
+    """Of a line with the word setpci every word with "=" was kept."""
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    tree.file("/usr/local/bin/tune", "#!/bin/sh\nsetpci -v -s 0000:19:00.0 CAP_EXP+8.w=5000:f000 COMMAND=$CMD # erinys\n"
+              'echo "setpci done, pw=hunter2 token=deadbeefcafe99 for erinys x=1"\n')
+    stage = stages("script")
+    stage.put(tree)
+    raw = capture(stage.directory)
+    assert "CAP_EXP+8.w=5000:f000 COMMAND=$CMD" in shown(raw) and "-v -s 0000:19:00.0" in shown(raw)
+    for secret in ("hunter2", "deadbeef", "erinys"):
+        assert secret not in shown(raw), secret
+
+
 SERVICE_LINES = [
     ("containerd", "containerd: config item «https://user:hunter2@fm.example/x» has an invalid value"),
     ("docker", "dockerd: password «hunter2» has an invalid value"),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* json-stream.c - a long document, written piece by piece. */
 #include "base/json-stream.h"
 
 #include <string.h>

@@ -136,13 +136,6 @@ void diff_add_nodes(struct diff *diff, struct diff_value *value, struct node_run
 	diff->bytes += (value->nodes.room - room) * sizeof(struct node_run);
 }
 
-bool diff_is_full(struct diff *diff, size_t node, size_t before)
-{
-	if (diff->bytes > before && diff->bytes - before > diff->largest.bytes)
-		diff->largest = (struct diff_share){ node, diff->bytes - before };
-	return diff->bytes > DIFF_BYTES_MAX;
-}
-
 /* ---- one node ---- */
 
 struct walk {
@@ -222,7 +215,7 @@ static void walk_list(struct walk *w, struct diff_key *above, const struct field
 
 	if (!note_again(w, above, list->count))
 		note_number(w, above, list->count, fact_decimal(list->count, number));
-	for (uint32_t i = 0; i < list->count; i++) {
+	for (uint32_t i = 0; i < list->count && w->diff->bytes <= DIFF_BYTES_MAX; i++) {
 		const void *item = (const char *)list->items + i * f->sub->size;
 		const char *name = desc_name(f->sub, item, number);
 		char place[25] = "#";

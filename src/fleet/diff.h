@@ -49,22 +49,16 @@ struct diff {
 	size_t count, room;
 	struct diff_key **index; /* by the hash of the path */
 	size_t slots;
-	uint64_t secret[2]; /* of that hash */
-	size_t bytes;	    /* that its keys and values take */
-	struct diff_share {
-		size_t node, bytes;
-	} largest;	      /* the node that added most of them */
+	uint64_t secret[2];   /* of that hash */
+	size_t bytes;	      /* that its keys and values take */
 	struct diff_key root; /* above all others */
 };
 
 void diff_init(struct diff *diff, size_t nodes);
 void diff_free(struct diff *diff);
-/* Adds the facts of one node. Nodes come in the order of their numbers. */
+/* Adds the facts of one node, or with more than DIFF_BYTES_MAX a part of them. Nodes come in the order of their
+ * numbers. */
 void diff_add(struct diff *diff, size_t node, const struct node *facts);
-
-/* Call after a node was added: BEFORE is the table's bytes before it. Returns true if the table has more than
- * DIFF_BYTES_MAX. */
-bool diff_is_full(struct diff *diff, size_t node, size_t before);
 
 /* diff-merge.c: from a worker to the process that merges its table. Workers come in the order of their nodes. */
 int diff_write(const struct diff *diff, FILE *out);

@@ -23,7 +23,7 @@
 /* Progress of the workers, in shared memory: a worker writes it, and the parent reads it when the worker has ended. */
 struct fleet_progress {
 	size_t at[WORKERS_MAX]; /* the file that is being read, from 1; 0: none */
-	bool ended[];		/* files that ended a worker */
+	bool ended[];		/* files that ended a worker, or were left out */
 };
 
 /* ---- files ---- */
@@ -180,6 +180,11 @@ bool workers_begin_file(const struct fleet *fleet, size_t worker, size_t file)
 {
 	fleet->progress->at[worker] = file + 1;
 	return !fleet->progress->ended[file];
+}
+
+void fleet_leave_out(const struct fleet *fleet, size_t file)
+{
+	fleet->progress->ended[file] = true;
 }
 
 int workers_again(struct workers *w, size_t worker, size_t begin)

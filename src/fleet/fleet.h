@@ -48,8 +48,10 @@ struct workers {
 
 /* 0 or negative errno. */
 int workers_start(struct workers *workers, const struct fleet *fleet, worker_run *run, void *user);
-/* A worker calls this before it reads FILE. Returns false if an earlier worker crashed on this file: skip it. */
+/* A worker calls this before it reads FILE. Returns false if an earlier worker crashed on this file, or it was left out: skip it. */
 bool workers_begin_file(const struct fleet *fleet, size_t worker, size_t file);
+/* No worker that begins later reads FILE. */
+void fleet_leave_out(const struct fleet *fleet, size_t file);
 /* A stream has ended too early: names the file that ended the worker, and starts a new worker at BEGIN. -EIO if no file
  * was the cause, or negative errno. */
 int workers_again(struct workers *workers, size_t worker, size_t begin);

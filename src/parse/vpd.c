@@ -21,13 +21,6 @@ static size_t byte(struct span s, size_t at)
 	return (unsigned char)s.p[at];
 }
 
-static struct span cut(struct span s, size_t at, size_t n)
-{
-	size_t rest = s.n - at;
-
-	return (struct span){ s.p + at, n < rest ? n : rest };
-}
-
 static bool find_in_field(struct span field, const char *key, struct span *value)
 {
 	size_t n = strlen(key);
@@ -42,35 +35,48 @@ static bool find_in_field(struct span field, const char *key, struct span *value
 	return false;
 }
 
-static bool find_in_fields(struct span fields, const char *key, struct span *value)
+/* A field that is cut can have a part of the value. */
+static enum vpd_answer find_in_fields(struct span fields, const char *key, struct span *value)
 {
-	for (size_t at = 0; fields.n - at >= FIELD_HEADER;) {
-		struct span field = cut(fields, at + FIELD_HEADER, byte(fields, at + 2));
+	while (fields.n >= FIELD_HEADER) {
+		size_t n = byte(fields, 2);
 
-		if (find_in_field(field, key, value))
-			return true;
-		at += FIELD_HEADER + field.n;
+		fields = (struct span){ fields.p + FIELD_HEADER, fields.n - FIELD_HEADER };
+		if (n > fields.n)
+			return VPD_CUT;
+		if (find_in_field((struct span){ fields.p, n }, key, value))
+			return VPD_FOUND;
+		fields = (struct span){ fields.p + n, fields.n - n };
 	}
-	return false;
+	return VPD_NONE;
 }
 
-bool vpd_find(struct span vpd, const char *key, struct span *value)
+enum vpd_answer vpd_find(struct span vpd, const char *key, struct span *value)
 {
-	for (size_t at = 0; vpd.n - at >= LARGE_HEADER;) {
-		size_t tag = byte(vpd, at);
+	enum vpd_answer answer = VPD_NONE, found;
+
+	while (vpd.n) {
+		size_t tag = byte(vpd, 0), header = 1, n = tag & 7;
 		struct span fields;
 
 		if (tag == TAG_END)
-			return false;
-		if (!(tag & TAG_LARGE)) {
-			at = at + 1 + (tag & 7) < vpd.n ? at + 1 + (tag & 7) : vpd.n;
-			continue;
+			return answer;
+		if (tag & TAG_LARGE) {
+			header = LARGE_HEADER;
+			if (vpd.n < header)
+				return VPD_CUT;
+			n = byte(vpd, 1) | byte(vpd, 2) << 8;
 		}
-		fields = cut(vpd, at + LARGE_HEADER, byte(vpd, at + 1) | byte(vpd, at + 2) << 8);
-		if ((tag == TAG_READ_ONLY || tag == TAG_WRITABLE) &&
-		    find_in_fields(fields, key, value))
-			return true;
-		at += LARGE_HEADER + fields.n;
+		fields = (struct span){ vpd.p + header, vpd.n - header };
+		vpd = n < fields.n ? (struct span){ fields.p + n, fields.n - n } : SPAN("");
+		fields.n = n < fields.n ? n : fields.n;
+		if (tag != TAG_READ_ONLY && tag != TAG_WRITABLE)
+			continue;
+		found = find_in_fields(fields, key, value);
+		if (found == VPD_FOUND)
+			return found;
+		if (found == VPD_CUT)
+			answer = found;
 	}
-	return false;
+	return VPD_CUT;
 }

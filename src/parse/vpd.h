@@ -4,11 +4,12 @@
 #ifndef PARSE_VPD_H
 #define PARSE_VPD_H
 
-#include <stdbool.h>
-
 #include "base/span.h"
 
-/* The VALUE of "KEY=VALUE" between colons in any field; false when there is none. VPD may be cut. */
-bool vpd_find(struct span vpd, const char *key, struct span *value);
+/* VPD_CUT: the data has no end, and what is missing of it can have the key. */
+enum vpd_answer { VPD_NONE, VPD_FOUND, VPD_CUT };
+
+/* Finds the VALUE of "KEY=VALUE" between colons in any field. */
+enum vpd_answer vpd_find(struct span vpd, const char *key, struct span *value);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pci-capability.c - finds a capability of a PCI function in its configuration space. */
 #include "probes/pci-capability.h"
 
 #include <errno.h>

@@ -265,23 +265,22 @@ static void size_bar(struct reading *r, const struct pcie_rebar *rebar)
 			bar->size_bytes = fact_u64(rebar->size);
 }
 
-static void read_rebar(struct reading *r)
+static bool read_rebar_entries(struct reading *r, unsigned int cap)
 {
-	unsigned int cap = find_extended(r, PCI_EXT_CAP_ID_REBAR, &r->d->rebar.state);
 	struct pcie_rebar entry = { .count = 1 };
 	unsigned int count = 1;
 
-	for (unsigned int i = 0; cap && i < count; i++) {
+	for (unsigned int i = 0; i < count; i++) {
 		struct pci_rebar *rebar;
 		uint32_t capability, control;
 
 		if (!read_register(r, cap + 4 + 8 * i, &capability) ||
 		    !read_register(r, cap + 8 + 8 * i, &control) ||
 		    !pcie_rebar_parse(capability, control, &entry))
-			return;
+			return false;
 		/* pciutils 3.9.0, ls-ecaps.c, cap_rebar(): another number is out of the specification. */
 		if (i == 0 && !entry.count)
-			return;
+			return false;
 		if (i == 0)
 			count = entry.count;
 		rebar = LIST_ADD(r->arena, &r->d->rebar);
@@ -290,6 +289,16 @@ static void read_rebar(struct reading *r)
 		rebar->size_max_bytes = fact_u64(entry.size_max);
 		size_bar(r, &entry);
 	}
+	return true;
+}
+
+/* A part of the list says nothing of the other BARs. */
+static void read_rebar(struct reading *r)
+{
+	unsigned int cap = find_extended(r, PCI_EXT_CAP_ID_REBAR, &r->d->rebar.state);
+
+	if (cap && !read_rebar_entries(r, cap))
+		memset(&r->d->rebar, 0, sizeof(r->d->rebar));
 }
 
 static struct fact_u64 unless_zero(uint64_t value)
@@ -489,13 +498,17 @@ static void read_sub_model(struct reading *r)
 {
 	_cleanup_text_ struct text text = { 0 };
 	struct span value;
+	enum vpd_answer answer = VPD_NONE;
 	int rc = host_read_head(r->host, &text, VPD_HEAD, PCI_DEVICES "/%s/vpd", r->d->bdf.value);
 
 	if (rc && rc != -ENOENT)
 		return;
-	r->d->sub_model.state = FACT_ABSENT;
-	if (rc == 0 && vpd_find(text_span(&text), "SMDL", &value))
+	if (rc == 0)
+		answer = vpd_find(text_span(&text), "SMDL", &value);
+	if (answer == VPD_FOUND)
 		r->d->sub_model = fact_strn(r->arena, value.p, value.n);
+	else
+		r->d->sub_model.state = answer == VPD_NONE ? FACT_ABSENT : FACT_UNKNOWN;
 }
 
 static void ask_function(struct reading *r, struct pci_access *access,

@@ -12,6 +12,7 @@
 
 #define SCRIPT_MAX (256u << 10)
 #define SCRIPTS_MAX 1024 /* of one folder */
+#define OPTIONS_MAX 8	 /* of one command; a line can have the word thousands of times */
 
 struct search {
 	struct references_facts *answer;
@@ -38,7 +39,7 @@ static bool next_word(struct span *rest, struct span *word)
 /* A word of options is passed, and the argument of -m with it. */
 static bool next_operand(struct span *rest, struct span *word)
 {
-	while (next_word(rest, word)) {
+	for (int i = 0; i <= OPTIONS_MAX && next_word(rest, word); i++) {
 		if (word->p[0] != '-')
 			return true;
 		if (span_is(*word, "-m") || span_is(*word, "--mode"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * references-registers.c - what udev rules, services and scripts write to PCI functions: registers by setpci, and files
- * of sysfs by udev's ATTR. Of a command only its words are kept, and only if they have no other characters than setpci's.
+ * of sysfs by udev's ATTR. Of a command only what setpci reads as functions and as writes of registers is kept.
  */
 #include <ctype.h>
 #include <string.h>
@@ -10,15 +10,82 @@
 #include "parse/udev.h"
 #include "probes/references.h"
 
-#define TEXT_MAX 64 /* of what selects functions, and of what is written */
+#define TEXT_MAX 64  /* of what selects functions, and of what is written */
+#define WORDS_MAX 64 /* of one command; a line can have the word thousands of times */
 
-/* setpci(8): CAP_EXP+30.w=20:20, -d 10de:, -s 0000:19:00.0 */
-static bool is_plain(struct span word)
+static bool is_of(struct span word, bool (*is_one)(unsigned char))
 {
 	for (size_t i = 0; i < word.n; i++)
-		if (!isalnum((unsigned char)word.p[i]) && !strchr("_+.:=*,-%$", word.p[i]))
+		if (!is_one((unsigned char)word.p[i]))
 			return false;
 	return word.n > 0;
+}
+
+static bool is_plain_character(unsigned char c)
+{
+	return isalnum(c) || (c && strchr("_+.:=*,-%$", c));
+}
+
+static bool is_plain(struct span word)
+{
+	return is_of(word, is_plain_character);
+}
+
+/* "$VALUE" of a shell, "%k" of udev. */
+static bool is_variable(struct span word)
+{
+	return word.n && (word.p[0] == '$' || word.p[0] == '%');
+}
+
+static bool is_selector_character(unsigned char c)
+{
+	return isxdigit(c) || (c && strchr(":.*,", c));
+}
+
+/* 10de:2330, 0000:19:00.0 */
+static bool is_selector(struct span word)
+{
+	return word.p[0] == '-' || is_variable(word) || is_of(word, is_selector_character);
+}
+
+static bool is_register_character(unsigned char c)
+{
+	return isupper(c) || isxdigit(c) || (c && strchr("_+.@x", c));
+}
+
+static bool is_number_character(unsigned char c)
+{
+	return isxdigit(c) || c == 'x';
+}
+
+/* "20:20,0x0". A number has up to eight digits. */
+static bool is_register_value(struct span value)
+{
+	struct span word, number;
+
+	if (is_variable(value))
+		return true;
+	while (span_cut(&value, ',', &word))
+		while (span_cut(&word, ':', &number))
+			if (number.n > strlen("0x00000000") || !is_of(number, is_number_character))
+				return false;
+	return true;
+}
+
+/* setpci(8): CAP_EXP+30.w=20:20. Other words with a "=" are what a message or a variable says, perhaps a secret. */
+static bool is_write(struct span word)
+{
+	const char *equals = memchr(word.p, '=', word.n);
+	struct span name, value;
+
+	if (!equals || word.p[0] == '-')
+		return false;
+	name = (struct span){ word.p, (size_t)(equals - word.p) };
+	value = (struct span){ equals + 1, word.n - name.n - 1 };
+	if (name.n > 2 && name.p[name.n - 2] == '.' && strchr("bwl", name.p[name.n - 1]))
+		name.n -= 2;
+	return (is_variable(name) || is_of(name, is_register_character)) &&
+	       is_register_value(value);
 }
 
 static void add_word(char *text, struct span word)
@@ -53,14 +120,14 @@ static void take_setpci(struct references *refs, struct span rest, size_t line)
 	struct reference *r;
 	struct span word;
 
-	while (next_word(&rest, &word)) {
-		bool is_option = word.p[0] == '-';
-
+	for (int i = 0; i < WORDS_MAX && next_word(&rest, &word); i++) {
+		if (word.p[0] == '#')
+			break;
 		if (!is_plain(word))
 			return;
-		if (!is_option && memchr(word.p, '=', word.n))
+		if (is_write(word))
 			add_word(written, word);
-		else
+		else if (is_selector(word))
 			add_word(selected, word);
 	}
 	/* It only reads. */

@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct span vpd = { (const char *)data, size }, value;
 
-	if (vpd_find(vpd, "SMDL", &value))
+	if (vpd_find(vpd, "SMDL", &value) == VPD_FOUND)
 		assert(value.p >= vpd.p && value.p + value.n <= vpd.p + vpd.n);
 	return 0;
 }

@@ -96,11 +96,15 @@ static void test_vpd(void **state)
 	struct span vpd = { data, sizeof(data) - 1 }, value;
 
 	(void)state;
-	assert_true(vpd_find(vpd, "SMDL", &value));
+	assert_int_equal(vpd_find(vpd, "SMDL", &value), VPD_FOUND);
 	assert_true(span_is(value, "SW_MNG"));
-	assert_false(vpd_find(vpd, "SMD", &value));
-	for (size_t n = 0; n < 20; n++)
-		assert_false(vpd_find((struct span){ data, n }, "SMDL", &value));
+	assert_int_equal(vpd_find(vpd, "SMD", &value), VPD_NONE);
+	/* What is cut off can have the key, or the rest of its value. */
+	for (size_t n = 0; n < sizeof(data) - 1; n++) {
+		assert_int_equal(vpd_find((struct span){ data, n }, "SMD", &value), VPD_CUT);
+		assert_int_equal(vpd_find((struct span){ data, n }, "SMDL", &value),
+				 n < sizeof(data) - 2 ? VPD_CUT : VPD_FOUND);
+	}
 }
 
 int main(void)
