@@ -642,6 +642,8 @@ const struct desc log_facts_desc = DESC(log_facts);
 static const struct field env_variable_fields[] = {
 	F_STR(env_variable, name, NULL),
 	F_STR(env_variable, value, NULL),
+	F_STR(env_variable, file, "/etc/environment"),
+	F_U64(env_variable, line, NULL),
 };
 static const struct desc env_variable_desc = DESC(env_variable);
 
