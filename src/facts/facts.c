@@ -137,6 +137,7 @@ static const struct field module_file_fields[] = {
 	F_STRS(module_file, parameter_types, "{0}"),
 	F_LIST(module_file, imports, module_symbol_desc, "{0}"),
 	F_LIST(module_file, exports, module_symbol_desc, "{0}"),
+	F_STRS(module_file, looked_up, NULL),
 };
 const struct desc module_file_desc = DESC(module_file);
 
