@@ -10,6 +10,9 @@
 struct env_variable {
 	struct fact_str name;  /* of the variable */
 	struct fact_str value; /* of the variable */
+	/* File that gives the variable to login sessions; absent: no file, or another value than the process has. */
+	struct fact_str file;
+	struct fact_u64 line; /* in that file */
 };
 
 /* A line of a file that replaces environment variables. NCCL has $NCCL_CONF_FILE or else ~/.nccl.conf, which is named

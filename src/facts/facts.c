@@ -137,6 +137,7 @@ static const struct field module_file_fields[] = {
 	F_STRS(module_file, parameter_types, "{0}"),
 	F_LIST(module_file, imports, module_symbol_desc, "{0}"),
 	F_LIST(module_file, exports, module_symbol_desc, "{0}"),
+	F_STRS(module_file, looked_up, NULL),
 };
 const struct desc module_file_desc = DESC(module_file);
 
@@ -642,6 +643,8 @@ const struct desc log_facts_desc = DESC(log_facts);
 static const struct field env_variable_fields[] = {
 	F_STR(env_variable, name, NULL),
 	F_STR(env_variable, value, NULL),
+	F_STR(env_variable, file, "/etc/environment"),
+	F_U64(env_variable, line, NULL),
 };
 static const struct desc env_variable_desc = DESC(env_variable);
 

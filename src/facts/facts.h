@@ -188,7 +188,10 @@ struct module_file {
 	/* NAME:TYPE as in parmtype, without int, which most are */
 	LIST(const char *) parameter_types;
 	LIST(struct module_symbol) imports; /* peer-memory and nvidia_p2p_ symbols that it needs */
-	LIST(struct module_symbol) exports; /* and those that it offers */
+	LIST(struct module_symbol) exports; /* that it offers, of those and for nvidia-fs */
+	/* Functions that nvidia-fs looks up by name when it is opened: nvme_v1_register_nvfs_dma_ops. Absent: another
+	 * module. Unknown: the file is compressed. */
+	LIST(const char *) looked_up;
 };
 
 struct kernel_tree {

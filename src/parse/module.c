@@ -35,9 +35,10 @@ bool module_is_of_interest(const char *name)
 
 bool module_file_is_of_interest(const char *name)
 {
-	static const char *const names[] = { "nvidia",	"nv_peer_mem", "nv_p2p_dummy", "gdrdrv",
-					     "nouveau", "ib_core",     "ib_uverbs",    "mlx5_core",
-					     "mlx5_ib", NULL };
+	static const char *const names[] = { "nvidia",	  "nv_peer_mem", "nv_p2p_dummy",
+					     "gdrdrv",	  "nouveau",	 "ib_core",
+					     "ib_uverbs", "mlx5_core",	 "mlx5_ib",
+					     "nvme",	  NULL };
 
 	/* drivers/platform/x86/nvidia-wmi-ec-backlight.c is a laptop's screen. */
 	if (strncmp(name, "nvidia_", strlen("nvidia_")) == 0)

@@ -13,6 +13,7 @@
 #include "parse/virt.h"
 #include "probes/env-cache.h"
 #include "probes/env-conf.h"
+#include "probes/env-login.h"
 #include "probes/log-lines.h"
 #include "probes/probe.h"
 #include "probes/processes.h"
@@ -152,6 +153,10 @@ static void read_variables(struct probe_context *ctx, const char *folder)
 	env->variables.state = FACT_KNOWN;
 	env->variables.items = answer.variables.items;
 	env->variables.count = answer.variables.count;
+	for_each_mut(v, &env->variables) {
+		v->file.state = FACT_ABSENT;
+		v->line.state = FACT_ABSENT;
+	}
 }
 
 /* ---- libraries ---- */
@@ -265,6 +270,10 @@ static void env_run(struct probe_context *ctx)
 	read_namespace(ctx, folder);
 	read_login(ctx, folder);
 	read_variables(ctx, folder);
+	if (!ctx->brief) {
+		login_variables_read(ctx);
+		fact_list_sort(&env->variables, sizeof(env->variables.items[0]), compare_variables);
+	}
 	read_maps(ctx, folder);
 	nccl_conf_read(ctx, folder, user);
 	nvshmem_conf_read(ctx, folder);

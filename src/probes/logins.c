@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * logins.c - whether sessions of sshd get the limits of limits.conf: sshd asks PAM, and PAM's files for sshd name
- * pam_limits. Nothing else of these files leaves this probe.
+ * logins.c - whether sessions of sshd get the limits of limits.conf and the variables of /etc/environment: sshd asks
+ * PAM, and PAM's files for sshd name pam_limits and pam_env. Nothing else of these files leaves this probe.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "probes/conf-d.h"
+#include "probes/logins.h"
 #include "probes/probe.h"
 
 #define SSHD_CONFIG "/etc/ssh/sshd_config"
@@ -108,14 +109,27 @@ static int read_sshd(struct host *host, struct arena *arena, struct login_facts 
 struct pam_reader {
 	struct host *host;
 	size_t files;
-	bool found;
+	bool limits;	  /* pam_limits */
+	bool environment; /* pam_env, which reads /etc/environment */
 };
 
 static int read_pam_file(struct pam_reader *r, struct span name, int depth);
 
+/* pam_env(8): readenv=0 and envfile=FILE turn it from the file. */
+static bool reads_environment(struct span options)
+{
+	struct span word;
+
+	while (span_word(&options, &word) && word.p[0] != '#')
+		if (span_is(word, "readenv=0") || span_starts(word, "envfile="))
+			return false;
+	return true;
+}
+
 static int read_pam_line(struct pam_reader *r, struct span line, int depth)
 {
 	struct span type, control, module = { 0 };
+	bool session;
 
 	if (!span_word(&line, &type) || type.p[0] == '#' || !span_word(&line, &control))
 		return 0;
@@ -123,7 +137,8 @@ static int read_pam_line(struct pam_reader *r, struct span line, int depth)
 		return read_pam_file(r, control, depth + 1);
 	if (type.p[0] == '-')
 		type = (struct span){ type.p + 1, type.n - 1 };
-	if (!is_word(type, "session"))
+	session = is_word(type, "session");
+	if (!session && !is_word(type, "auth"))
 		return 0;
 	/* [success=ok default=ignore] is one word of several. */
 	while (control.p[0] == '[' && !span_ends(control, "]") && span_word(&line, &control) &&
@@ -133,7 +148,8 @@ static int read_pam_line(struct pam_reader *r, struct span line, int depth)
 		return 0;
 	if (is_word(control, "include") || is_word(control, "substack"))
 		return read_pam_file(r, module, depth + 1);
-	r->found |= span_ends(module, "pam_limits.so");
+	r->limits |= session && span_ends(module, "pam_limits.so");
+	r->environment |= span_ends(module, "pam_env.so") && reads_environment(line);
 	return 0;
 }
 
@@ -151,7 +167,7 @@ static int read_pam_file(struct pam_reader *r, struct span name, int depth)
 		rc = host_read(r->host, &text, HOST_FILE_MAX, "%s/%.*s", folders[i],
 			       SPAN_FMT(name));
 	rest = text_span(&text);
-	while (!rc && !r->found && span_cut(&rest, '\n', &line))
+	while (!rc && span_cut(&rest, '\n', &line))
 		rc = read_pam_line(r, line, depth);
 	return rc == -ENOENT && depth ? -E2BIG : rc;
 }
@@ -164,8 +180,21 @@ static int read_pam(struct host *host, struct login_facts *answer)
 	if (rc == -ENOENT)
 		answer->ssh_has_limits.state = FACT_ABSENT;
 	else if (rc == 0)
-		answer->ssh_has_limits = fact_bool(r.found);
+		answer->ssh_has_limits = fact_bool(r.limits);
 	return rc == -ENOENT || rc == -E2BIG ? 0 : rc;
+}
+
+int logins_read_environment(struct host *host, struct arena *arena, bool *reads)
+{
+	struct pam_reader r = { .host = host };
+	struct login_facts sshd = { 0 };
+	int rc = read_sshd(host, arena, &sshd);
+
+	if (rc == 0)
+		rc = read_pam_file(&r, SPAN("sshd"), 0);
+	*reads = r.environment && !known_is(sshd.ssh_uses_pam, false);
+	/* A file that PAM names and that is not here can add nothing to a yes. */
+	return rc == -ENOENT || (rc == -E2BIG && r.environment) ? 0 : rc;
 }
 
 /* ---- both ---- */

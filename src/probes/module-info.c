@@ -2,6 +2,7 @@
 /* module-info.c - the fields of a module file, through libkmod. */
 #include "probes/module-info.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <libkmod.h>
 #include <string.h>
@@ -194,9 +195,11 @@ static int read_info(struct kmod_module *module, struct module_file *file, struc
 
 /* ---- symbols ---- */
 
+#define NVFS_REGISTER "_register_nvfs_dma_ops"
+
 static bool is_of_interest(const char *symbol)
 {
-	return strstr(symbol, "ib_register_peer_memory") ||
+	return strstr(symbol, "ib_register_peer_memory") || strstr(symbol, NVFS_REGISTER) ||
 	       strstr(symbol, "ib_unregister_peer_memory") || strstr(symbol, "nvidia_p2p_");
 }
 
@@ -262,6 +265,48 @@ static void read_exports(struct kmod_module *module, struct module_file *file, s
 	}
 	lib.kmod_module_symbols_free_list(list);
 	fact_list_sort(&file->exports, sizeof(file->exports.items[0]), compare_symbols);
+}
+
+/* ---- symbols that are looked up at run time ---- */
+
+#define NVFS_FILE_MAX (32u << 20)
+#define LOOKED_UP_MAX 64
+
+static bool is_symbol_byte(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The strings of the file that end like the name of a function for registration (nvfs-dma.c, modules_list[]). */
+static void find_looked_up(struct span text, struct module_file *file, struct arena *arena)
+{
+	static const char tail[] = NVFS_REGISTER;
+	const char *end = text.p + text.n, *at = text.p;
+
+	file->looked_up.state = FACT_KNOWN;
+	while (file->looked_up.count < LOOKED_UP_MAX &&
+	       (at = memmem(at, (size_t)(end - at), tail, sizeof(tail)))) {
+		const char *begin = at;
+
+		while (begin > text.p && at - begin < 64 && is_symbol_byte(begin[-1]))
+			begin--;
+		at += sizeof(tail);
+		if (begin > text.p && !begin[-1])
+			*LIST_ADD(arena, &file->looked_up) = arena_strdup(arena, begin);
+	}
+	fact_list_sort(&file->looked_up, sizeof(char *), compare_strings);
+}
+
+static void read_looked_up(struct host *host, const struct module_info *info,
+			   struct module_file *file, struct arena *arena)
+{
+	_cleanup_text_ struct text text = { 0 };
+
+	if (!str_is(file->name, "nvidia_fs"))
+		file->looked_up.state = FACT_ABSENT;
+	else if (!module_file_is_compressed(span_of(info->path)) &&
+		 host_read(host, &text, NVFS_FILE_MAX, "%s", info->path) == 0)
+		find_looked_up(text_span(&text), file, arena);
 }
 
 /* ---- one file ---- */
@@ -339,6 +384,7 @@ int module_info_ask(struct host *host, void *facts, struct arena *arena, void *u
 	if (rc == 0 && !info->brief) {
 		read_imports(module, file, arena);
 		read_exports(module, file, arena);
+		read_looked_up(host, info, file, arena);
 	}
 	lib.kmod_module_unref(module);
 	return error_of(info, rc);

@@ -83,8 +83,9 @@ static const char *file_of(const struct node *node, const char *name)
 
 	if (over)
 		return over->file.value;
-	if (node_env(node, name))
-		return NULL;
+	for_each(v, &node->env.variables)
+		if (str_is(v->name, name))
+			return is_known(v->file) ? v->file.value : NULL;
 	for_each(s, &node->env.nccl_conf)
 		if (str_is(s->name, name))
 			return s->file.value;

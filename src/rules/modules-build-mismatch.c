@@ -273,6 +273,8 @@ static void check_ofed(struct rule_context *ctx)
 
 /* ---- nvidia-fs ---- */
 
+#define NVFS "_register_nvfs_dma_ops"
+
 static bool check_fs_file(struct rule_context *ctx, const struct module_file *file)
 {
 	const struct module_file *from;
@@ -332,6 +334,78 @@ static void fail_fs(struct rule_context *ctx, const struct log_line *line, const
 		     .evidence = { fact });
 }
 
+/* nvme_v1_register_nvfs_dma_ops and nvme_v2_register_nvfs_dma_ops are two versions of one function. */
+static bool is_other_version(const char *a, const char *b)
+{
+	const char *x = strstr(a, "_v"), *y = strstr(b, "_v");
+
+	return x && y && x - a == y - b && strncmp(a, b, (size_t)(x - a)) == 0 &&
+	       strcmp(x, y) != 0 &&
+	       strcmp(x + 2 + strspn(x + 2, "0123456789"), y + 2 + strspn(y + 2, "0123456789")) ==
+		       0;
+}
+
+/* Returns the name that the modules of the running kernel export: NAME, or another version of it, or NULL. */
+static const char *exported_name(const struct node *node, const char *name,
+				 const struct module_file **from)
+{
+	const char *found = NULL;
+
+	for_each(f, &node->modules.files) {
+		if (!is_known(f->kernel) || !str_is(f->kernel, node->os.kernel.value) ||
+		    !known_is(f->indexed, true))
+			continue;
+		for_each(symbol, &f->exports) {
+			bool same = str_is(symbol->name, name);
+
+			if (!same && (found || !is_other_version(symbol->name.value, name)))
+				continue;
+			found = symbol->name.value;
+			*from = f;
+			if (same)
+				return found;
+		}
+	}
+	return found;
+}
+
+/* True when the rule has answered. */
+static bool check_fs_looked_up(struct rule_context *ctx, const struct module_file *file)
+{
+	const struct module_file *from = NULL;
+
+	if (!is_known(ctx->node->os.kernel))
+		return false;
+	for_each(name, &file->looked_up) {
+		const char *found = exported_name(ctx->node, *name, &from);
+
+		if (!found || strcmp(found, *name) == 0)
+			continue;
+		FAIL(ctx,
+		     .observed = text_printf(ctx, "nvidia-fs looks up %s; %s exports only %s",
+					     *name, from->name.value, found),
+		     .expected = "nvidia-fs built against the sources of this kernel's modules",
+		     .impact = text_printf(ctx,
+					   "nvidia-fs loads and does not register with %s. cuFile "
+					   "copies through host memory.",
+					   from->name.value),
+		     .remedy = "Rebuild nvidia-fs against the headers of this kernel, and of OFED "
+			       "if that has the storage modules. If the name stays, install the "
+			       "release of nvidia-fs that fits.",
+		     .command = shell_dkms_rebuild(ctx->arena, ctx->node, "nvidia-fs-source"),
+		     .evidence = {
+			     fact_path(ctx->arena, "modules.files", file->path.value, "looked_up"),
+			     fact_path(ctx->arena, "modules.files", from->path.value, "exports") });
+		return true;
+	}
+	if (!is_unknown(file->looked_up) || !exported_name(ctx->node, "nvme_v0" NVFS, &from))
+		return false;
+	UNKNOWN(ctx, .observed = "which functions nvidia-fs looks up was not read",
+		.evidence = {
+			fact_path(ctx->arena, "modules.files", file->path.value, "looked_up") });
+	return true;
+}
+
 static void check_fs(struct rule_context *ctx)
 {
 	const struct log_line *line = refused_fs(ctx->node);
@@ -340,11 +414,14 @@ static void check_fs(struct rule_context *ctx)
 
 	if (skip_without_gpu(ctx))
 		return;
-	if (line && node_module(ctx->node, "nvidia_fs"))
+	if (line && node_module(ctx->node, "nvidia_fs") &&
+	    (!file || !check_fs_looked_up(ctx, file)))
 		PASS(ctx, .observed = "the kernel refused nvidia_fs once; it is loaded now",
 		     .evidence = { "modules.loaded[nvidia_fs].state", fact });
-	else if (line)
+	else if (line && !node_module(ctx->node, "nvidia_fs"))
 		fail_fs(ctx, line, fact);
+	else if (line || (file && check_fs_looked_up(ctx, file)))
+		return;
 	else if (node_module(ctx->node, "nvidia_fs"))
 		PASS(ctx, .evidence = { "modules.loaded[nvidia_fs].state" });
 	else if (file && check_fs_file(ctx, file))
@@ -419,7 +496,8 @@ static const struct rule modules_build_mismatch_rules[] = {
 	},
 	{
 		.id = "modules/nvidia-fs-symbol-mismatch",
-		.title = "GPUDirect Storage is off: nvidia-fs does not fit the loaded driver",
+		.title =
+			"GPUDirect Storage is off: nvidia-fs does not fit the loaded driver or kernel",
 		.profiles = PROFILE_RDMA_ANY,
 		.used_modules = "nvidia_fs",
 		.severity = SEVERITY_WARN,
@@ -430,13 +508,19 @@ static const struct rule modules_build_mismatch_rules[] = {
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"Lines of nvidia_fs in the kernel log (symbol version, unknown symbol), and the symbol versions "
-			"that nvidia-fs.ko needs and nvidia.ko has.",
+			"that nvidia-fs.ko needs and nvidia.ko has. The functions that nvidia-fs.ko looks up in storage modules, "
+			"and those that nvme.ko exports.",
 		.why = "nvidia-fs uses functions of the driver whose names begin with nvidia_p2p_. The kernel compares a "
 		       "checksum of each. nvidia-fs is under the GPL: a kernel that keeps GPL modules from the symbols of "
-		       "proprietary ones loads it with the open kernel modules only.",
-		.check = "dmesg | grep nvidia_fs; dkms status nvidia-fs",
+		       "proprietary ones loads it with the open kernel modules only. It looks up functions of storage modules by "
+		       "a name that contains a version. It loads without them, and the storage then goes through host memory.",
+		.check =
+			"dmesg | grep nvidia_fs; dkms status nvidia-fs; cat /proc/driver/nvidia-fs/modules; "
+			"grep register_nvfs_dma_ops /proc/kallsyms",
 		.sources =
 			"github.com/NVIDIA/gds-nvidia-fs issues 34, 72 (2025-12-10)\n"
+			"github.com/NVIDIA/gds-nvidia-fs 2.28.4 (2026-04-24): src/nvfs-dma.c, modules_list; src/nvfs-mod.c, "
+			"probe_module_list()\n"
 			"Linux 6.1.192: kernel/module/version.c, check_version(); kernel/module/main.c, "
 			"inherit_taint()",
 	},

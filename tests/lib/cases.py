@@ -273,8 +273,8 @@ SEVERE = ("err", "crit")
 
 @functools.lru_cache(maxsize=None)
 def omissions():
-    """Patterns of the rules that preflight --help says it does not ask, or not all of."""
-    text = program.run("preflight", "--help").out.partition("Not checked")[2]
+    """Patterns of the rules that preflight --help says it does not check, or not all of."""
+    text = program.run("preflight", "--help").out.partition("Not checked, because")[2]
     patterns = re.findall(r"[a-z]+/[a-z0-9*-]+", text)
     assert patterns
     return patterns

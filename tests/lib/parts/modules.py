@@ -100,7 +100,7 @@ def do_ko(node, statement):
     """ko NAME [kernel=RELEASE] [KEY=VALUE...]: a file is there, or differs; ko NAME remove"""
     keys = ("kernel", "dir", "file", "version", "srcversion", "license", "description", "depends",
             "vermagic", "signer", "peer", "p2p", "params", "name", "indexed", "symbols", "own",
-            "spaces", "gone")
+            "spaces", "gone", "offers", "looks-up")
     words, named = statement.take(*keys, least=1, most=2)
     node.ko_edits.append((words[0], words[1:] == ["remove"], named))
 
@@ -209,6 +209,10 @@ def _edit_ko(ko, named):
             # SYMBOL as this kernel has it, or SYMBOL:BUILD as another one has
             for symbol, _, build in (word.partition(":") for word in value.split(",")):
                 ko["imports"][symbol] = elf.symbol_crc(symbol, build or ko["kernel"])
+        elif key == "offers":
+            ko["exports"].update((s, elf.symbol_crc(s, ko["kernel"])) for s in value.split(","))
+        elif key == "looks-up":
+            ko["strings"] = value.split(",")
         elif key == "spaces":
             ko["spaces"] = value.split(",")
         elif key != "kernel":
@@ -265,6 +269,7 @@ def bytes_of(node, ko):
     imports["module_layout"] = elf.symbol_crc("module_layout", ko["kernel"])
     data = elf.module(node.machine, _modinfo(node, ko), imports.items(), ko["exports"].items(),
                       ko["signer"])
+    data += b"".join(b"\0%s\0" % s.encode() for s in ko.get("strings", ()))
     return cpio.compress(data, {"": "none", "xz": "xz", "zst": "zst"}[ko["compression"]])
 
 
