@@ -609,9 +609,9 @@ static const struct rule log_rules[] = {
 			" with a GPU's address.",
 		.why = "The driver refuses on chipsets that it knows to lack PCIe peer-to-peer, unless GPU "
 		       "and NIC have a PCIe switch in common. With GrdmaPciTopoCheckOverride=2 it refuses everywhere, except on "
-		       "coherent platforms. It also refuses the mapping type FORCE_PCIE where the platform is not coherent, or GPU "
-		       "and NIC are not in one IOMMU group, and an RDMA driver that cannot handle memory of a device without "
-		       "struct pages. "
+		       "coherent platforms. It also refuses the mapping type FORCE_PCIE where the platform is not coherent, and where "
+		       "GPU and NIC are not in one IOMMU group. It refuses an RDMA driver that cannot handle memory of a device "
+		       "without struct pages. "
 		       "Its line names no device. A job that uses the wrong NIC or asks for that mapping type leaves it too, on a "
 		       "node that is right.",
 		.check = "dmesg | grep 'dma-buf attach failed'",
