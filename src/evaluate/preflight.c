@@ -40,6 +40,8 @@ const struct preflight_omission preflight_omissions[] = {
 	    "services/slurm-*", "services/imex-*" } },
 	{ "how the kernel was built", { "kernel/lacks-config" } },
 	{ "limits of programs that did not start preflight", { "limits/memlock" } },
+	{ "whether a container engine runs, which opens device nodes as root",
+	  { "dev/group-without-users" } },
 	{ "whether GPUs that no driver has are held for virtual machines on purpose",
 	  { "modules/gpu-bound-vfio", "driver/loaded" } },
 	{ NULL, { NULL } },

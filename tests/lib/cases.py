@@ -274,7 +274,7 @@ SEVERE = ("err", "crit")
 @functools.lru_cache(maxsize=None)
 def omissions():
     """Patterns of the rules that preflight --help says it does not ask, or not all of."""
-    text = program.run("preflight", "--help").out.partition("Not asked")[2]
+    text = program.run("preflight", "--help").out.partition("Not checked")[2]
     patterns = re.findall(r"[a-z]+/[a-z0-9*-]+", text)
     assert patterns
     return patterns
