@@ -527,7 +527,7 @@ def test_a_host_that_is_called_like_a_word(host, stages, tmp_path):
     assert evaluated("--from", file) == evaluated("--root", stage.directory)
     assert {key for line in file.read_text().splitlines() for key in json.loads(line)} <= {
         "format", "format_version", "tool_version", "redacted", "read", "head", "list", "link", "stat", "query",
-        "text", "base64", "errno", "names", "target", "mode", "rdev", "size", "mtime_s", "answer"}
+        "text", "base64", "errno", "names", "target", "mode", "rdev", "owner", "size", "mtime_s", "answer"}
 
 
 def test_no_two_captures_have_the_same_stand_ins(stages):

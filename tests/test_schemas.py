@@ -102,7 +102,9 @@ ONLY_LIVE = {("rdma_port", "active_mtu_bytes"), ("rdma_port", "grh_required"), (
              ("rdma_device", "offered"), ("rdma_device", "open_error"), ("rdma_port", "sysfs_state"),
              ("modules_facts", "views"), ("module_view", "name"), ("module_view", "libkmod"), ("module_view", "file"),
              ("net_interface", "pfc_priorities"), ("net_interface", "pause"),
-             ("device_node", "major"), ("device_node", "minor"),
+             ("device_node", "major"), ("device_node", "minor"), ("device_node", "group"),
+             # Nodes that are restricted to a group: cases/dev-group.cases.
+             *(("device_group", key) for key in ("gid", "exists", "has_members", "has_process")),
              ("env_facts", "deepep_cache")}
 
 

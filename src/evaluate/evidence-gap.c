@@ -22,6 +22,7 @@ static const struct {
 } parts[] = {
 	{ "addresses", "net" },
 	{ "daemons", "services" },
+	{ "device-groups", "dev" },
 	{ "flow-control", "net" },
 	{ "job-cgroup", "limits" },
 	{ "kernel", "os" },

@@ -435,9 +435,17 @@ const struct desc net_facts_desc = DESC(net_facts);
 static const struct field device_node_fields[] = {
 	F_STR(device_node, path, NULL),	 F_ENUM(device_node, kind, device_node_type_words, NULL),
 	F_U64(device_node, major, NULL), F_U64(device_node, minor, NULL),
-	F_U64(device_node, mode, NULL),
+	F_U64(device_node, mode, NULL),	 F_U64(device_node, group, NULL),
 };
 static const struct desc device_node_desc = DESC(device_node);
+
+static const struct field device_group_fields[] = {
+	F_STR(device_group, gid, NULL),
+	F_BOOL(device_group, exists, NULL),
+	F_BOOL(device_group, has_members, NULL),
+	F_BOOL(device_group, has_process, NULL),
+};
+static const struct desc device_group_desc = DESC(device_group);
 
 static const struct field device_major_fields[] = {
 	F_STR(device_major, name, NULL),
@@ -449,8 +457,9 @@ static const struct field dev_facts_fields[] = {
 	F_LIST(dev_facts, nodes, device_node_desc, "/dev"),
 	F_LIST(dev_facts, majors, device_major_desc, "/proc/devices"),
 	F_STRS(dev_facts, char_links, "/dev/char"),
+	F_LIST(dev_facts, groups, device_group_desc, "/etc/group"),
 };
-static const struct desc dev_facts_desc = DESC(dev_facts);
+const struct desc dev_facts_desc = DESC(dev_facts);
 
 static const struct field cdi_spec_fields[] = {
 	F_STR(cdi_spec, path, NULL),

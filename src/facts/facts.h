@@ -535,6 +535,16 @@ struct device_node {
 	struct fact_u64 major; /* unknown unless it is a device */
 	struct fact_u64 minor; /* unknown unless it is a device */
 	struct fact_u64 mode;  /* permission bits */
+	struct fact_u64 group; /* number of the group that owns it; unknown unless it is a device */
+};
+
+/* A group that device nodes are restricted to: by their mode, or by the driver's DeviceFileGID. Of its members nothing
+ * else is kept. */
+struct device_group {
+	struct fact_str gid;	      /* its number */
+	struct fact_bool exists;      /* unknown: it can be in a directory service */
+	struct fact_bool has_members; /* users other than root */
+	struct fact_bool has_process; /* the process that was asked about is in it */
 };
 
 struct device_major {
@@ -545,6 +555,7 @@ struct device_major {
 struct dev_facts {
 	LIST(struct device_node) nodes;	  /* device nodes of GPUs, NICs and their companions */
 	LIST(struct device_major) majors; /* character devices of /proc/devices */
+	LIST(struct device_group) groups; /* that device nodes are restricted to */
 	LIST(const char *) char_links;	  /* names in /dev/char that lead to NVIDIA nodes */
 };
 
@@ -772,6 +783,7 @@ extern const struct desc initramfs_image_desc;
 extern const struct desc boot_entry_desc;
 extern const struct desc module_file_desc;
 extern const struct desc modules_facts_desc;
+extern const struct desc dev_facts_desc;
 extern const struct desc limits_facts_desc;
 extern const struct desc software_facts_desc;
 extern const struct desc env_facts_desc;

@@ -275,27 +275,23 @@ static int list_record(struct host *host, const char *path, struct names *names)
 	return rc;
 }
 
-/* The numbers of a device, as in [195, 0]. */
-static bool read_device(struct span value, dev_t *device)
+/* Two numbers, as in [195, 0]. */
+static bool read_pair(struct span value, uint64_t *first, uint64_t *second)
 {
-	struct span rest, major, minor;
-	uint64_t a, b;
+	struct span rest, a, b;
 
 	if (value.n < 2 || *value.p != '[')
 		return false;
 	rest = (struct span){ value.p + 1, value.n - 2 };
-	if (!span_cut(&rest, ',', &major) || !span_cut(&rest, ',', &minor) || rest.n ||
-	    !json_picked_number(span_trim(major), &a) || !json_picked_number(span_trim(minor), &b))
-		return false;
-	*device = makedev((unsigned int)a, (unsigned int)b);
-	return true;
+	return span_cut(&rest, ',', &a) && span_cut(&rest, ',', &b) && !rest.n &&
+	       json_picked_number(span_trim(a), first) && json_picked_number(span_trim(b), second);
 }
 
 static int stat_record(struct host *host, const char *path, struct host_stat *stat)
 {
-	static const char *const names[] = { "errno", "mode", "size", "mtime_s", "rdev" };
+	static const char *const names[] = { "errno", "mode", "size", "mtime_s", "rdev", "owner" };
 	struct span values[ARRAY_SIZE(names)];
-	uint64_t mode;
+	uint64_t mode, first, second;
 	int rc = answer(host, QUESTION_STAT, path, names, ARRAY_SIZE(names), values);
 
 	if (rc)
@@ -304,7 +300,9 @@ static int stat_record(struct host *host, const char *path, struct host_stat *st
 	    !json_picked_number(values[3], &stat->mtime_s))
 		return -EBADMSG;
 	stat->mode = (mode_t)mode;
-	read_device(values[4], &stat->rdev);
+	if (read_pair(values[4], &first, &second))
+		stat->rdev = makedev((unsigned int)first, (unsigned int)second);
+	stat->has_owner = read_pair(values[5], &stat->uid, &stat->gid);
 	return 0;
 }
 

@@ -445,6 +445,9 @@ static int stat_file(struct host *host, const char *path, struct host_stat *out)
 		.rdev = st.st_rdev,
 		.size = (uint64_t)st.st_size,
 		.mtime_s = (uint64_t)st.st_mtim.tv_sec,
+		.has_owner = true,
+		.uid = st.st_uid,
+		.gid = st.st_gid,
 	};
 	return 0;
 }

@@ -7,7 +7,7 @@
  *   {"head":"/proc/cpuinfo","text":"..."}        the beginning of a longer file
  *   {"list":"/sys/class/net","names":["eth0"]}
  *   {"link":"/sys/class/net/eth0","target":"../../devices/..."}
- *   {"stat":"/dev/nvidia0","mode":8630,"rdev":[195,0],"size":0,"mtime_s":0}
+ *   {"stat":"/dev/nvidia0","mode":8630,"rdev":[195,0],"owner":[0,0],"size":0,"mtime_s":0}
  *   {"query":"pci","answer":{...}}
  *
  * The first answer to a question counts. A question that was not asked has no line. keep.h redacts answers, paths and
@@ -359,20 +359,27 @@ void record_list(struct recorder *r, const char *path, int rc, const struct name
 	write_line(r, record);
 }
 
+static struct json_object *pair(uint64_t first, uint64_t second)
+{
+	struct json_object *array = json_object_new_array();
+
+	json_object_array_add(array, json_u64(first));
+	json_object_array_add(array, json_u64(second));
+	return array;
+}
+
 void record_stat(struct recorder *r, const char *path, int rc, const struct host_stat *stat)
 {
 	struct json_object *record = begin(r, "stat", path, rc);
-	struct json_object *rdev;
 
 	if (!record)
 		return;
 	if (rc == 0) {
 		json_put_number(record, "mode", stat->mode);
 		if (S_ISCHR(stat->mode) || S_ISBLK(stat->mode)) {
-			rdev = json_object_new_array();
-			json_object_array_add(rdev, json_u64(major(stat->rdev)));
-			json_object_array_add(rdev, json_u64(minor(stat->rdev)));
-			json_put(record, "rdev", rdev);
+			json_put(record, "rdev", pair(major(stat->rdev), minor(stat->rdev)));
+			if (stat->has_owner)
+				json_put(record, "owner", pair(stat->uid, stat->gid));
 		}
 		json_put_number(record, "size", stat->size);
 		json_put_number(record, "mtime_s", stat->mtime_s);

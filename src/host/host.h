@@ -134,6 +134,8 @@ struct host_stat {
 	dev_t rdev;
 	uint64_t size;
 	uint64_t mtime_s;
+	bool has_owner; /* of a device; earlier captures have none */
+	uint64_t uid, gid;
 };
 
 #define HOST_PATH(n) __attribute__((format(printf, n, n + 1)))

@@ -303,3 +303,16 @@ bool nsswitch_next(struct span *words, struct span *word)
 	*words = (struct span){ words->p + word->n, words->n - word->n };
 	return true;
 }
+
+bool nsswitch_has_others(struct span text, const char *database)
+{
+	struct span words, word;
+
+	if (!nsswitch_find(text, database, &words))
+		return false;
+	while (nsswitch_next(&words, &word))
+		if (!span_is(word, "files") && !span_is(word, "compat") &&
+		    !span_is(word, "systemd") && word.p[0] != '[')
+			return true;
+	return false;
+}

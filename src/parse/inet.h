@@ -77,4 +77,7 @@ bool nsswitch_find(struct span text, const char *database, struct span *words);
 /* Cuts the next word: a service, or its reactions in brackets as one word. */
 bool nsswitch_next(struct span *words, struct span *word);
 
+/* Returns true if the entries of the database passwd or group can come from elsewhere than its file. */
+bool nsswitch_has_others(struct span text, const char *database);
+
 #endif

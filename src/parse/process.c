@@ -54,6 +54,22 @@ bool process_number(struct span status, const char *name, uint64_t *number)
 	return number_of(status, name, 10, number);
 }
 
+bool process_has_group(struct span status, uint64_t gid)
+{
+	struct span value, word;
+	uint64_t number;
+
+	if (field(status, "Gid:", &value) && span_word(&value, &word) && span_word(&value, &word) &&
+	    span_u64(word, 10, &number) == 0 && number == gid)
+		return true;
+	if (!field(status, "Groups:", &value))
+		return false;
+	while (span_word(&value, &word))
+		if (span_u64(word, 10, &number) == 0 && number == gid)
+			return true;
+	return false;
+}
+
 bool process_is_initial_namespace(struct span uid_map)
 {
 	static const char *const map[] = { "0", "0", "4294967295" };

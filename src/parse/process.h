@@ -14,6 +14,9 @@ bool process_uids(struct span status, uint64_t *real, uint64_t *effective);
 bool process_capabilities(struct span status, const char *name, uint64_t *capabilities);
 bool process_number(struct span status, const char *name, uint64_t *number);
 
+/* Returns true if the process of /proc/PID/status has the group: as its effective one, or beside it. */
+bool process_has_group(struct span status, uint64_t gid);
+
 /* /proc/PID/uid_map of the first user namespace, which maps every id to itself: kernel/user.c. */
 bool process_is_initial_namespace(struct span uid_map);
 

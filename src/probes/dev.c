@@ -83,6 +83,8 @@ static void add_node(struct probe_context *ctx, const char *folder, const char *
 		return;
 	node->kind = fact_enum(kind_find(stat.mode));
 	node->mode = fact_u64(stat.mode & 07777);
+	if (S_ISCHR(stat.mode) && stat.has_owner)
+		node->group = fact_u64(stat.gid);
 	if (S_ISCHR(stat.mode) || S_ISBLK(stat.mode)) {
 		node->major = fact_u64(major(stat.rdev));
 		node->minor = fact_u64(minor(stat.rdev));

@@ -461,16 +461,9 @@ static void find_setting(struct probe_context *ctx, struct reference *r)
 static bool may_be_elsewhere(struct host *host)
 {
 	_cleanup_text_ struct text order = { 0 };
-	struct span words, word;
 
-	if (host_read(host, &order, HOST_FILE_MAX, "/etc/nsswitch.conf") ||
-	    !nsswitch_find(text_span(&order), "passwd", &words))
-		return false;
-	while (nsswitch_next(&words, &word))
-		if (!span_is(word, "files") && !span_is(word, "compat") &&
-		    !span_is(word, "systemd") && word.p[0] != '[')
-			return true;
-	return false;
+	return host_read(host, &order, HOST_FILE_MAX, "/etc/nsswitch.conf") == 0 &&
+	       nsswitch_has_others(text_span(&order), "passwd");
 }
 
 static int ask_user(struct host *host, void *facts, struct arena *arena, void *user)

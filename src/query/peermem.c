@@ -39,6 +39,15 @@ static struct fact_bool dmabuf_probed(const struct node *node)
 	return works;
 }
 
+/* github.com/siderolabs/talos issue 12021: DMA-BUF fails with such a kernel. With OFED that is not known. */
+static bool lacks_p2pdma(const struct node *node)
+{
+	const struct kernel_option *option = LIST_FIND(&node->os.kernel_config,
+						       "CONFIG_PCI_P2PDMA");
+
+	return option && is_absent(option->value);
+}
+
 enum dmabuf dmabuf_path(const struct node *node, struct arena *arena, const char **why)
 {
 	const struct software_item *ofed = installed_ofed(node);
@@ -60,6 +69,10 @@ enum dmabuf dmabuf_path(const struct node *node, struct arena *arena, const char
 	*why = "the driver's flavour or the kernel is not known";
 	if (!is_known(node->driver.flavour) || !is_known(node->os.kernel))
 		return DMABUF_UNKNOWN;
+	if (!ofed && lacks_p2pdma(node)) {
+		*why = "the kernel was built without CONFIG_PCI_P2PDMA";
+		return DMABUF_NO;
+	}
 	if (ofed || version_compare(node->os.kernel.value, KERNEL_DMABUF) >= 0) {
 		*why = ofed ? "DMA-BUF works with the open kernel modules and OFED"
 			    : "DMA-BUF works with the open kernel modules and a kernel "

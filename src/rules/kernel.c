@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "evaluate/skip.h"
+#include "query/peermem.h"
 
 /* True when the rule has answered: no GPU, no RDMA device, no configuration to read. */
 static bool skip_without_config(struct rule_context *ctx)
@@ -33,6 +34,16 @@ static enum fact_state is_built(const struct node *node, const char *name)
 	return o ? o->value.state : FACT_UNKNOWN;
 }
 
+/* NICs reach GPU memory neither by DMA-BUF nor by a peer-memory module. */
+static bool has_no_path(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	const char *why;
+
+	return was_read(node->modules.loaded) && !node_module(node, "nv_peer_mem") &&
+	       dmabuf_path(node, ctx->arena, &why) == DMABUF_NO;
+}
+
 static void check_p2pdma(struct rule_context *ctx)
 {
 	static const char name[] = "CONFIG_PCI_P2PDMA";
@@ -56,8 +67,9 @@ static void check_p2pdma(struct rule_context *ctx)
 		     .observed = "not set; OFED or nvidia_peermem gives another path to GPU memory",
 		     .evidence = { fact_of(ctx, name), "modules.loaded[nvidia_peermem].state" });
 	else
-		FAIL(ctx, .observed = "CONFIG_PCI_P2PDMA is not set",
-		     .expected = "CONFIG_PCI_P2PDMA=y", .evidence = { fact_of(ctx, name) });
+		FAIL_AS(ctx, has_no_path(ctx) ? SEVERITY_ERR : SEVERITY_WARN,
+			.observed = "CONFIG_PCI_P2PDMA is not set",
+			.expected = "CONFIG_PCI_P2PDMA=y", .evidence = { fact_of(ctx, name) });
 }
 
 struct needed {
@@ -106,6 +118,7 @@ static const struct rule kernel_rules[] = {
 			"NICs cannot use DMA-BUF: the kernel was built without PCI peer-to-peer DMA",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
+		.max_severity = SEVERITY_ERR,
 		.evaluate = check_p2pdma,
 		.impact =
 			"Registering GPU memory with a NIC by DMA-BUF fails. NCCL copies through host memory.",
@@ -113,7 +126,8 @@ static const struct rule kernel_rules[] = {
 		.activation = ACTIVATION_REBOOT,
 		.reads = CONFIG_READS " The flavour of the driver, nvidia_peermem and OFED.",
 		.why = "Small kernels for containers or appliances did not always have the option. The "
-		       "need is known from one report, so this is a warning, and a note where peer memory gives another path.",
+		       "need is known from one report. It is an error if NICs then have no path to GPU memory at all, and a note where "
+		       "peer memory gives another path.",
 		.check = "grep PCI_P2PDMA /boot/config-$(uname -r)",
 		.sources =
 			"Linux 6.1.192: drivers/pci/Kconfig (PCI_P2PDMA)\n"

@@ -142,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct span text = fuzz_span(data, size);
 	uint64_t number;
+	bool members;
 
 	read_gres(text);
 	read_udev(text);
@@ -150,6 +151,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_loader(text);
 	read_syslog(text);
 	(void)passwd_has(text, "nvidia-persistenced");
+	(void)passwd_has_group(text, 44);
+	(void)group_find(text, 44, &members);
 	(void)process_started(text, &number);
 	(void)unit_user_of_cgroup(text, &number);
 	return 0;

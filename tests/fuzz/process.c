@@ -19,6 +19,7 @@ static void read_process(struct span text)
 		check_inside(text, value);
 	(void)process_capabilities(text, "CapEff:", &number);
 	(void)process_number(text, "Seccomp:", &number);
+	(void)process_has_group(text, 44);
 	(void)process_is_initial_namespace(text);
 	while (process_environ_next(&rest, &name, &value)) {
 		assert(name.n && span_find(name, '=') == name.n && span_find(name, '\0') == name.n);
