@@ -580,7 +580,8 @@ static const struct rule pci_rules[] = {
 		.evaluate = check_bar1_unassigned,
 		.impact = "The driver refuses the GPU.",
 		.remedy =
-			"Switch on Above 4G Decoding and raise the size of the 64-bit MMIO window. If "
+			"Switch on Above 4G Decoding and raise the size of the 64-bit MMIO window. "
+			"Booting with pci=realloc can help: the kernel then sizes the windows of bridges itself. If "
 			"BAR1 still has no address, update the firmware.",
 		.activation = ACTIVATION_REBOOT,
 		.repaired_by = BY_FIRMWARE,
@@ -591,6 +592,7 @@ static const struct rule pci_rules[] = {
 		.check = "lspci -vv -s BDF; dmesg | grep -E \"BAR|can't assign\"",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: kernel-open/nvidia/nv-pci.c (\"I/O region assigned\")\n"
+			"Linux 6.1.192: Documentation/admin-guide/kernel-parameters.txt, pci=realloc\n"
 			"github.com/NVIDIA/open-gpu-kernel-modules issue 510",
 	},
 	{

@@ -63,6 +63,14 @@ static const struct rdma_device *twin_of(const struct node *node, const struct r
 	return NULL;
 }
 
+/* The physical function of a virtual one gives it its GUID. If it is here, so is the administrator. */
+static enum repaired_by who_repairs(const struct node *node, const struct rdma_device *d)
+{
+	const struct pci_device *pci = is_known(d->bdf) ? node_pci(node, d->bdf.value) : NULL;
+
+	return pci && is_known(pci->physical_function) ? BY_ADMIN : BY_HOST;
+}
+
 static void check_device(struct rule_context *ctx, const struct rdma_device *d,
 			 const struct rdma_port *p)
 {
@@ -75,7 +83,8 @@ static void check_device(struct rule_context *ctx, const struct rdma_device *d,
 	if (is_zero(d->node_guid.value)) {
 		FAIL(ctx, .subject = d->name.value,
 		     .observed = text_printf(ctx, "the node GUID is %s", d->node_guid.value),
-		     .expected = "a node GUID that is not zero", .evidence = { guid_fact(ctx, d) });
+		     .expected = "a node GUID that is not zero",
+		     .repaired_by = who_repairs(ctx->node, d), .evidence = { guid_fact(ctx, d) });
 		return;
 	}
 	if (has_zero_port_guid(p)) {
