@@ -348,6 +348,18 @@ static void check_gdrdrv_in_container(struct rule_context *ctx)
 			.evidence = { "dev.nodes", "software.items" });
 }
 
+/* A file that is not a device has the name of the device file. */
+static bool gdrdrv_in_the_way(const struct rule_context *ctx)
+{
+	const struct device_node *n = find_node(ctx->node, "/dev/gdrdrv");
+
+	return n && is_known(n->kind) && n->kind.value != DEVICE_NODE_CHARACTER;
+}
+
+#define CREATE_GDRDRV \
+	"sudo mknod -m 666 /dev/gdrdrv c $(awk '$2 == \"gdrdrv\" {print $1}' /proc/devices) 0"
+#define GDRDRV_AGAIN "sudo rmmod gdrdrv\nsudo modprobe gdrdrv\n" CREATE_GDRDRV
+
 static void check_gdrdrv(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -373,9 +385,22 @@ static void check_gdrdrv(struct rule_context *ctx)
 		check_gdrdrv_in_container(ctx);
 	else if (!find_major(node, "gdrdrv"))
 		FAIL_AS(ctx, gdrdrv_severity(ctx), .subject = "/dev/gdrdrv",
-			.observed = "gdrdrv is loaded, but /proc/devices does not list it",
+			.observed = text_printf(
+				ctx, "%sgdrdrv is loaded, but /proc/devices does not list it",
+				gdrdrv_in_the_way(ctx) ? "it exists and is not a device; " : ""),
 			.expected = "a major number for gdrdrv",
-			.remedy = "Unload gdrdrv and load it again, then create the node again.",
+			.remedy =
+				gdrdrv_in_the_way(ctx)
+					? "Look what /dev/gdrdrv is, and move it away. Then load gdrdrv again, and "
+					  "create the device file."
+					: "Load gdrdrv again, and create the device file.",
+			.command = text_printf(ctx, "%s%s",
+					       gdrdrv_in_the_way(ctx)
+						       ? "ls -ld /dev/gdrdrv\nsudo mv /dev/gdrdrv "
+							 "/root/gdrdrv.old\n"
+						       : "",
+					       GDRDRV_AGAIN),
+			.has_fix = true,
 			.evidence = { "dev.majors", "modules.loaded[gdrdrv].state" });
 	else
 		check_gdrdrv_node(ctx);
@@ -693,8 +718,7 @@ static const struct rule dev_rules[] = {
 			  "CPU-assisted mode. UCX is slower for small messages.",
 		.remedy =
 			"Create the device node. In a container pass it with --device=/dev/gdrdrv.",
-		.command =
-			"sudo mknod -m 666 /dev/gdrdrv c $(awk '$2 == \"gdrdrv\" {print $1}' /proc/devices) 0",
+		.command = CREATE_GDRDRV,
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
 		.reads =

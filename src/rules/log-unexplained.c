@@ -40,7 +40,9 @@ static void check_unexplained(struct rule_context *ctx)
 	size_t count = 0;
 
 	if (!was_read(ctx->node->log.unexplained)) {
-		UNKNOWN(ctx, .observed = "the kernel log does not have the levels of its messages",
+		UNKNOWN(ctx,
+			.observed =
+				"errors without a known meaning were not looked for, because this kernel log does not say which of its messages are errors",
 			.evidence = { "log.unexplained" });
 		return;
 	}
