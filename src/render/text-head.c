@@ -39,7 +39,7 @@ static const char *unknown_text(const struct report *r)
 {
 	size_t unknown = problems_unknown(r);
 
-	return unknown ? arena_printf(r->arena, " %zu check%s could not run.", unknown,
+	return unknown ? arena_printf(r->arena, " %zu check%s not run.", unknown,
 				      unknown == 1 ? "" : "s")
 		       : "";
 }
@@ -488,11 +488,11 @@ static const char *profiles_line(const struct view *v)
 	const struct report *r = v->report;
 	bool any = v->problems->items.count;
 	const char *text = any ? render_profile_verdicts(r, v->steps)
-			       : profiles_text(r->arena, r->profiles);
+			       : arena_printf(r->arena, "%s: no problems found",
+					      profiles_text(r->arena, r->profiles));
 
-	if (v->options->verbose)
-		return arena_printf(r->arena, "%s (%s)", text, r->profiles_reason);
-	return any ? text : NULL;
+	return v->options->verbose ? arena_printf(r->arena, "%s (%s)", text, r->profiles_reason)
+				   : text;
 }
 
 /* "p2p, gpudirect-rdma or deepep" */
@@ -548,7 +548,7 @@ static const char *jobs_text(const struct view *v)
 	const char *lost = steps_repair_text(v->steps), *who = "";
 
 	if (!v->problems->items.count)
-		return NULL;
+		return is_known(v->report->node->os.next_boot) ? NULL : "can start";
 	if (!stopped)
 		return jobs_can_start(v);
 	if (!(stopped & PROFILE_BASE))
@@ -600,9 +600,19 @@ static const char *worst_text(const struct view *v)
 	for_each(p, &v->problems->items)
 		if (text_gravity(p) > text_gravity(worst))
 			worst = p;
-	return worst == first ? NULL
-			      : arena_printf(v->report->arena, "%s%s", text_number(v, worst),
-					     worst->first->rule->title);
+	return worst == first || worst->severity == first->severity
+		       ? NULL
+		       : arena_printf(v->report->arena, "%s%s", text_number(v, worst),
+				      worst->first->rule->title);
+}
+
+/* Wrong data that no error shows can already be in results. */
+static const char *results_text(const struct view *v)
+{
+	for_each(p, &v->problems->items)
+		if (p->wrong_data && !p->waits)
+			return "those computed so far on this node can be wrong";
+	return NULL;
 }
 
 int text_head(struct view *v)
@@ -612,9 +622,9 @@ int text_head(struct view *v)
 
 	lines += line(v, "GPUs", render_gpus(r));
 	lines += line(v, "NICs", render_nics(r));
-	/* The verdict of a node without problems names them itself. */
 	lines += line(v, "Profiles", profiles_line(v));
 	lines += line(v, "Jobs", jobs_text(v));
+	lines += line(v, "Results", results_text(v));
 	lines += line(v, "Worst", worst_text(v));
 	lines += line(v, "Reboot", reboot_text(v));
 	lines += line(v, "Not here", render_not_here(r));
