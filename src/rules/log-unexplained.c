@@ -42,7 +42,7 @@ static void check_unexplained(struct rule_context *ctx)
 	if (!was_read(ctx->node->log.unexplained)) {
 		UNKNOWN(ctx,
 			.observed =
-				"errors without a known meaning were not looked for, because this kernel log does not say which of its messages are errors",
+				"unknown errors were not looked for: this kernel log does not mark errors",
 			.evidence = { "log.unexplained" });
 		return;
 	}
