@@ -609,7 +609,7 @@ def test_what_is_loaded_at_boot_is_said(scratch):
 def test_only_what_a_boot_undoes_is_done_after_it(node_tree):
     text = unwrapped(text_of(node_tree("broken-everything"), "--profile", EVERYTHING))
     assert text.count("If the boot did not solve this: ") == 1
-    assert "If the boot did not solve this: create the device node with nvidia-modprobe: " in text
+    assert "If the boot did not solve this: create the device file with nvidia-modprobe: " in text
     assert "Fix: set PeerMappingOverride=1" in text
     assert "sudo systemctl restart" not in text[text.index("Power the node off") - 3000:text.index("Power the node off")]
 

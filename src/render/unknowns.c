@@ -176,9 +176,13 @@ static const char *way_text(const struct report *r, const struct way *way, size_
 	const char *head = way->count == all ? "" : arena_printf(r->arena, "%zu: ", way->count);
 
 	if (same_text(u->to_check, RUN_NVML))
-		return arena_printf(r->arena,
-				    "%zu need%s --nvml (it opens the GPUs; it changes nothing)",
-				    way->count, way->count == 1 ? "s" : "");
+		return arena_printf(r->arena, "%s%s --nvml (it opens the GPUs; it changes nothing)",
+				    way->count < all ? arena_printf(r->arena, "%zu ", way->count)
+				    : all > 1	     ? "all "
+						     : "",
+				    way->count == 1 && all > 1 ? "needs"
+				    : all == 1		       ? "add"
+							       : "need");
 	if (u->to_check && *u->to_check)
 		return arena_printf(r->arena, "%s%s", head, first_way(r, as_part(r, u->to_check)));
 	if (u->is_fact || text_columns(reason) > 2 * width)

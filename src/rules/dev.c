@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dev.c - device nodes (rules dev/...). */
+/* dev.c - device files (rules dev/...). */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static const struct device_major *nvidia_major(const struct node *node)
 
 /* ---- in a container ---- */
 
-/* Device nodes and files that a container needs, by path. */
+/* Device files and files that a container needs, by path. */
 static const struct {
 	const char *path, *remedy;
 	const char *in_pod; /* NULL: the same */
@@ -55,7 +55,7 @@ static const struct {
 	  "NVIDIA_IMEX_CHANNELS=0.",
 	  "Start the pod with a claim of a compute domain." },
 	{ "/dev/nvidia",
-	  "Ask the administrator of the host whether this device node exists there: nvidia-modprobe -u -c 0 makes those of "
+	  "Ask the administrator of the host whether this device file exists there: nvidia-modprobe -u -c 0 makes those of "
 	  "nvidia-uvm, and nvidia-smi all others. If there is a CDI specification, the administrator generates it again. "
 	  "Then create the container again, with compute in NVIDIA_DRIVER_CAPABILITIES.",
 	  NULL },
@@ -94,7 +94,7 @@ static bool is_container(const struct node *node)
 	return is_known(node->os.container);
 }
 
-/* Returns the command that makes the device node, or NULL. Minor 255 is that of nvidiactl. */
+/* Returns the command that makes the device file, or NULL. Minor 255 is that of nvidiactl. */
 static const char *create_command(struct rule_context *ctx, const char *path)
 {
 	static const char gpu[] = "/dev/nvidia";
@@ -124,7 +124,7 @@ static void check_node_as(struct rule_context *ctx, enum severity severity, cons
 	else if (is_unknown(n->kind))
 		UNKNOWN(ctx, .subject = path,
 			.evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
-	/* A copied tree can hold plain files in the place of device nodes. */
+	/* A copied tree can hold plain files in the place of device files. */
 	else if (known_is(n->kind, DEVICE_NODE_FILE))
 		PASS(ctx, .subject = path, .observed = "a copy of it exists",
 		     .evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
@@ -199,7 +199,7 @@ static const char *restricted_to(struct rule_context *ctx, uint64_t mode)
 		       : "only their owner and group can use the GPUs";
 }
 
-/* A copy has no modes of device nodes: then the mode that the driver was loaded with counts. */
+/* A copy has no modes of device files: then the mode that the driver was loaded with counts. */
 static void check_mode_param(struct rule_context *ctx)
 {
 	const struct driver_param *param = node_param(ctx->node, "DeviceFileMode");
@@ -222,7 +222,7 @@ static void check_mode_param(struct rule_context *ctx)
 		.evidence = { "driver.params[DeviceFileMode].value" });
 }
 
-/* A GPU that fell off the bus needs no device node: a job must not open it (pci/device-off-bus). */
+/* A GPU that fell off the bus needs no device file: a job must not open it (pci/device-off-bus). */
 static bool is_off_bus(const struct node *node, const struct gpu *gpu)
 {
 	const struct pci_device *d = is_known(gpu->bdf) ? node_pci(node, gpu->bdf.value) : NULL;
@@ -680,7 +680,7 @@ static void check_infiniband(struct rule_context *ctx)
 static const struct rule dev_rules[] = {
 	{
 		.id = "dev/nvidia-nodes-missing",
-		.title = "CUDA finds no GPU: a device node is missing, stale or restricted",
+		.title = "CUDA finds no GPU: jobs cannot open a device file of the driver",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_nvidia_nodes,
@@ -688,7 +688,7 @@ static const struct rule dev_rules[] = {
 			"CUDA does not start, or sees fewer GPUs, in containers and in jobs that may not "
 			"create the nodes.",
 		.remedy =
-			"Create the device node with nvidia-modprobe: -c and its number for a GPU, -c 255 for nvidiactl, -u -c 0 for "
+			"Create the device file with nvidia-modprobe: -c and its number for a GPU, -c 255 for nvidiactl, -u -c 0 for "
 			"nvidia-uvm.",
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
@@ -709,7 +709,7 @@ static const struct rule dev_rules[] = {
 	},
 	{
 		.id = "dev/gdrdrv-node-missing",
-		.title = "GDRCopy fails: /dev/gdrdrv is missing, stale or restricted",
+		.title = "GDRCopy fails: jobs cannot open /dev/gdrdrv",
 		.profiles = PROFILE_RDMA_ANY,
 		.used_modules = "gdrdrv",
 		.severity = SEVERITY_ERR,
@@ -717,7 +717,7 @@ static const struct rule dev_rules[] = {
 		.impact = "gdr_open() fails: \"error opening driver\". NVSHMEM loses its "
 			  "CPU-assisted mode. UCX is slower for small messages.",
 		.remedy =
-			"Create the device node. In a container pass it with --device=/dev/gdrdrv.",
+			"Create the device file. In a container pass it with --device=/dev/gdrdrv.",
 		.command = CREATE_GDRDRV,
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
@@ -770,7 +770,7 @@ static const struct rule dev_rules[] = {
 	},
 	{
 		.id = "dev/infiniband-not-accessible",
-		.title = "RDMA fails: a device node is missing or cannot be opened",
+		.title = "RDMA fails: a device file is missing or cannot be opened",
 		.profiles = PROFILE_RDMA_ANY,
 		.used_variables = USED_BY_RDMA_JOBS,
 		.severity = SEVERITY_ERR,

@@ -760,7 +760,7 @@ static const struct rule env_hca_rules[] = {
 	{
 		.id = "env/hca-selection",
 		.title =
-			"Jobs can use the wrong NICs, or too few: a NIC variable is wrong or not set",
+			"Jobs can use the wrong NICs, or too few: no variable selects the right ones",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,
