@@ -271,7 +271,7 @@ def test_what_was_not_checked_is_one_line(node_tree):
     """With what would tell; -v lists all of it."""
     directory = node_tree("h200-x8")
     brief, verbose = text_of(directory), text_of(directory, "-v")
-    assert unwrapped(brief).count("Not checked:") == 1 and re.search(r"For \d+ of them: ", brief)
+    assert unwrapped(brief).count("Not checked:") == 1 and re.search(r": \d+(:| need)", brief)
     report = program.report(directory)
     rules = {f["rule"] for f in report["findings"] if f["verdict"] == "unknown"}
     assert "Not checked: %d (-v lists them)." % len(rules) in unwrapped(brief)
@@ -307,7 +307,7 @@ def test_notes_take_few_lines(node_tree):
     text = text_of(node_tree("hgx-h100-ib"))
     notes = [f for f in program.report(node_tree("hgx-h100-ib"))["findings"] if f["verdict"] == "note"]
     lines = [line for line in text.splitlines() if line.startswith("INFO ")]
-    more = re.search(r"^ +(\d+)(?: more)? notes: -v shows them$", text, re.M)
+    more = re.search(r"^(?:More notes|Notes): +(\d+) \(-v lists (?:them|it)\)$", text, re.M)
     assert not lines, "they ask for nothing, and there is no problem"
     assert len(lines) + int(more[1]) == len({(f["rule"], f["observed"]) for f in notes})
     assert "..." not in "".join(lines)
@@ -408,7 +408,7 @@ def test_the_power_cycle_is_first_and_the_reboot_is_one(node_tree):
         "By hand", "Check the"]
     assert "environment of the job" in said[6] and "firmware setup" in said[9] and "hardware support" in said[3]
     assert said[10].startswith("By hand on this node, as root, when it has started again")
-    assert text.index("Open a ticket") < text.index("When the hardware works again:") < text.index("By hand on this node")
+    assert text.index("Open a ticket") < text.index("Stop here until the hardware is repaired. Then:") < text.index("By hand on this node")
     ticket = unwrapped(text).partition("Open a ticket")[2]
     assert re.search(r"reseat or replace what still fails after the power cycle: GPU3 \(0000:5d:00\.0\)", ticket)
     # The node is below --root: rebooting this machine would be wrong.
@@ -550,7 +550,7 @@ def test_notes_beside_problems_are_counted(node_tree):
     """They ask for nothing: what is wrong comes first."""
     for name in ("h20-roce-deepep", "broken-everything"):
         text = text_of(node_tree(name), "--profile", EVERYTHING)
-        assert re.search(r"^ +\d+ more notes: -v shows them$", text, re.M)
+        assert re.search(r"^More notes: +\d+ \(-v lists (?:them|it)\)$", text, re.M)
         # Those that have the device, the cause or the fact of a problem explain it.
         assert 1 <= len(re.findall(r"^INFO ", text, re.M)) <= 6
         assert re.search(r"^INFO ", text_of(node_tree(name), "--profile", EVERYTHING, "-v"), re.M)
@@ -874,4 +874,15 @@ def test_settings_of_a_job_leave_the_node_ready(scratch):
 
 def test_a_list_of_nics_names_all_wrong_ones(scratch):
     text = unwrapped(text_of(put(scratch, "hgx-h100-ib", "env NCCL_IB_HCA==mlx5_4,mlx5_55,mlx5_56")))
-    assert "mlx5_55 does not exist; also wrong: mlx5_56" in text and 'the second "=" asks for whole names' in text
+    assert "mlx5_55 does not exist; also wrong: mlx5_56" in text and 'The second "=" asks for whole names' in text
+
+
+def test_a_service_restarts_with_the_reboot_of_the_plan(scratch):
+    """After the corrections of its files, and not by a step of its own."""
+    text = text_of(put(scratch, "broken-everything"), "--profile", "deepep")
+    assert "sudo systemctl restart slurmd" not in text
+    assert text.index("check with slurmd -G") < text.index("Reboot the node") < text.index("The reboot restarts the service.")
+    # The new name of a renamed variable reaches the check too.
+    assert re.search(r"--preserve-env=\S*NVSHMEM_QP_DEPTH\b", text)
+    assert "attach the two files of step 2" in unwrapped(text)
+    assert "(4 usable; GPU2-GPU4 need repair; GPU 0000:9b:00.0 bound to vfio-pci)" in unwrapped(text)
