@@ -53,7 +53,7 @@ static const char *add_variable(struct arena *arena, const char *list, const cha
 		       : arena_printf(arena, "%s%s%.*s", list, *list ? "," : "", (int)n, name);
 }
 
-/* Returns true for the name of a variable that a job's program reads, so that other words in capitals are none. */
+/* Returns true for the name of a variable that a job's program reads, and false for other words in capitals. */
 static bool is_variable(const char *name, size_t n)
 {
 	static const char *const prefixes[] = { "NCCL_", "NVSHMEM_", "UCX_",

@@ -194,6 +194,8 @@ const char *render_unknown_line(const struct report *r, bool is_page, int width)
 {
 	struct unknowns unknowns = render_unknowns(r);
 	struct ways ways = ways_of(r, &unknowns);
+	/* A page without problems is short. */
+	size_t most = problems_find(r)->items.count ? GROUPS_MAX : 1;
 	size_t all = problems_unknown(r), left = 0, shown = 0;
 	const char *text = is_page ? arena_printf(r->arena, "%zu (listed below)", all)
 				   : arena_printf(r->arena, "%zu (-v lists %s)", all,
@@ -202,7 +204,7 @@ const char *render_unknown_line(const struct report *r, bool is_page, int width)
 	if (!ways.count)
 		return NULL;
 	for_each(way, &ways) {
-		const char *own = shown < GROUPS_MAX ? way_text(r, way, all, width) : NULL;
+		const char *own = shown < most ? way_text(r, way, all, width) : NULL;
 
 		if (own)
 			text = arena_printf(r->arena, "%s%s%s", text, shown++ ? "; " : ": ", own);
