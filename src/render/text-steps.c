@@ -719,7 +719,7 @@ void text_steps(struct view *v)
 		if (decided)
 			page_printf(&v->page, "Only if you keep this node:\n");
 		if (steps_needs_working_hardware(v->steps, section->step))
-			page_printf(&v->page, "\n%s%s%s\n", page_style(&v->page, STYLE_BOLD),
+			page_printf(&v->page, "%s%s%s\n", page_style(&v->page, STYLE_BOLD),
 				    STOP_FOR_HARDWARE, page_style(&v->page, STYLE_PLAIN));
 		/* The decision that can make the other steps pointless comes first. */
 		if (section == sections.items ? section->step->kind != STEP_FINAL : decided) {
