@@ -404,7 +404,7 @@ def test_the_power_cycle_is_first_and_the_reboot_is_one(node_tree):
     text = text_of(node_tree("broken-everything"), "--profile", EVERYTHING)
     said = steps(text)
     assert [re.match(r"\w+ [a-z]*", s)[0] for s in said] == [
-        "Take the", "Save the", "Power the", "Open a", "By hand", "Repair ", "In the", "Check cables", "Reboot the", "During this",
+        "Drain the", "Save the", "Power the", "Open a", "By hand", "Repair ", "In the", "Check cables", "Reboot the", "During this",
         "By hand", "Check the"]
     assert "environment of the job" in said[6] and "firmware setup" in said[9] and "hardware support" in said[3]
     assert said[10].startswith("By hand on this node, as root, when it has started again")

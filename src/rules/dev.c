@@ -348,7 +348,6 @@ static void check_gdrdrv_in_container(struct rule_context *ctx)
 			.evidence = { "dev.nodes", "software.items" });
 }
 
-/* A file that is not a device has the name of the device file. */
 static bool gdrdrv_in_the_way(const struct rule_context *ctx)
 {
 	const struct device_node *n = find_node(ctx->node, "/dev/gdrdrv");

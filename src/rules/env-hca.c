@@ -109,7 +109,6 @@ static const char *names_text(struct rule_context *ctx)
 	return text_printf(ctx, ": this node has %s", text);
 }
 
-/* "NCCL_IB_HCA==mlx5_0,mlx5_3", or "" */
 static const char *example_text(struct rule_context *ctx, const char *variable)
 {
 	const char *list = job_nic_example(ctx->arena, ctx->node, ctx->endpoints, variable);
