@@ -513,7 +513,7 @@ def test_output_is_whole_or_not_there(node_tree, tmp_path):
     assert result.status == 4 and "none" in result.err, str(result)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="device nodes are root's to make")
+@pytest.mark.skipif(os.geteuid() != 0, reason="device files are root's to make")
 def test_output_leaves_what_is_no_file(tmp_path):
     """/dev/null stays a device, and what a link leads to is not written."""
     capture = os.path.join(program.TOP, "nodes", "h200-x8.capture")

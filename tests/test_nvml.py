@@ -379,7 +379,7 @@ def test_diff_leaves_out_what_changes_by_itself(live, tmp_path):
 
 
 def make_device_nodes(dev):
-    """The files of a tree become the device nodes of a running host, with the numbers of their drivers."""
+    """The files of a tree become the device files of a running host, with the numbers of their drivers."""
     majors = {m["name"]: m["major"] for m in dev["majors"]}
     for one in dev["nodes"]:
         name = os.path.basename(one["path"])
@@ -393,7 +393,7 @@ def make_device_nodes(dev):
 
 @pytest.mark.parametrize("name", ["hgx-h100-ib", "b200-hgx"])
 def test_a_healthy_hgx_has_no_unknown_rule(node_facts, tmp_path, name):
-    """Of all rules and profiles, if the kernel log has the levels of its messages, device nodes have numbers, and libkmod
+    """Of all rules and profiles, if the kernel log has the levels of its messages, device files have numbers, and libkmod
     and verbs were asked, as on a running host; a tree has none of it."""
     document = json.loads(node_facts(name))
     make_device_nodes(document["dev"])

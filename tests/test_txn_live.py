@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Transactions on this host, in a namespace of its own: settings, device nodes, the audit record."""
+"""Transactions on this host, in a namespace of its own: settings, device files, the audit record."""
 import json
 import os
 import re

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "advice/steps-private.h"
+#include "base/array.h"
 #include "base/shell.h"
 #include "query/distribution.h"
 #include "query/kind.h"
@@ -21,6 +22,8 @@ static bool needs_all(const struct steps *steps)
 	return false;
 }
 
+#define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789" /* characters of a variable's name */
+
 /* Returns the name of the variable of a job that FACT is about, with its length in N; or NULL. */
 static const char *variable_of(const char *fact, size_t *n)
 {
@@ -29,7 +32,7 @@ static const char *variable_of(const char *fact, size_t *n)
 
 	if (strncmp(fact, list, strlen(list)) != 0)
 		return NULL;
-	*n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+	*n = strspn(name, NAME);
 	return *n && name[*n] == ']' ? name : NULL;
 }
 
@@ -43,20 +46,55 @@ static bool has_word(const char *list, const char *word, size_t n)
 	return false;
 }
 
+static const char *add_variable(struct arena *arena, const char *list, const char *name, size_t n)
+{
+	return has_word(list, name, n)
+		       ? list
+		       : arena_printf(arena, "%s%s%.*s", list, *list ? "," : "", (int)n, name);
+}
+
+/* Returns true for the name of a variable that a job's program reads, and false for other words in capitals. */
+static bool is_variable(const char *name, size_t n)
+{
+	static const char *const prefixes[] = { "NCCL_", "NVSHMEM_", "UCX_",
+						"CUDA_", "EP_",	     "DEEP_EP_" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
+		size_t own = strlen(prefixes[i]);
+
+		if (n > own && strncmp(name, prefixes[i], own) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Adds the variables that TEXT, an instruction, asks to set. */
+static const char *add_named(struct arena *arena, const char *list, const char *text)
+{
+	for (size_t n; text && *text; text += n) {
+		n = strspn(text, NAME);
+		if (is_variable(text, n))
+			list = add_variable(arena, list, text, n);
+		n += strcspn(text + n, " \n");
+		n += strspn(text + n, " \n");
+	}
+	return list;
+}
+
 static const char *add_variables(struct arena *arena, const char *list, const struct finding *f)
 {
 	for (int i = 0; i < EVIDENCE_MAX && f->answer.evidence[i]; i++) {
 		size_t n = 0;
 		const char *name = variable_of(f->answer.evidence[i], &n);
 
-		if (name && !has_word(list, name, n))
-			list = arena_printf(arena, "%s%s%.*s", list, *list ? "," : "", (int)n,
-					    name);
+		if (name)
+			list = add_variable(arena, list, name, n);
 	}
-	return list;
+	list = add_named(arena, list, f->answer.command);
+	return add_named(arena, list, finding_remedy(f));
 }
 
-/* Returns the variables of this process that are wrong, "NCCL_IB_HCA,NCCL_SOCKET_IFNAME". */
+/* Returns the variables of this process that are wrong or to be set, "NCCL_IB_HCA,NCCL_SOCKET_IFNAME". */
 static const char *job_variables(const struct steps *steps)
 {
 	const char *list = "";
@@ -189,9 +227,30 @@ static const char *for_members(const struct steps *steps, const struct problem *
 		    : all;
 }
 
+/* Returns COMMAND without restarts of units that a later instruction restarts, NULL if none is left. */
+static const char *without_restarts(const struct steps *steps, const struct problem *p,
+				    const char *command)
+{
+	struct arena *arena = steps->report->arena;
+	struct span rest = span_of(command ? command : ""), line;
+	const char *left = NULL;
+	bool any = false;
+
+	while (span_cut(&rest, '\n', &line)) {
+		const char *text = arena_strndup(arena, line.p, line.n);
+
+		if (steps_is_restarted_later(steps, p, line))
+			any = true;
+		else if (line.n)
+			left = left ? shell_join(arena, left, text) : text;
+	}
+	/* What the restart needed is left without it. */
+	return any && same_text(left, STEPS_UNITS_READ) ? NULL : any ? left : command;
+}
+
 const char *steps_command_of(const struct steps *steps, const struct problem *p)
 {
-	const char *command = for_members(steps, p), *image;
+	const char *command = without_restarts(steps, p, for_members(steps, p)), *image;
 
 	if (steps_is_blind(steps, p) || steps_is_reset_by_boot(steps, p))
 		return NULL;

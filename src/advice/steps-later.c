@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* steps-later.c - what one step must know of the later ones: the reboot that comes once, the initramfs that is built
  * once, and the devices that only a repair brings back. */
+#include <string.h>
+
 #include "advice/steps-private.h"
+#include "base/array.h"
 
 bool steps_needs_repair(const struct problem *p)
 {
@@ -56,6 +59,133 @@ static bool makes_initramfs(const struct steps *steps, const struct problem *p)
 		return false;
 	return steps_stops_boot(steps) || is_built_below(steps, p) ||
 	       (steps_is_hand_first(steps) && steps_plan_makes_initramfs(steps));
+}
+
+/* ---- units that are restarted once ---- */
+
+#define RESTART "sudo systemctl restart "
+
+static bool is_restart(struct span line)
+{
+	return span_starts(line, RESTART);
+}
+
+static bool has_command(const struct problem *p, struct span wanted)
+{
+	for_each(member, &p->members) {
+		struct span rest = span_of((*member)->command ? (*member)->command : ""), line;
+
+		while (span_cut(&rest, '\n', &line))
+			if (line.n == wanted.n && memcmp(line.p, wanted.p, line.n) == 0)
+				return true;
+	}
+	return false;
+}
+
+bool steps_has_unit_restart(const struct problem *p)
+{
+	const char *command = p->first->command;
+
+	return command && strstr(command, RESTART);
+}
+
+bool steps_is_unit_restart(const struct problem *p)
+{
+	struct span rest = span_of(p->first->command ? p->first->command : ""), line;
+	bool any = false;
+
+	while (span_cut(&rest, '\n', &line)) {
+		if (!is_restart(line) && !span_is(line, STEPS_UNITS_READ))
+			return false;
+		any |= is_restart(line);
+	}
+	return any;
+}
+
+bool steps_is_restarted_by_boot(const struct steps *steps, const struct problem *p)
+{
+	return steps->restart >= ACTIVATION_REBOOT && steps_kind(steps, p) == STEP_RESTART &&
+	       steps_is_unit_restart(p);
+}
+
+/* Returns the offset of the end of TEXT that restarts a unit of this node, with the UNIT; or the length of TEXT. */
+static size_t find_restart(const char *text, struct span *unit)
+{
+	static const char *const before[] = {
+		". Run systemctl daemon-reload, and restart ",
+		". Then systemctl restart ",
+		"; then systemctl restart ",
+		", then run systemctl restart ",
+		". Then run systemctl restart ",
+		". Then restart ",
+		", then restart ",
+		". Restart ",
+	};
+	static const char *const others[] = { "slurmctld", "container ", "container.", "pod" };
+	size_t all = strlen(text);
+
+	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
+		const char *at = strstr(text, before[i]), *name;
+
+		if (!at)
+			continue;
+		name = at + strlen(before[i]);
+		for (size_t k = 0; k < ARRAY_SIZE(others); k++)
+			if (strstr(name, others[k]))
+				return all;
+		if (strstr(name, ". ") || text[all - 1] != '.')
+			return all;
+		*unit = (struct span){ name, strcspn(name, " .") };
+		return (size_t)(at - text);
+	}
+	return all;
+}
+
+static bool restarts_unit(const struct problem *p, struct span unit)
+{
+	const char *remedy = finding_remedy(p->first), *command = p->first->command;
+	const char *at = command ? strstr(command, RESTART) : NULL;
+	struct span own = SPAN("");
+
+	if (at)
+		own = (struct span){ at + strlen(RESTART), strcspn(at + strlen(RESTART), " .\n") };
+	else if (remedy)
+		find_restart(remedy, &own);
+	return own.n && own.n == unit.n && memcmp(own.p, unit.p, own.n) == 0;
+}
+
+const char *steps_without_restart(const struct steps *steps, const struct problem *problem,
+				  const char *text)
+{
+	struct span unit = SPAN("");
+	size_t end = text ? find_restart(text, &unit) : 0;
+	bool below = false, later = steps->restart >= ACTIVATION_REBOOT;
+
+	if (!unit.n || steps_kind(steps, problem) != STEP_HAND)
+		return text;
+	for_each(p, &steps->problems->items) {
+		later |= below && steps_kind(steps, p) == STEP_HAND && restarts_unit(p, unit);
+		below |= p == problem;
+	}
+	return later ? arena_printf(steps->report->arena, "%.*s.", (int)end, text) : text;
+}
+
+bool steps_is_restarted_later(const struct steps *steps, const struct problem *problem,
+			      struct span line)
+{
+	enum step_kind kind = steps_kind(steps, problem);
+	bool below = false;
+
+	if (!is_restart(line))
+		return false;
+	if (steps->restart >= ACTIVATION_REBOOT && (kind == STEP_HAND || kind == STEP_RESTART))
+		return true;
+	for_each(p, &steps->problems->items) {
+		if (below && steps_kind(steps, p) == kind && has_command(p, line))
+			return true;
+		below |= p == problem;
+	}
+	return false;
 }
 
 unsigned int steps_done_later(const struct steps *steps, const struct problem *p)

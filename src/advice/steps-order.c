@@ -48,14 +48,19 @@ bool steps_is_same(const struct steps *steps, const struct problem *a, const str
 
 #define PLACES 8 /* of a step, for others that come directly after it */
 
+/* A unit is restarted after all corrections of its files. */
+static int place_by_hand(const struct steps *steps, const struct problem *p)
+{
+	return steps_has_unit_restart(p) ? 2 : steps_refused(steps, p) != NULL;
+}
+
 /* Returns the place of P's step. Last in a step is what fix refuses, or what only needs the restart. The order is that of
  * enum step_kind. Exceptions: broken hardware comes before the repairs, an administrator can come before fix, and a user
  * without root comes before others. */
 static int place(const struct steps *steps, const struct problem *p)
 {
 	enum step_kind kind = steps_kind(steps, p);
-	bool last = kind == STEP_HAND ? steps_refused(steps, p) != NULL
-				      : steps_is_restart_alone(steps, p);
+	int last = kind == STEP_HAND ? place_by_hand(steps, p) : steps_is_restart_alone(steps, p);
 
 	if (kind == STEP_HARDWARE && steps_is_hardware_first(steps))
 		return PLACES * (int)STEP_POWER + 2;

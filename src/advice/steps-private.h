@@ -4,11 +4,22 @@
 #define STEPS_PRIVATE_H
 
 #include "advice/steps.h"
+#include "base/span.h"
 
 /* Puts the problems in the order of the steps; in one step the worst is first. */
 void steps_sort(struct steps *steps);
 /* Adds the commands, with the options that the user gave. */
 void steps_add_commands(struct steps *steps, const struct steps_request *request);
+#define STEPS_UNITS_READ "sudo systemctl daemon-reload"
+/* Returns true if LINE, a command of PROBLEM, restarts a unit that a later step or problem restarts. */
+bool steps_is_restarted_later(const struct steps *steps, const struct problem *problem,
+			      struct span line);
+/* Returns TEXT, an instruction, without its last sentence if that restarts a unit that is restarted later. */
+const char *steps_without_restart(const struct steps *steps, const struct problem *problem,
+				  const char *text);
+/* Returns true if the commands of PROBLEM restart a unit, and do nothing else. */
+bool steps_is_unit_restart(const struct problem *problem);
+bool steps_has_unit_restart(const struct problem *problem);
 /* Returns true if fix rebuilds an initramfs. */
 bool steps_plan_makes_initramfs(const struct steps *steps);
 bool steps_is_not_root(const struct steps *steps);

@@ -152,6 +152,9 @@ enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 	if (steps_is_undone_by_boot(steps, p))
 		return STEP_AFTER;
 	kind = is_repaired(steps, p) ? STEP_FIX : kind_by_who_repairs(steps, p);
+	/* The power cycle comes before corrections of the unit's files. */
+	if (kind == STEP_HAND && is_restart_needed(steps) && steps_is_unit_restart(p))
+		return STEP_RESTART;
 	return kind == STEP_HAND && (needs_restart_only(p) || steps_is_reset_by_boot(steps, p))
 		       ? restart
 		       : kind;
@@ -192,7 +195,7 @@ const char *steps_remedy(const struct steps *steps, const struct problem *p,
 
 	if (steps_is_done_already(steps, p) || !change || !*change)
 		return steps_what(steps, p);
-	return remedy_with(steps->report->arena, change,
+	return remedy_with(steps->report->arena, steps_without_restart(steps, p, change),
 			   finding_then(f) & ~steps_done_later(steps, p));
 }
 

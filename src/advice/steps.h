@@ -95,6 +95,8 @@ bool steps_is_same(const struct steps *steps, const struct problem *a, const str
 bool steps_is_restart_alone(const struct steps *steps, const struct problem *problem);
 /* The node is booted for other problems, which resets the GPUs too. */
 bool steps_is_reset_by_boot(const struct steps *steps, const struct problem *problem);
+/* The node is booted for other problems, which restarts the unit too. */
+bool steps_is_restarted_by_boot(const struct steps *steps, const struct problem *problem);
 /* Returns true if fix repairs PROBLEM only until the restart that other problems need. */
 bool steps_is_undone_by_boot(const struct steps *steps, const struct problem *problem);
 /* Returns the instruction for PROBLEM. */

@@ -31,7 +31,7 @@ const struct preflight_omission preflight_omissions[] = {
 	{ "BARs of NICs, and those that vfio-pci has", { "pci/bar-unassigned", "pci/bar-held" } },
 	{ "adapters of other makers that have no RDMA device",
 	  { "rdma/no-devices", "modules/nic-rdma-not-loaded" } },
-	{ "device nodes of NICs, and the configuration of container engines",
+	{ "device files of NICs, and the configuration of container engines",
 	  { "dev/infiniband-not-accessible", "dev/cdi-stale", "dev/container-runtime-missing",
 	    "dev/cdi-missing", "dev/cdi-devices", "dev/toolkit-*", "dev/engine-config",
 	    "sysctl/user-namespaces-off" } },

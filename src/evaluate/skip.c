@@ -2,6 +2,7 @@
 /* skip.c - the conditions under which a rule does not apply to a node, or cannot be evaluated on it. */
 #include "evaluate/skip.h"
 
+#include "query/driver-files.h"
 #include "query/endpoints.h"
 #include "query/gpus.h"
 #include "query/guests.h"
@@ -119,12 +120,26 @@ static bool was_asked(const struct node *node)
 	return was_read(node->nvml);
 }
 
+static bool has_other_libraries(const struct node *node)
+{
+	struct driver_libraries found = driver_libraries(node);
+
+	return found.other && !found.same;
+}
+
 bool skip_without_nvml(struct rule_context *ctx)
 {
 	if (was_read(ctx->node->nvml.gpus))
 		return false;
 	if (was_asked(ctx->node))
 		UNKNOWN(ctx, .evidence = { "nvml.gpus" });
+	/* Its library refuses a driver of another version. */
+	else if (has_other_libraries(ctx->node))
+		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
+			.observed =
+				"NVML does not work while the driver's kernel module and libraries "
+				"are of different versions",
+			.evidence = { "nvml.gpus" });
 	else
 		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
 			.observed = "The driver was not asked.", .remedy = RUN_NVML,

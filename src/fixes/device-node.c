@@ -71,7 +71,7 @@ static void device_node_plan(struct fixing *f)
 	}
 	if (param_number(f, "ModifyDeviceFiles", 1) == 0) {
 		fix_refuse(f,
-			   "NVreg_ModifyDeviceFiles=0 tells the driver not to create device nodes; "
+			   "NVreg_ModifyDeviceFiles=0 tells the driver not to create device files; "
 			   "create them by hand or with udev");
 		return;
 	}
@@ -95,7 +95,7 @@ static void device_node_plan(struct fixing *f)
 			      param_number(f, "DeviceFileMode", 0666) & 0777),
 		 NULL);
 	fix_does(f, ACTIVATION_NOW,
-		 "create the device node%s with the number that the module registered",
+		 "create the device file%s with the number that the module registered",
 		 there ? " again" : "");
 	fix_costs(
 		f,
@@ -105,6 +105,6 @@ static void device_node_plan(struct fixing *f)
 
 const struct fix fix_make_device_node = {
 	.name = "make-device-node",
-	.title = "Device nodes with the numbers that the loaded modules registered",
+	.title = "Device files with the numbers that the loaded modules registered",
 	.plan = device_node_plan,
 };

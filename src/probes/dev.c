@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dev.c - the device nodes that GPU and RDMA programs open. No node is opened here. */
+/* dev.c - the device files that GPU and RDMA programs open. No node is opened here. */
 #include <ctype.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -128,7 +128,7 @@ static void read_nodes(struct probe_context *ctx)
 	int rc = read_place(ctx, &places[0]);
 
 	if (rc) {
-		host_gap_note(ctx->host, "/dev", -ENODATA, "no device nodes in this tree");
+		host_gap_note(ctx->host, "/dev", -ENODATA, "no device files in this tree");
 		return;
 	}
 	dev->nodes.state = FACT_KNOWN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * references-cdi.c - the names in specifications of the Container Device Interface: device nodes with their numbers,
+ * references-cdi.c - the names in specifications of the Container Device Interface: device files with their numbers,
  * files to mount, hooks to run, interfaces to move.
  */
 #include <errno.h>

@@ -147,7 +147,7 @@ static void find_driver(struct probe_context *ctx, struct reference *r)
 		r->found = (struct fact_str){ 0 };
 }
 
-/* ---- device nodes ---- */
+/* ---- device files ---- */
 
 /* Names of the numbers that the drivers ask the kernel for (/proc/devices). A longer one stands before the one
  * that it begins with. */

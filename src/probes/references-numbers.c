@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * references-numbers.c - numbers of device nodes that mknod gets as they are written: in udev rules, services, commands
+ * references-numbers.c - numbers of device files that mknod gets as they are written: in udev rules, services, commands
  * of modprobe.d and scripts. The same files are read for what they write to PCI functions. Nothing else of them is kept.
  */
 #include <errno.h>

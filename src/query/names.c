@@ -338,7 +338,7 @@ static bool is_next(const struct numbered *a, const struct numbered *b)
 	       strncmp(a->label, b->label, a->head) == 0 && strcmp(a->tail, b->tail) == 0;
 }
 
-static const char *range(const struct numbered *from, const struct numbered *to,
+static const char *range(const struct numbered *from, const struct numbered *to, const char *pair,
 			 struct arena *arena)
 {
 	size_t word = from->head;
@@ -347,6 +347,9 @@ static const char *range(const struct numbered *from, const struct numbered *to,
 		return from->label;
 	while (word && from->label[word - 1] != ' ')
 		word--;
+	/* A pair is no range: "GPU0-GPU1" looks like a link. */
+	if (to->number == from->number + 1)
+		return arena_printf(arena, "%s%s%s", from->label, pair, to->label + word);
 	return arena_printf(arena, "%.*s-%s", (int)(from->tail - from->label), from->label,
 			    to->label + word);
 }
@@ -387,7 +390,9 @@ const char *labels_join(const char **labels, size_t count, size_t most, struct a
 			bool same = words && strncmp(before, from.label, words) == 0;
 
 			arena_add(&text, "%s%s", text.n ? ", " : "",
-				  range(&from, &to, arena) + (same ? words : 0));
+				  range(&from, &to, begin == 0 && i + 1 == count ? " and " : ", ",
+					arena) +
+					  (same ? words : 0));
 			before = from.label;
 		} else {
 			left += i - begin + 1;

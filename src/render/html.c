@@ -226,6 +226,10 @@ static void steps(const struct page_view *v)
 		     v->steps->plan->refused);
 	html("<ol class=\"todo\">\n");
 	for_each(step, &v->steps->items) {
+		if (steps_needs_working_hardware(v->steps, step))
+			html("</ol>\n<p class=\"stop\"><strong>" STOP_FOR_HARDWARE "</strong></p>\n"
+			     "<ol class=\"todo\" start=\"%zu\">\n",
+			     (size_t)(step - v->steps->items.items) + 1);
 		if (step->kind == STEP_FIX)
 			html("<li>%s (without --apply it only shows the changes)\n",
 			     steps_fix_text(v->steps, step));

@@ -141,11 +141,10 @@ static const char *drain_title(const struct steps *steps)
 		return steps->restart >= ACTIVATION_REBOOT ? "Save all work, and end all programs"
 							   : "End all programs that use the GPUs";
 	if (lost)
-		return arena_printf(
-			steps->report->arena,
-			"Take the node out of service: start no new jobs, and wait until the running "
-			"ones end. Cancel those that use %s: they never end",
-			render_where(steps->report, lost, LABELS_ALL));
+		return arena_printf(steps->report->arena,
+				    "Drain the node: start no new jobs, and wait until the running "
+				    "ones end. Cancel those that use %s: they never end",
+				    render_where(steps->report, lost, LABELS_ALL));
 	/* The host name of a copy need not be the node's name, so there is no command. */
 	if (steps->elsewhere && node_is(steps->report->node, KIND_SLURM))
 		return "Drain the node in Slurm: start no new jobs, and wait until the running ones end";
@@ -170,13 +169,26 @@ static const char *restart_title(const struct steps *steps)
 	}
 }
 
-static const char *hardware_title(const struct step *step)
+/* "the two files of step 2, and ", or "" */
+static const char *saved_files(const struct steps *steps)
 {
-	return step->problems.count
-		       ? "Open a ticket with this machine's hardware support (its vendor, or the data "
-			 "centre), and attach the output of"
-		       : "If the device does not respond after the power cycle, open a ticket with this "
-			 "machine's hardware support, and attach the output of";
+	for_each(step, &steps->items)
+		if (step->kind == STEP_SAVE)
+			return arena_printf(steps->report->arena, "the two files of step %zu, and ",
+					    (size_t)(step - steps->items.items) + 1);
+	return "";
+}
+
+static const char *hardware_title(const struct steps *steps, const struct step *step)
+{
+	return arena_printf(
+		steps->report->arena, "%s, and attach %sthe output of",
+		step->problems.count
+			? "Open a ticket with this machine's hardware support (its vendor, or the data "
+			  "centre)"
+			: "If the device does not respond after the power cycle, open a ticket with "
+			  "this machine's hardware support",
+		saved_files(steps));
 }
 
 const char *steps_title(const struct steps *steps, const struct step *step)
@@ -213,7 +225,7 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_AFTER:
 		return "By hand on this node, as root, when it has started again";
 	case STEP_HARDWARE:
-		return hardware_title(step);
+		return hardware_title(steps, step);
 	case STEP_CONTAINER:
 		return "Change the container's image or options, and create the container again (docker run, pod, "
 		       "batch script)";
@@ -233,17 +245,31 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	return "";
 }
 
-const char *steps_fix_text(const struct steps *steps, const struct step *step)
+static const char *repaired_text(const struct steps *steps, const struct step *step)
 {
 	uint32_t all = steps->problems->items.count, own = step->problems.count;
 	struct arena *arena = steps->report->arena;
 
-	return arena_printf(arena, "%s %s, as root",
+	if (own < all)
+		return own == 1 ? arena_printf(arena, "problem [%u]",
+					       steps_number(steps, step->problems.items[0]))
+				: arena_printf(arena, "%u of %u problems", own, all);
+	return all == 1	  ? "it"
+	       : all == 2 ? "both problems"
+			  : arena_printf(arena, "all %u problems", all);
+}
+
+const char *steps_fix_text(const struct steps *steps, const struct step *step)
+{
+	return arena_printf(steps->report->arena, "%s %s, as root",
 			    *steps->where ? "On the node, repair" : "Repair",
-			    own == all ? (all == 1   ? "it"
-					  : all == 2 ? "both problems"
-						     : arena_printf(arena, "all %u problems", all))
-				       : arena_printf(arena, "%u of %u problems", own, all));
+			    repaired_text(steps, step));
+}
+
+bool steps_needs_working_hardware(const struct steps *steps, const struct step *step)
+{
+	return step > steps->items.items && step[-1].kind == STEP_HARDWARE &&
+	       step->kind <= STEP_FIRMWARE;
 }
 
 /* ---- devices ---- */

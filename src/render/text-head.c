@@ -39,7 +39,7 @@ static const char *unknown_text(const struct report *r)
 {
 	size_t unknown = problems_unknown(r);
 
-	return unknown ? arena_printf(r->arena, " %zu check%s could not run.", unknown,
+	return unknown ? arena_printf(r->arena, " %zu check%s not run.", unknown,
 				      unknown == 1 ? "" : "s")
 		       : "";
 }
@@ -152,23 +152,62 @@ static void count_model(struct models *m, const char *name)
 	m->kinds += i == m->kinds;
 }
 
-/* Returns true for a GPU that the loaded driver does not have, or that is off the bus. */
-static bool is_unusable(const struct report *r, const struct pci_device *d)
+/* Returns true for a GPU that the loaded driver does not have. */
+static bool has_other_driver(const struct report *r, const struct pci_device *d)
 {
-	return known_is(d->answers, false) || (known_is(r->node->driver.loaded, true) &&
-					       is_known(d->driver) && !str_is(d->driver, "nvidia"));
+	return known_is(r->node->driver.loaded, true) && is_known(d->driver) &&
+	       !str_is(d->driver, "nvidia");
 }
 
-/* Returns " (6 usable)" if not all are, or "". */
+/* The same GPUs that the line of the jobs names. */
+static bool needs_repair(const struct report *r, const struct pci_device *d)
+{
+	for_each(f, &r->findings) {
+		struct problem p = { .first = f, .severity = f->severity };
+
+		if (!f->off && f->answer.verdict == VERDICT_FAIL && f->answer.subject &&
+		    str_is(d->bdf, f->answer.subject) && steps_needs_repair(&p))
+			return true;
+	}
+	return false;
+}
+
+#define NAMED 3 /* parts of a list of devices in the head */
+
+/* Returns " (4 usable; GPU2 needs repair; GPU3 bound to vfio-pci)" if not all are, or "". */
 static const char *usable_text(const struct report *r)
 {
-	size_t all = 0, usable = 0;
+	struct arena *arena = r->arena;
+	const char **broken = arena_alloc(arena,
+					  (r->node->pci.devices.count + 1) * sizeof(*broken));
+	const char **others = arena_alloc(arena,
+					  (r->node->pci.devices.count + 1) * sizeof(*others));
+	size_t usable = 0, n = 0, m = 0;
+	const char *driver = "", *text;
 
 	for_each(d, &r->node->pci.devices) {
-		all += pci_is_gpu(d);
-		usable += pci_is_gpu(d) && !is_unusable(r, d);
+		if (!pci_is_gpu(d))
+			continue;
+		if (known_is(d->answers, false) || needs_repair(r, d)) {
+			broken[n++] = subject_label(r->node, d->bdf.value, arena);
+		} else if (has_other_driver(r, d)) {
+			driver = m && !str_is(d->driver, driver) ? "other drivers"
+								 : d->driver.value;
+			others[m++] = subject_label(r->node, d->bdf.value, arena);
+		} else {
+			usable++;
+		}
 	}
-	return usable < all ? arena_printf(r->arena, " (%zu usable)", usable) : "";
+	if (!n && !m)
+		return "";
+	text = arena_printf(arena, " (%zu usable", usable);
+	if (n)
+		text = arena_printf(arena, "%s; %s need%s repair", text,
+				    labels_join(broken, n, NAMED, arena), n == 1 ? "s" : "");
+	if (m)
+		text = arena_printf(arena, "%s; %s bound to %s", text,
+				    labels_join(others, m, NAMED, arena), driver);
+	return arena_printf(arena, "%s)", text);
 }
 
 /* "8 x NVIDIA H200" and other GPUs. */
@@ -417,10 +456,18 @@ static bool stops_jobs(const struct readiness *ready)
 	return ready->worst >= SEVERITY_ERR || ready->waits >= SEVERITY_ERR;
 }
 
+/* A single GPU has no peer. */
+static bool lacks_peer(const struct node *node, unsigned int profile)
+{
+	return profile == PROFILE_P2P && was_read(node->pci.devices) && topology_gpus(node) == 1;
+}
+
 static const char *profile_verdict(const struct steps *steps, unsigned int profile)
 {
 	struct readiness ready = find_readiness(steps, profile);
 
+	if (lacks_peer(steps->report->node, profile))
+		return "needs two GPUs, and this node has one";
 	if (ready.worst >= SEVERITY_CRIT)
 		return "not ready (critical)";
 	if (ready.worst >= SEVERITY_ERR)
@@ -488,11 +535,15 @@ static const char *profiles_line(const struct view *v)
 	const struct report *r = v->report;
 	bool any = v->problems->items.count;
 	const char *text = any ? render_profile_verdicts(r, v->steps)
-			       : profiles_text(r->arena, r->profiles);
+			       : arena_printf(r->arena, "%s: no problems found%s",
+					      profiles_text(r->arena, r->profiles),
+					      r->profiles & PROFILE_P2P &&
+							      lacks_peer(r->node, PROFILE_P2P)
+						      ? "; p2p needs two GPUs"
+						      : "");
 
-	if (v->options->verbose)
-		return arena_printf(r->arena, "%s (%s)", text, r->profiles_reason);
-	return any ? text : NULL;
+	return v->options->verbose ? arena_printf(r->arena, "%s (%s)", text, r->profiles_reason)
+				   : text;
 }
 
 /* "p2p, gpudirect-rdma or deepep" */
@@ -548,7 +599,7 @@ static const char *jobs_text(const struct view *v)
 	const char *lost = steps_repair_text(v->steps), *who = "";
 
 	if (!v->problems->items.count)
-		return NULL;
+		return is_known(v->report->node->os.next_boot) ? NULL : "can start";
 	if (!stopped)
 		return jobs_can_start(v);
 	if (!(stopped & PROFILE_BASE))
@@ -600,9 +651,19 @@ static const char *worst_text(const struct view *v)
 	for_each(p, &v->problems->items)
 		if (text_gravity(p) > text_gravity(worst))
 			worst = p;
-	return worst == first ? NULL
-			      : arena_printf(v->report->arena, "%s%s", text_number(v, worst),
-					     worst->first->rule->title);
+	return worst == first || worst->severity == first->severity
+		       ? NULL
+		       : arena_printf(v->report->arena, "%s%s", text_number(v, worst),
+				      worst->first->rule->title);
+}
+
+/* Wrong data that no error shows can already be in results. */
+static const char *results_text(const struct view *v)
+{
+	for_each(p, &v->problems->items)
+		if (p->wrong_data && !p->waits)
+			return "those computed so far on this node can be wrong";
+	return NULL;
 }
 
 int text_head(struct view *v)
@@ -612,9 +673,9 @@ int text_head(struct view *v)
 
 	lines += line(v, "GPUs", render_gpus(r));
 	lines += line(v, "NICs", render_nics(r));
-	/* The verdict of a node without problems names them itself. */
 	lines += line(v, "Profiles", profiles_line(v));
 	lines += line(v, "Jobs", jobs_text(v));
+	lines += line(v, "Results", results_text(v));
 	lines += line(v, "Worst", worst_text(v));
 	lines += line(v, "Reboot", reboot_text(v));
 	lines += line(v, "Not here", render_not_here(r));

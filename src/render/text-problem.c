@@ -558,6 +558,14 @@ static bool repeats_title(const struct problem *p, const struct text_lines *foun
 	return found->count == 1 && reason && strcmp(reason + 2, found->items[0]) == 0;
 }
 
+/* On a long page a warning has the first sentence of what was found. */
+static const char *short_found(const struct view *v, const struct problem *p, const char *text)
+{
+	return v->is_long && p->severity <= SEVERITY_WARN
+		       ? arena_strndup(v->report->arena, text, text_sentence(text))
+		       : text;
+}
+
 void text_problem_lines(struct view *v, struct text_lines *lines, const struct problem *p,
 			int indent)
 {
@@ -571,7 +579,7 @@ void text_problem_lines(struct view *v, struct text_lines *lines, const struct p
 	else
 		text_add_field(v, lines, indent, "Where:", where);
 	for_each(line, shorten(v, &found)) {
-		text_add_field(v, lines, indent, label, *line);
+		text_add_field(v, lines, indent, label, short_found(v, p, *line));
 		label = "";
 	}
 	text_add_field(v, lines, indent, "Set in:", variable_place(v, p));

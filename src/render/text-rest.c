@@ -234,9 +234,9 @@ static void show_notes(struct view *v)
 	show_notes_of(v, true, &count);
 	show_notes_of(v, false, &count);
 	if (count.left)
-		page_printf(&v->page, "%*s%zu %snote%s: -v shows %s\n", TEXT_TAG, "", count.left,
-			    count.shown ? "more " : "", count.left == 1 ? "" : "s",
-			    count.left == 1 ? "it" : "them");
+		mark(v, count.shown ? "More notes:" : "Notes:",
+		     arena_printf(v->report->arena, "%zu (-v lists %s)", count.left,
+				  count.left == 1 ? "it" : "them"));
 }
 
 /* ---- checks that could not run ---- */

@@ -17,6 +17,7 @@ struct instruction {
 	LIST(const struct problem *) problems;
 	bool goes_on; /* it is for the problems of the previous one */
 	bool by_fix;  /* the command of the step does it */
+	bool is_text; /* it has a text; else the title of the step is enough */
 };
 
 /* A step with its title, its command and its instructions. */
@@ -116,6 +117,17 @@ static const char *prefix_of(struct view *v, const struct instruction *i)
 	return numbered(v, i->problems.items, i->problems.count);
 }
 
+/* Says below a problem that the last one has its instruction. */
+static void refer_to_last(struct view *v, struct instruction *i, const struct problem *p)
+{
+	const struct problem *last = i->problems.items[i->problems.count - 1];
+
+	if (i->is_text && p != last)
+		text_add_field(v, &i->lines, COMMAND, i->by_fix ? "Fix:" : "Do:",
+			       arena_printf(v->report->arena, "as for [%u]",
+					    steps_number(v->steps, last)));
+}
+
 /* Adds the titles of problems that no step has named yet, on a page without details. */
 static void name_problems(struct view *v, struct instruction *i)
 {
@@ -125,6 +137,7 @@ static void name_problems(struct view *v, struct instruction *i)
 		if (v->is_merged && !*named) {
 			text_title_lines(v, &i->lines, *p, NUMBER);
 			text_problem_lines(v, &i->lines, *p, COMMAND);
+			refer_to_last(v, i, *p);
 		}
 		*named = true;
 	}
@@ -133,6 +146,7 @@ static void name_problems(struct view *v, struct instruction *i)
 /* Adds the instruction. TEXT is NULL if the title of the step is enough. */
 static void add_instruction(struct view *v, struct instruction *i, const char *text)
 {
+	i->is_text = text != NULL;
 	name_problems(v, i);
 	if (text)
 		text_add(v, &i->lines, prefix_of(v, i), text);
@@ -295,6 +309,8 @@ static const char *advice_text(const struct view *v, const struct step *step,
 	if (steps_is_restart_alone(v->steps, p))
 		return v->is_merged || v->problems->items.count == 1 ? NULL
 								     : "Solved by this step.";
+	if (steps_is_restarted_by_boot(v->steps, p))
+		return "The reboot restarts the service.";
 	if (steps_is_reset_by_boot(v->steps, p))
 		return steps_kind(v->steps, p) == STEP_POWER
 			       ? "The power cycle resets GPUs and NVSwitches. If the problem returns, "
@@ -465,7 +481,11 @@ static void add_repairs(struct view *v, struct section *section)
 		add_risk_and_command(v, i, change->repair->is_risk ? change->repair->cost : NULL,
 				     NULL);
 	}
-	text_add(v, &section->command, "    ", "Look at the changes. This changes nothing:");
+	text_add(
+		v, &section->command, "    ",
+		strstr(v->steps->show_command, " --all")
+			? "Look at the changes (--all: also those for warnings). This changes nothing:"
+			: "Look at the changes. This changes nothing:");
 	add_command(v, &section->command, COMMAND, v->steps->show_command);
 	text_add(v, &section->command, "    ", "Then make them:");
 	add_command(v, &section->command, COMMAND, steps_command(v->steps, section->step));
@@ -492,7 +512,8 @@ static void add_title(struct view *v, struct section *section, size_t number)
 	if (step->kind == STEP_FIX) {
 		text_add(v, &section->lines, head,
 			 arena_printf(arena,
-				      "%s. nvnodecheck fix will:", steps_fix_text(v->steps, step)));
+				      "%s. nvnodecheck fix %s:", steps_fix_text(v->steps, step),
+				      v->is_merged ? "repairs these" : "will"));
 		return;
 	}
 	/* A short command is beside it. */
@@ -697,9 +718,9 @@ void text_steps(struct view *v)
 
 		if (decided)
 			page_printf(&v->page, "Only if you keep this node:\n");
-		if (section > sections.items && section[-1].step->kind == STEP_HARDWARE &&
-		    section->step->kind <= STEP_FIRMWARE)
-			page_printf(&v->page, "When the hardware works again:\n");
+		if (steps_needs_working_hardware(v->steps, section->step))
+			page_printf(&v->page, "%s%s%s\n", page_style(&v->page, STYLE_BOLD),
+				    STOP_FOR_HARDWARE, page_style(&v->page, STYLE_PLAIN));
 		/* The decision that can make the other steps pointless comes first. */
 		if (section == sections.items ? section->step->kind != STEP_FINAL : decided) {
 			print_warning(v, &sections);

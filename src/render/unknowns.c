@@ -2,8 +2,10 @@
 /* unknowns.c - checks that could not run, by the way to know their facts, and then by reason: one reason often leaves
  * many rules unknown, and one remedy answers many reasons. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "evaluate/skip.h"
 #include "render/render.h"
 #include "render/text.h"
 
@@ -86,34 +88,6 @@ struct unknowns render_unknowns(const struct report *report)
 
 /* ---- in one line ---- */
 
-/* The rules that would be answered if U were known. */
-static size_t answered(const struct unknowns *unknowns, const struct unknown *u)
-{
-	size_t count = 0;
-
-	for_each(other, unknowns)
-		if (same_text(other->to_check, u->to_check))
-			count += other->count;
-	return count;
-}
-
-/* The requests that answer most rules, with the reason of most of them. */
-static const struct unknown *main_one(const struct unknowns *unknowns)
-{
-	const struct unknown *best = NULL;
-
-	for_each(u, unknowns) {
-		size_t own = answered(unknowns, u), most = best ? answered(unknowns, best) : 0;
-
-		if (best && best->to_check && !u->to_check)
-			continue;
-		if (!best || (u->to_check && !best->to_check) || own > most ||
-		    (own == most && u->count > best->count))
-			best = u;
-	}
-	return best;
-}
-
 /* Of a sentence or of a part of one. */
 static const char *without_stop(const struct report *r, const char *text)
 {
@@ -147,28 +121,97 @@ static const char *reason_text(const struct report *r, const struct unknown *u)
 		       : u->why;
 }
 
+#define GROUPS_MAX 3 /* ways to know, each with its checks; others are counted */
+
+/* Checks that one way would answer. */
+struct way {
+	const struct unknown *first;
+	size_t count;
+};
+
+struct ways {
+	enum fact_state state;
+	uint32_t count;
+	struct way *items;
+};
+
+/* The way for most checks comes first; of equal ones the first in the list. */
+static int compare_ways(const void *a, const void *b)
+{
+	const struct way *left = a, *right = b;
+
+	if (left->count != right->count)
+		return left->count < right->count ? 1 : -1;
+	return left->first < right->first ? -1 : 1;
+}
+
+static struct ways ways_of(const struct report *r, const struct unknowns *unknowns)
+{
+	struct ways ways = { 0 };
+
+	for_each(u, unknowns) {
+		struct way *way = NULL;
+
+		for_each_mut(w, &ways)
+			if (same_text(w->first->to_check, u->to_check) &&
+			    (u->to_check || same_text(w->first->why, u->why)))
+				way = w;
+		if (!way) {
+			way = LIST_ADD(r->arena, &ways);
+			way->first = u;
+		}
+		way->count += u->count;
+	}
+	if (ways.count)
+		qsort(ways.items, ways.count, sizeof(*ways.items), compare_ways);
+	return ways;
+}
+
+/* Returns the way, or the only reason if there is no way; NULL: too long for a line or two. */
+static const char *way_text(const struct report *r, const struct way *way, size_t all, int width)
+{
+	const struct unknown *u = way->first;
+	const char *reason = reason_text(r, u);
+	/* One way for all of them needs no number. */
+	const char *head = way->count == all ? "" : arena_printf(r->arena, "%zu: ", way->count);
+
+	if (same_text(u->to_check, RUN_NVML))
+		return arena_printf(r->arena, "%s%s --nvml (it opens the GPUs; it changes nothing)",
+				    way->count < all ? arena_printf(r->arena, "%zu ", way->count)
+				    : all > 1	     ? "all "
+						     : "",
+				    way->count == 1 && all > 1 ? "needs"
+				    : all == 1		       ? "add"
+							       : "need");
+	if (u->to_check && *u->to_check)
+		return arena_printf(r->arena, "%s%s", head, first_way(r, as_part(r, u->to_check)));
+	if (u->is_fact || text_columns(reason) > 2 * width)
+		return NULL;
+	return arena_printf(r->arena, "%s%s", head, without_stop(r, reason));
+}
+
 const char *render_unknown_line(const struct report *r, bool is_page, int width)
 {
 	struct unknowns unknowns = render_unknowns(r);
-	const struct unknown *u = main_one(&unknowns);
-	size_t all = problems_unknown(r), own;
-	const char *head, *tail = "", *how;
-	int room;
+	struct ways ways = ways_of(r, &unknowns);
+	/* A page without problems is short. */
+	size_t most = problems_find(r)->items.count ? GROUPS_MAX : 1;
+	size_t all = problems_unknown(r), left = 0, shown = 0;
+	const char *text = is_page ? arena_printf(r->arena, "%zu (listed below)", all)
+				   : arena_printf(r->arena, "%zu (-v lists %s)", all,
+						  all == 1 ? "it" : "them");
 
-	if (!u)
+	if (!ways.count)
 		return NULL;
-	own = answered(&unknowns, u);
-	head = is_page ? arena_printf(r->arena, "%zu (listed below)", all)
-		       : arena_printf(r->arena, "%zu (-v lists %s)", all, all == 1 ? "it" : "them");
-	how = u->to_check && *u->to_check ? first_way(r, as_part(r, u->to_check)) : NULL;
-	if (how)
-		tail = own < all ? arena_printf(r->arena, " For %zu of them: %s.", own, how)
-				 : arena_printf(r->arena, " For %s: %s.", all == 1 ? "it" : "them",
-						how);
-	room = width - text_columns(head) - text_columns(tail) - 3;
-	/* Without a way to know the facts, there is only the reason: it gets a second line. A fact's name adds nothing
-	 * here. */
-	if (u->is_fact || text_columns(reason_text(r, u)) > (*tail ? room : 2 * width))
-		return arena_printf(r->arena, "%s.%s", head, tail);
-	return arena_printf(r->arena, "%s: %s.%s", head, without_stop(r, reason_text(r, u)), tail);
+	for_each(way, &ways) {
+		const char *own = shown < most ? way_text(r, way, all, width) : NULL;
+
+		if (own)
+			text = arena_printf(r->arena, "%s%s%s", text, shown++ ? "; " : ": ", own);
+		else
+			left += way->count;
+	}
+	return arena_printf(r->arena, "%s%s.", text,
+			    left && shown ? arena_printf(r->arena, "; %zu for other reasons", left)
+					  : "");
 }

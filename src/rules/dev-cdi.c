@@ -248,7 +248,7 @@ static const struct rule dev_cdi_rules[] = {
 		.activation = ACTIVATION_RECREATE,
 		.follows = { "pci/device-off-bus" },
 		.reads =
-			"The devices and device nodes of the YAML and JSON files in /etc/cdi and /run/cdi, and the "
+			"The devices and device files of the YAML and JSON files in /etc/cdi and /run/cdi, and the "
 			"minor numbers of the GPUs.",
 		.why = "A specification has the GPUs that worked when it was made. If two files of one folder "
 		       "have the same device, engines take it from neither. A file in /run/cdi has priority over "

@@ -305,7 +305,7 @@ static void check_char_links(struct rule_context *ctx)
 	cause = known_cause(ctx, text_printf(ctx, "/dev/char lacks %zu link%s; the first is %s",
 					     missing.count, missing.count == 1 ? "" : "s",
 					     missing.first));
-	FAIL(ctx, .observed = cause.observed, .expected = "a link for every NVIDIA device node",
+	FAIL(ctx, .observed = cause.observed, .expected = "a link for every NVIDIA device file",
 	     .remedy = cause.remedy, .source = cause.source,
 	     .evidence = { "dev.char_links", "dev.majors" });
 }
@@ -330,7 +330,7 @@ static const struct rule dev_containers_rules[] = {
 		.why = "Any line that names nvidia counts as configuration. Without toolkit and Kubernetes "
 		       "the containers may not need a GPU: a note. no-cgroups = true in the toolkit's "
 		       "config.toml is for rootless engines. With an engine that runs as root the hook "
-		       "mounts the device nodes but does not allow them in the cgroup. CDI and other engines"
+		       "mounts the device files but does not allow them in the cgroup. CDI and other engines"
 		       " may never run the hook: then it is a note. Docker from a snap alone is a note: "
 		       "newer revisions bring their own toolkit.",
 		.check =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dev-numbers.c - device nodes against the numbers that the drivers have now. */
+/* dev-numbers.c - device files against the numbers that the drivers have now. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -100,13 +100,13 @@ static void check_nodes(struct rule_context *ctx)
 		NOT_APPLICABLE(
 			ctx,
 			.observed =
-				"a copy has files in the place of device nodes; the numbers are those of a "
+				"a copy has files in the place of device files; the numbers are those of a "
 				"running kernel",
 			.evidence = { "dev.nodes" });
 	else if (right)
 		PASS(ctx, .evidence = { "dev.nodes", "dev.majors" });
 	else
-		NOT_APPLICABLE(ctx, .observed = "no device node of a loaded GPU or RDMA driver",
+		NOT_APPLICABLE(ctx, .observed = "no device file of a loaded GPU or RDMA driver",
 			       .evidence = { "dev.nodes", "dev.majors" });
 }
 

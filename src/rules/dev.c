@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dev.c - device nodes (rules dev/...). */
+/* dev.c - device files (rules dev/...). */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static const struct device_major *nvidia_major(const struct node *node)
 
 /* ---- in a container ---- */
 
-/* Device nodes and files that a container needs, by path. */
+/* Device files and files that a container needs, by path. */
 static const struct {
 	const char *path, *remedy;
 	const char *in_pod; /* NULL: the same */
@@ -55,7 +55,7 @@ static const struct {
 	  "NVIDIA_IMEX_CHANNELS=0.",
 	  "Start the pod with a claim of a compute domain." },
 	{ "/dev/nvidia",
-	  "Ask the administrator of the host whether this device node exists there: nvidia-modprobe -u -c 0 makes those of "
+	  "Ask the administrator of the host whether this device file exists there: nvidia-modprobe -u -c 0 makes those of "
 	  "nvidia-uvm, and nvidia-smi all others. If there is a CDI specification, the administrator generates it again. "
 	  "Then create the container again, with compute in NVIDIA_DRIVER_CAPABILITIES.",
 	  NULL },
@@ -94,7 +94,7 @@ static bool is_container(const struct node *node)
 	return is_known(node->os.container);
 }
 
-/* Returns the command that makes the device node, or NULL. Minor 255 is that of nvidiactl. */
+/* Returns the command that makes the device file, or NULL. Minor 255 is that of nvidiactl. */
 static const char *create_command(struct rule_context *ctx, const char *path)
 {
 	static const char gpu[] = "/dev/nvidia";
@@ -124,7 +124,7 @@ static void check_node_as(struct rule_context *ctx, enum severity severity, cons
 	else if (is_unknown(n->kind))
 		UNKNOWN(ctx, .subject = path,
 			.evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
-	/* A copied tree can hold plain files in the place of device nodes. */
+	/* A copied tree can hold plain files in the place of device files. */
 	else if (known_is(n->kind, DEVICE_NODE_FILE))
 		PASS(ctx, .subject = path, .observed = "a copy of it exists",
 		     .evidence = { fact_path(ctx->arena, "dev.nodes", path, "kind") });
@@ -199,7 +199,7 @@ static const char *restricted_to(struct rule_context *ctx, uint64_t mode)
 		       : "only their owner and group can use the GPUs";
 }
 
-/* A copy has no modes of device nodes: then the mode that the driver was loaded with counts. */
+/* A copy has no modes of device files: then the mode that the driver was loaded with counts. */
 static void check_mode_param(struct rule_context *ctx)
 {
 	const struct driver_param *param = node_param(ctx->node, "DeviceFileMode");
@@ -222,7 +222,7 @@ static void check_mode_param(struct rule_context *ctx)
 		.evidence = { "driver.params[DeviceFileMode].value" });
 }
 
-/* A GPU that fell off the bus needs no device node: a job must not open it (pci/device-off-bus). */
+/* A GPU that fell off the bus needs no device file: a job must not open it (pci/device-off-bus). */
 static bool is_off_bus(const struct node *node, const struct gpu *gpu)
 {
 	const struct pci_device *d = is_known(gpu->bdf) ? node_pci(node, gpu->bdf.value) : NULL;
@@ -348,6 +348,17 @@ static void check_gdrdrv_in_container(struct rule_context *ctx)
 			.evidence = { "dev.nodes", "software.items" });
 }
 
+static bool gdrdrv_in_the_way(const struct rule_context *ctx)
+{
+	const struct device_node *n = find_node(ctx->node, "/dev/gdrdrv");
+
+	return n && is_known(n->kind) && n->kind.value != DEVICE_NODE_CHARACTER;
+}
+
+#define CREATE_GDRDRV \
+	"sudo mknod -m 666 /dev/gdrdrv c $(awk '$2 == \"gdrdrv\" {print $1}' /proc/devices) 0"
+#define GDRDRV_AGAIN "sudo rmmod gdrdrv\nsudo modprobe gdrdrv\n" CREATE_GDRDRV
+
 static void check_gdrdrv(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -373,9 +384,22 @@ static void check_gdrdrv(struct rule_context *ctx)
 		check_gdrdrv_in_container(ctx);
 	else if (!find_major(node, "gdrdrv"))
 		FAIL_AS(ctx, gdrdrv_severity(ctx), .subject = "/dev/gdrdrv",
-			.observed = "gdrdrv is loaded, but /proc/devices does not list it",
+			.observed = text_printf(
+				ctx, "%sgdrdrv is loaded, but /proc/devices does not list it",
+				gdrdrv_in_the_way(ctx) ? "it exists and is not a device; " : ""),
 			.expected = "a major number for gdrdrv",
-			.remedy = "Unload gdrdrv and load it again, then create the node again.",
+			.remedy =
+				gdrdrv_in_the_way(ctx)
+					? "Look what /dev/gdrdrv is, and move it away. Then load gdrdrv again, and "
+					  "create the device file."
+					: "Load gdrdrv again, and create the device file.",
+			.command = text_printf(ctx, "%s%s",
+					       gdrdrv_in_the_way(ctx)
+						       ? "ls -ld /dev/gdrdrv\nsudo mv /dev/gdrdrv "
+							 "/root/gdrdrv.old\n"
+						       : "",
+					       GDRDRV_AGAIN),
+			.has_fix = true,
 			.evidence = { "dev.majors", "modules.loaded[gdrdrv].state" });
 	else
 		check_gdrdrv_node(ctx);
@@ -655,7 +679,7 @@ static void check_infiniband(struct rule_context *ctx)
 static const struct rule dev_rules[] = {
 	{
 		.id = "dev/nvidia-nodes-missing",
-		.title = "CUDA finds no GPU: a device node is missing, stale or restricted",
+		.title = "CUDA finds no GPU: jobs cannot open a device file of the driver",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_nvidia_nodes,
@@ -663,7 +687,7 @@ static const struct rule dev_rules[] = {
 			"CUDA does not start, or sees fewer GPUs, in containers and in jobs that may not "
 			"create the nodes.",
 		.remedy =
-			"Create the device node with nvidia-modprobe: -c and its number for a GPU, -c 255 for nvidiactl, -u -c 0 for "
+			"Create the device file with nvidia-modprobe: -c and its number for a GPU, -c 255 for nvidiactl, -u -c 0 for "
 			"nvidia-uvm.",
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
@@ -684,7 +708,7 @@ static const struct rule dev_rules[] = {
 	},
 	{
 		.id = "dev/gdrdrv-node-missing",
-		.title = "GDRCopy fails: /dev/gdrdrv is missing, stale or restricted",
+		.title = "GDRCopy fails: jobs cannot open /dev/gdrdrv",
 		.profiles = PROFILE_RDMA_ANY,
 		.used_modules = "gdrdrv",
 		.severity = SEVERITY_ERR,
@@ -692,9 +716,8 @@ static const struct rule dev_rules[] = {
 		.impact = "gdr_open() fails: \"error opening driver\". NVSHMEM loses its "
 			  "CPU-assisted mode. UCX is slower for small messages.",
 		.remedy =
-			"Create the device node. In a container pass it with --device=/dev/gdrdrv.",
-		.command =
-			"sudo mknod -m 666 /dev/gdrdrv c $(awk '$2 == \"gdrdrv\" {print $1}' /proc/devices) 0",
+			"Create the device file. In a container pass it with --device=/dev/gdrdrv.",
+		.command = CREATE_GDRDRV,
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
 		.reads =
@@ -746,7 +769,7 @@ static const struct rule dev_rules[] = {
 	},
 	{
 		.id = "dev/infiniband-not-accessible",
-		.title = "RDMA fails: a device node is missing or cannot be opened",
+		.title = "RDMA fails: a device file is missing or cannot be opened",
 		.profiles = PROFILE_RDMA_ANY,
 		.used_variables = USED_BY_RDMA_JOBS,
 		.severity = SEVERITY_ERR,

@@ -588,8 +588,8 @@ static const struct rule driver_params_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_peer_mapping,
 		.impact =
-			"A job without CAP_SYS_ADMIN cannot map the NIC's doorbell for the GPU: cudaHostRegister "
-			"returns error 800. NVSHMEM then uses a CPU proxy, and DeepEP hangs in its first dispatch. Without "
+			"DeepEP hangs in its first dispatch: a job without CAP_SYS_ADMIN cannot map the NIC's doorbell for "
+			"the GPU (cudaHostRegister returns error 800). NVSHMEM then uses a CPU proxy. Without "
 			"GDRCopy NVSHMEM before 3.4.5 does not start IBGDA. NCCL GIN and UCX need the same mapping.",
 		.then = THEN_REBOOT,
 		.remedy = "Set PeerMappingOverride=1 in NVreg_RegistryDwords.",
@@ -604,8 +604,8 @@ static const struct rule driver_params_rules[] = {
 		       "it needs this key: Slurm jobs and ordinary containers. A privileged pod works without it, which "
 		       "proves nothing for a job.",
 		.check = "grep RegistryDwords /proc/driver/nvidia/params",
-		.cost = "Users of a GPU can then let it access any device memory that they can map with mmap. Decide on "
-			"nodes with several tenants whether that is allowed.",
+		.cost = "If several tenants share the node, decide first whether this is allowed: each user of a GPU can "
+			"then give it access to any device memory that the user can map.",
 		.is_risk = true,
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osmemdesc.c, "

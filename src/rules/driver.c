@@ -465,8 +465,10 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 			 !str_is(node->os.image_based, "ostree");
 
 	FAIL(ctx,
-	     .observed = text_printf(ctx, "%s is %s, the kernel module %s", library->name.value,
-				     library->version.value, node->driver.version.value),
+	     .observed = text_printf(
+		     ctx, "%s is %s, the kernel module that runs is %s%s", library->name.value,
+		     library->version.value, node->driver.version.value,
+		     read ? text_printf(ctx, ", the one on disk %s", file->version.value) : ""),
 	     .remedy = stays ? driver_version_remedy(ctx->arena, node, library, file->version.value,
 						     command != NULL)
 		       : read ? NULL

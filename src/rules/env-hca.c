@@ -109,17 +109,20 @@ static const char *names_text(struct rule_context *ctx)
 	return text_printf(ctx, ": this node has %s", text);
 }
 
-/* ", for example NCCL_IB_HCA==mlx5_0,mlx5_3", or "" */
-static const char *example_text(struct rule_context *ctx, const char *before, const char *variable)
+static const char *example_text(struct rule_context *ctx, const char *variable)
 {
 	const char *list = job_nic_example(ctx->arena, ctx->node, ctx->endpoints, variable);
 
-	return list ? text_printf(ctx, "%s%s=%s%s", before, variable, list,
-				  *list == '=' ? " (the second \"=\" asks for whole names)" : "")
-		    : "";
+	return list ? text_printf(ctx, "%s=%s", variable, list) : "";
 }
 
-/* Of the variables that are such lists, where no device is to be renamed first. */
+/* A line above the example, so that the example can be copied. nccl.conf(5) and a shell take it as a comment. */
+static const char *example_remark(const char *example)
+{
+	return strstr(example, "==") ? "# The second \"=\" asks for whole names.\n" : "";
+}
+
+/* Of the variables that are such lists, where no device is to be renamed first; or "". */
 static const char *example_of(struct rule_context *ctx, const char *variable)
 {
 	if (strcmp(variable, "NCCL_IB_HCA") != 0 && strcmp(variable, "NVSHMEM_HCA_LIST") != 0)
@@ -127,7 +130,7 @@ static const char *example_of(struct rule_context *ctx, const char *variable)
 	for_each(d, &ctx->node->rdma.devices)
 		if (is_renamed(d))
 			return "";
-	return example_text(ctx, ". For example ", variable);
+	return example_text(ctx, variable);
 }
 
 /* Answers for an entry that selects no usable port. */
@@ -137,6 +140,7 @@ static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 {
 	const char *name = entry_text(ctx, entry), *hint = "";
 	bool odd = !a->ports && strcspn(name, " \t=^") < strlen(name);
+	const char *example = a->ports ? "" : example_of(ctx, v->name);
 
 	if (!a->ports && strcspn(name, " \t") < strlen(name))
 		hint = " (the blank is part of the name)";
@@ -155,6 +159,8 @@ static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 			     : text_printf(ctx, "%s: no port of %s is active%s",
 					   job_value_text(ctx->arena, ctx->node, v), name, others),
 	     .expected = "NICs that exist, can be opened and are active",
+	     .command = *example ? text_printf(ctx, "%s%s", example_remark(example), example)
+				 : NULL,
 	     .follows = cause_of(ctx->node, entry, a), .follows_any = !a->ports,
 	     .follows_subject = cause_subject(ctx, a),
 	     .remedy = text_printf(
@@ -162,9 +168,9 @@ static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 		     a->ports && !a->count[USABLE_NO_NODE]
 			     ? "Bring %s up (rdma/port-not-active), or remove it from %s."
 		     : a->ports ? "Give the job access to %s, or remove it from %s."
-				: "Correct %s in %s%s%s.",
+				: "Correct %s in %s%s.%s",
 		     odd ? text_printf(ctx, "\"%s\"", name) : name, v->name, names_text(ctx),
-		     example_of(ctx, v->name)),
+		     *example ? " For example:" : ""),
 	     .evidence = { v->fact, a->ports ? entry_fact(ctx, a) : "rdma.devices" });
 }
 
@@ -586,7 +592,7 @@ static const char *groups_text(struct rule_context *ctx)
 static void check_all(struct rule_context *ctx)
 {
 	struct hca_choice c = { 0 };
-	const char *example = example_text(ctx, "", "NCCL_IB_HCA");
+	const char *example = example_text(ctx, "NCCL_IB_HCA");
 
 	for_each_port(d, p, ctx->node) {
 		enum usable usable = port_usable(ctx->node, d, p);
@@ -609,10 +615,12 @@ static void check_all(struct rule_context *ctx)
 				"/etc/nccl.conf sets NCCL_IB_HCA for all jobs.%s",
 				*example ? " For example:" : ""),
 			/* A rate that the RDMA driver does not know makes no other kind of NIC. */
-			.follows = c.infiniband && c.ethernet ? NULL : "rdma/rate-below-link",
+			.follows = c.infiniband && c.ethernet ? "rdma/link-type-eth"
+							      : "rdma/rate-below-link",
 			.follows_any = true,
-			.command = *example ? shell_join(ctx->arena, example,
-							 example_text(ctx, "", "NVSHMEM_HCA_LIST"))
+			.command = *example ? text_printf(ctx, "%s%s\n%s", example_remark(example),
+							  example,
+							  example_text(ctx, "NVSHMEM_HCA_LIST"))
 					    : NULL,
 			.evidence = { "env.variables", "rdma.devices" });
 	else if (c.unknown)
@@ -751,7 +759,7 @@ static const struct rule env_hca_rules[] = {
 	{
 		.id = "env/hca-selection",
 		.title =
-			"Jobs can use the wrong NICs, or too few: a NIC variable is wrong or not set",
+			"Jobs can use the wrong NICs, or too few: no variable selects the right ones",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,

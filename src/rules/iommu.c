@@ -371,7 +371,7 @@ static const struct rule iommu_rules[] = {
 	{
 		.id = "iommu/translation-enabled",
 		.title =
-			"Peer copies fail, are slow or deliver wrong data: the IOMMU translates GPU or NIC addresses",
+			"Peer copies cannot be relied on: the IOMMU translates GPU or NIC addresses",
 		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_translation,

@@ -25,7 +25,7 @@ static const struct numa_node *numa_of(const struct node *node, const struct pci
 	return NULL;
 }
 
-/* A container has the device nodes of its own GPUs. */
+/* A container has the device files of its own GPUs. */
 static bool is_given(struct rule_context *ctx, const struct gpu *gpu)
 {
 	const char *path = text_printf(ctx, "/dev/nvidia%" PRIu64, gpu->minor.value);
@@ -105,7 +105,7 @@ static void check_cpuset(struct rule_context *ctx)
 	}
 	if (ctx->findings->count == before && unread)
 		UNKNOWN(ctx, .subject = unread,
-			.observed = "which device node is this GPU's was not read",
+			.observed = "which device file is this GPU's was not read",
 			.evidence = { fact_path(ctx->arena, "gpu.devices", unread, "minor") });
 	else if (ctx->findings->count == before)
 		NOT_APPLICABLE(ctx, .observed = "no GPU of this process has a NUMA node with CPUs",
@@ -130,7 +130,7 @@ static const struct rule limits_cpuset_rules[] = {
 		.activation = ACTIVATION_RECREATE,
 		.reads =
 			"Cpus_allowed_list of the process, the CPUs of each NUMA node, the NUMA nodes of GPUs "
-			"whose device node is there, and CUDA_VISIBLE_DEVICES.",
+			"whose device file is there, and CUDA_VISIBLE_DEVICES.",
 		.why = "NCCL binds its threads to the GPU's CPUs only where the process may use them. A container has the "
 		       "CPUs that its engine gives it. Outside a container this is a note, because the program that "
 		       "started nvnodecheck may have chosen the CPUs.",

@@ -40,7 +40,9 @@ static void check_unexplained(struct rule_context *ctx)
 	size_t count = 0;
 
 	if (!was_read(ctx->node->log.unexplained)) {
-		UNKNOWN(ctx, .observed = "the kernel log does not have the levels of its messages",
+		UNKNOWN(ctx,
+			.observed =
+				"unknown errors were not looked for: this kernel log does not mark errors",
 			.evidence = { "log.unexplained" });
 		return;
 	}

@@ -7,12 +7,14 @@
 #include "evaluate/skip.h"
 #include "query/distribution.h"
 #include "query/dkms.h"
+#include "query/driver-files.h"
 #include "query/gpus.h"
 #include "query/module-find.h"
 #include "query/module-load.h"
 #include "query/pci-device.h"
 #include "query/refusal.h"
 
+#define OLDEST_BRANCH "1"
 #define NEWEST_BRANCH "999" /* later than all */
 
 /* Returns true if all GPUs are given to virtual machines. Then this host needs no driver for them. */
@@ -62,29 +64,53 @@ static void check_file(struct rule_context *ctx, const struct module_file *file)
 						  "kernel") });
 }
 
+#define LOAD_IT ". Then load it with modprobe nvidia."
+
 /* Old GPUs have a last branch, and need the proprietary modules. */
 static const char *install_remedy(struct rule_context *ctx)
 {
-	unsigned int branch = 0, last = 0;
-	bool old = false;
+	unsigned int branch = 0, first = 0, last = 0;
+	bool old = false, is_blackwell = false;
 
 	if (!was_read(ctx->node->pci.devices))
-		return "Install the NVIDIA driver with its kernel modules.";
+		return "Install the NVIDIA driver with its kernel modules" LOAD_IT;
 	for_each(d, &ctx->node->pci.devices) {
 		if (!pci_is_gpu(d))
 			continue;
 		old |= gpu_is_before_turing(d);
+		/* Only the open modules drive it (driver/blackwell-needs-open). */
+		is_blackwell |= gpu_model(d) &&
+				strcmp(gpu_model(d)->architecture, "Blackwell") == 0;
 		if (gpu_driver_fit(d, NEWEST_BRANCH, &branch) == GPU_DRIVER_TOO_NEW &&
 		    (!last || branch < last))
 			last = branch;
+		if (gpu_driver_fit(d, OLDEST_BRANCH, &branch) == GPU_DRIVER_TOO_OLD &&
+		    branch > first)
+			first = branch;
 	}
+	if (!last && first)
+		return text_printf(
+			ctx,
+			"Install the NVIDIA driver with its %skernel modules, branch %u or later" LOAD_IT,
+			is_blackwell ? "open " : "", first);
 	if (!last)
-		return "Install the NVIDIA driver with its kernel modules.";
+		return "Install the NVIDIA driver with its kernel modules" LOAD_IT;
 	return text_printf(
 		ctx,
-		"Install the NVIDIA driver with its %skernel modules. Branch %u is the last one "
-		"for these GPUs.",
+		"Install the NVIDIA driver with its %skernel modules, branch %u, which is the last one "
+		"for these GPUs" LOAD_IT,
 		old ? "proprietary " : "", last);
+}
+
+/* Whether the other half of the driver is there; "" if that is not known. */
+static const char *libraries_text(const struct node *node)
+{
+	struct driver_libraries found = driver_libraries(node);
+
+	if (found.same || found.other)
+		return "; its libraries are installed";
+	return known_is(node->software.complete, true) ? "; its libraries are not installed either"
+						       : "";
 }
 
 static void fail_no_file(struct rule_context *ctx)
@@ -99,8 +125,8 @@ static void fail_no_file(struct rule_context *ctx)
 		tried	? text_printf(ctx, "no nvidia.ko exists for %s. %s", kernel, dkms.text)
 		: other ? text_printf(ctx, "no nvidia.ko exists for %s; one exists for %s", kernel,
 				      other->kernel.value)
-			: text_printf(ctx, "no nvidia.ko exists for %s, nor for any other kernel",
-				      kernel));
+			: text_printf(ctx, "no nvidia.ko exists for %s, nor for any other kernel%s",
+				      kernel, libraries_text(ctx->node)));
 
 	FAIL(ctx, .observed = cause.observed, .expected = EXPECTED,
 	     .remedy = cause.remedy	       ? cause.remedy

@@ -48,9 +48,11 @@ static const char *file_remedy(struct rule_context *ctx)
 
 	if (!library || !is_known(library->version))
 		return NULL;
-	return text_printf(ctx,
-			   "Build and install all NVIDIA modules as version %s, the version of %s.",
-			   library->version.value, library->name.value);
+	return text_printf(
+		ctx,
+		"Build and install all NVIDIA modules as version %s, the version of %s: modules "
+		"and libraries work only together.",
+		library->version.value, library->name.value);
 }
 
 static const char *file_command(struct rule_context *ctx, const char *release)
@@ -67,10 +69,16 @@ static const char *file_command(struct rule_context *ctx, const char *release)
 static void fail_file(struct rule_context *ctx, const struct module_file *nvidia,
 		      const struct module_file *file)
 {
+	struct driver_libraries found = driver_libraries(ctx->node);
+	const struct software_item *library = found.other ? found.other : found.same;
+
 	FAIL(ctx, .subject = file->name.value,
-	     .observed = text_printf(ctx, "%s on disk for kernel %s, beside nvidia %s",
-				     file->version.value, file->kernel.value,
-				     nvidia->version.value),
+	     .observed = text_printf(ctx, "%s on disk for kernel %s, beside nvidia %s%s",
+				     file->version.value, file->kernel.value, nvidia->version.value,
+				     library && is_known(library->version)
+					     ? text_printf(ctx, "; %s is %s", library->name.value,
+							   library->version.value)
+					     : ""),
 	     .expected = "all of one version", .remedy = file_remedy(ctx),
 	     .command = file_command(ctx, file->kernel.value), .then = THEN_INITRAMFS | THEN_REBOOT,
 	     .evidence = { fact_path(ctx->arena, "modules.files", file->path.value, "version"),

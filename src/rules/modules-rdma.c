@@ -83,7 +83,7 @@ static bool is_present(struct rule_context *ctx, const char *name)
 }
 
 /* ib_core makes the RDMA devices. Where these exist and ib_core is not in the list, it is built in, and the other
- * modules can be too. Preflight does not read device nodes, which would show them. */
+ * modules can be too. Preflight does not read device files, which would show them. */
 static bool may_be_built_in(const struct node *node)
 {
 	bool nodes = false;

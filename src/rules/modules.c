@@ -56,6 +56,21 @@ static bool lacks_driver(const struct node *node)
 	       !module_file_running(node, "nvidia");
 }
 
+/* Whether NVIDIA's driver is there to be loaded instead; "" if that is not known. */
+static const char *driver_on_disk(struct rule_context *ctx)
+{
+	const struct module_file *file;
+
+	if (!was_read(ctx->node->modules.files) || !is_known(ctx->node->os.kernel))
+		return "";
+	file = module_file_running(ctx->node, "nvidia");
+	if (!file)
+		return "; NVIDIA's module is not on disk for this kernel";
+	return text_printf(ctx, "; NVIDIA's module%s%s is on disk for this kernel",
+			   is_known(file->version) ? " " : "",
+			   is_known(file->version) ? file->version.value : "");
+}
+
 #define DRIVER_FIRST                                                                       \
 	"Install the NVIDIA driver for this kernel first. Then blacklist nouveau: before " \
 	"that, the GPUs would have no driver."
@@ -76,7 +91,8 @@ static void check_nouveau(struct rule_context *ctx)
 		bound++;
 		if (skip_meant_for_guest(ctx, d))
 			continue;
-		FAIL(ctx, .subject = d->bdf.value, .observed = "bound to nouveau",
+		FAIL(ctx, .subject = d->bdf.value,
+		     .observed = text_printf(ctx, "bound to nouveau%s", driver_on_disk(ctx)),
 		     .expected = "bound to nvidia", .remedy = remedy, .command = command,
 		     .then = THEN_INITRAMFS | THEN_REBOOT,
 		     .evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value, "driver"),
@@ -96,7 +112,10 @@ static void check_nouveau(struct rule_context *ctx)
 			.impact = "None now. At the next boot nouveau can take a GPU first.",
 			.evidence = { "modules.loaded[nouveau].state" });
 	else
-		FAIL(ctx, .observed = "nouveau is loaded, and the NVIDIA driver is not",
+		FAIL(ctx,
+		     .observed = text_printf(ctx,
+					     "nouveau is loaded, and the NVIDIA driver is not%s",
+					     driver_on_disk(ctx)),
 		     .expected = "nouveau not loaded", .remedy = remedy, .command = command,
 		     .then = THEN_INITRAMFS | THEN_REBOOT,
 		     .evidence = { "modules.loaded[nouveau].state" });

@@ -73,7 +73,7 @@ static const struct rule pci_written_rules[] = {
 		.severity = SEVERITY_WARN,
 		.evaluate = check_written,
 		.impact =
-			"The GPUs or NICs are gone as soon as the rule runs: no driver, no device node.",
+			"The GPUs or NICs are gone as soon as the rule runs: no driver, no device file.",
 		.then = THEN_REBOOT,
 		.remedy = "Remove the rule.",
 		.activation = ACTIVATION_REBOOT,

@@ -15,6 +15,7 @@
 #include "query/pci-device.h"
 #include "query/peer-support.h"
 #include "query/ports.h"
+#include "query/topology.h"
 
 #define FACT(ctx, d, field) fact_path(ctx->arena, "pci.devices", (d)->bdf.value, field)
 
@@ -207,9 +208,19 @@ static void check_small_bar1(struct rule_context *ctx, const struct pci_device *
 		fail_small_bar1(ctx, gpu, model, size);
 }
 
+/* Only peers and NICs use BAR1 of a GPU. */
+static bool skip_alone(struct rule_context *ctx)
+{
+	if (!is_asked_for(ctx, PROFILE_P2P) || is_asked_for(ctx, PROFILE_RDMA_ANY) ||
+	    topology_gpus(ctx->node) != 1)
+		return false;
+	NOT_APPLICABLE(ctx, .observed = "one GPU has no peer", .evidence = { "pci.devices" });
+	return true;
+}
+
 static void check_bar1_size(struct rule_context *ctx)
 {
-	if (skip_without_gpu(ctx))
+	if (skip_without_gpu(ctx) || skip_alone(ctx))
 		return;
 	for_each(d, &ctx->node->pci.devices) {
 		const struct gpu_model *model = gpu_model(d);
@@ -322,7 +333,7 @@ static bool has_room_for_memory(const struct pci_device *gpu, uint64_t size)
 
 static void check_rebar(struct rule_context *ctx)
 {
-	if (skip_without_gpu(ctx))
+	if (skip_without_gpu(ctx) || skip_alone(ctx))
 		return;
 	for_each(d, &ctx->node->pci.devices) {
 		const struct pci_rebar *rebar = gpu_rebar(d);
@@ -454,7 +465,8 @@ static bool skip_without_wish(struct rule_context *ctx)
 
 static void check_window(struct rule_context *ctx)
 {
-	if (skip_without_gpu(ctx) || skip_without_wish(ctx))
+	if (skip_without_gpu(ctx) || skip_without_wish(ctx) ||
+	    (!is_resizing(ctx->node) && skip_alone(ctx)))
 		return;
 	for_each(d, &ctx->node->pci.devices) {
 		const struct pci_rebar *rebar = gpu_rebar(d);

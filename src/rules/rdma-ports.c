@@ -187,7 +187,8 @@ static void check_mixed(struct rule_context *ctx)
 			     "%zu InfiniBand and %zu Ethernet ports are active among the "
 			     "NICs that jobs use",
 			     jobs.infiniband, jobs.ethernet),
-		     .expected = "one link layer", .evidence = { "rdma.devices" });
+		     .expected = "one link layer", .follows = "rdma/link-type-eth",
+		     .follows_any = true, .evidence = { "rdma.devices" });
 	else if (all.infiniband && all.ethernet)
 		NOTE(ctx,
 		     .observed = text_printf(
@@ -234,6 +235,32 @@ static const char *type_command(struct rule_context *ctx, const struct rdma_devi
 			    text_printf(ctx, "%" PRIu64, p->port.value));
 }
 
+/* That most ports of a model are InfiniBand only makes it likely: a storage port can be Ethernet on purpose. */
+static const char *type_remedy(struct rule_context *ctx, const struct rdma_device *d)
+{
+	return text_printf(
+		ctx,
+		"Is %s meant to be Ethernet? Yes: name only the other NICs in NCCL_IB_HCA and "
+		"NVSHMEM_HCA_LIST, for all jobs in /etc/nccl.conf. No: set the link type of its port "
+		"to InfiniBand in the NIC's firmware.",
+		d->name.value);
+}
+
+/* The commands for both answers. */
+static const char *choice_commands(struct rule_context *ctx, const struct rdma_device *d,
+				   const struct rdma_port *p)
+{
+	const char *list = job_nic_example(ctx->arena, ctx->node, ctx->endpoints, "NCCL_IB_HCA");
+	const char *nvshmem = job_nic_example(ctx->arena, ctx->node, ctx->endpoints,
+					      "NVSHMEM_HCA_LIST");
+	const char *type = type_command(ctx, d, p);
+
+	if (!list || !nvshmem || !type)
+		return type;
+	return text_printf(ctx, "# Yes, for jobs:\nNCCL_IB_HCA=%s\nNVSHMEM_HCA_LIST=%s\n# No:\n%s",
+			   list, nvshmem, type);
+}
+
 static void check_type(struct rule_context *ctx)
 {
 	const struct expectation *expected = ctx->settings
@@ -259,11 +286,14 @@ static void check_type(struct rule_context *ctx)
 			     wanted ? "Ethernet"
 				    : text_printf(
 					      ctx,
-					      "Ethernet; %zu ports of the same model are InfiniBand",
-					      peers.infiniband),
+					      "Ethernet; %zu port%s of the same model %s InfiniBand, so "
+					      "this is probably a mistake",
+					      peers.infiniband, peers.infiniband == 1 ? "" : "s",
+					      peers.infiniband == 1 ? "is" : "are"),
 		     .expected = wanted ? text_printf(ctx, "InfiniBand (%s)", expected->file)
 					: "InfiniBand, as its peers",
-		     .command = type_command(ctx, d, p),
+		     .remedy = wanted ? NULL : type_remedy(ctx, d),
+		     .command = wanted ? type_command(ctx, d, p) : choice_commands(ctx, d, p),
 		     .evidence = { port_fact(ctx->arena, d, p, "link_layer") });
 	}
 	if (ctx->findings->count > before)
@@ -446,7 +476,7 @@ static const struct rule rdma_ports_rules[] = {
 	},
 	{
 		.id = "rdma/link-type-eth",
-		.title = "A port is set to Ethernet where InfiniBand is expected",
+		.title = "A port is set to Ethernet, and InfiniBand is expected or more likely",
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_type,

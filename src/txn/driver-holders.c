@@ -96,7 +96,7 @@ static int read_references(struct search *s, const char *module, int64_t *unexpl
 	return 0;
 }
 
-/* Device nodes that lead to MODULE. */
+/* Device files that lead to MODULE. */
 static const char *device_of(const char *module)
 {
 	return strcmp(module, "nvidia_drm") == 0 || strcmp(module, "nvidia_modeset") == 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* txn-kernel.c - steps on the running kernel: modules, settings, device nodes. */
+/* txn-kernel.c - steps on the running kernel: modules, settings, device files. */
 #include <errno.h>
 #include <libkmod.h>
 #include <stdio.h>
@@ -243,7 +243,7 @@ static void undo_sysctl(struct txn *t, struct txn_step *step, struct txn_item *i
 		txn_set_reverted(t, item, set_sysctl(t, path, step->was));
 }
 
-/* ---- device nodes ---- */
+/* ---- device files ---- */
 
 /* A node of another number is left from an earlier load of the module. A process that has it open keeps it, but it
  * opens no device any more. */
@@ -341,7 +341,7 @@ const struct txn_step_ops txn_step_sysctl = {
 	.undo = undo_sysctl,
 };
 const struct txn_step_ops txn_step_device_node = {
-	.title = "device node %s",
+	.title = "device file %s",
 	.live = true,
 	.prepare = prepare_node,
 	.run = run_node,

@@ -54,7 +54,7 @@ int write_label(struct writer *w, int fd, const char *path, mode_t type)
 
 	if (!label)
 		return 0;
-	/* Through /proc, since a device node is not opened for it: open(2), O_PATH. */
+	/* Through /proc, since a device file is not opened for it: open(2), O_PATH. */
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	TEST_POINT("labelling");
 	if (setxattr(link, "security.selinux", label, strlen(label) + 1, 0) < 0)

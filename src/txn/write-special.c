@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* write-special.c - writes kernel settings and device nodes, which are not regular files. */
+/* write-special.c - writes kernel settings and device files, which are not regular files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -45,7 +45,7 @@ int write_make_node(struct writer *w, const char *path, uint32_t mode, dev_t dev
 	rc = mknodat(folder, name, S_IFCHR | mode, device);
 	umask(mask);
 	if (rc < 0)
-		return write_failed(w, path, "making the device node");
+		return write_failed(w, path, "making the device file");
 	return write_label_name(w, folder, name, path, S_IFCHR);
 }
 
@@ -62,6 +62,6 @@ int write_drop_node(struct writer *w, const char *path, dev_t device)
 	if (!S_ISCHR(st.st_mode) || st.st_rdev != device)
 		return write_fail(w, -ESTALE, path,
 				  "it was replaced after the repair, so it was left as it is");
-	TEST_POINT("unlink of a device node");
+	TEST_POINT("unlink of a device file");
 	return unlinkat(folder, name, 0) < 0 ? write_failed(w, path, "removing it") : 0;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The NVIDIA driver: what it shows under /proc, its modules, libraries, device nodes; gdrdrv."""
+"""The NVIDIA driver: what it shows under /proc, its modules, libraries, device files; gdrdrv."""
 import fnmatch
 import os
 
