@@ -530,20 +530,21 @@ const char *render_profile_verdicts(const struct report *r, const struct steps *
 	return text;
 }
 
+/* Without problems the first line of the report names the profiles already. */
 static const char *profiles_line(const struct view *v)
 {
 	const struct report *r = v->report;
 	bool any = v->problems->items.count;
 	const char *text = any ? render_profile_verdicts(r, v->steps)
-			       : arena_printf(r->arena, "%s: no problems found%s",
-					      profiles_text(r->arena, r->profiles),
-					      r->profiles & PROFILE_P2P &&
-							      lacks_peer(r->node, PROFILE_P2P)
-						      ? "; p2p needs two GPUs"
-						      : "");
+			       : arena_printf(r->arena, "%s: no problems found",
+					      profiles_text(r->arena, r->profiles));
 
-	return v->options->verbose ? arena_printf(r->arena, "%s (%s)", text, r->profiles_reason)
-				   : text;
+	if (v->options->verbose)
+		return arena_printf(r->arena, "%s (%s)", text, r->profiles_reason);
+	if (any)
+		return text;
+	return r->profiles & PROFILE_P2P && lacks_peer(r->node, PROFILE_P2P) ? "p2p needs two GPUs"
+									     : NULL;
 }
 
 /* "p2p, gpudirect-rdma or deepep" */
