@@ -373,7 +373,7 @@ def test_reads_what_is_expected(line, stages):
 
 
 @pytest.mark.parametrize("edit, reason", (
-    ("userspace 999.1", "driver/library-mismatch: libcuda is 999.1, the kernel module 550.90.07"),
+    ("userspace 999.1", "driver/library-mismatch: libcuda is 999.1, the kernel module that runs is 550.90.07"),
     ("process nv-fabricmanager remove", "services/fabricmanager-down: nvidia-fabricmanager is inactive"),
     ("pci 0000:19:00.0 master=off", "pci/bus-master-off GPU0 (0000:19:00.0): bus mastering is off"),
 ))

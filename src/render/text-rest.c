@@ -462,7 +462,7 @@ static bool has_lines(const struct view *v)
 void text_rest(struct view *v)
 {
 	show_those(v, "Proved otherwise", is_overruled);
-	if (has_lines(v))
+	if (has_lines(v) && (v->options->verbose || v->problems->items.count))
 		fputc('\n', v->page.out);
 	show_notes(v);
 	if (v->problems->items.count)

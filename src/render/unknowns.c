@@ -176,7 +176,7 @@ static const char *way_text(const struct report *r, const struct way *way, size_
 	const char *head = way->count == all ? "" : arena_printf(r->arena, "%zu: ", way->count);
 
 	if (same_text(u->to_check, RUN_NVML))
-		return arena_printf(r->arena, "%s%s --nvml (it opens the GPUs; it changes nothing)",
+		return arena_printf(r->arena, "%s%s --nvml",
 				    way->count < all ? arena_printf(r->arena, "%zu ", way->count)
 				    : all > 1	     ? "all "
 						     : "",
