@@ -18,7 +18,8 @@ NAMES_FILE = {"env/file-missing"}
 def movable(case):
     """The assignments of NCCL's variables, if the case has no file of NCCL's. Where the node sets the variable too, its
     environment would override the file."""
-    if any("nccl.conf" in edit.text or edit.verb == "unreadable" or "NCCL_CONF_FILE" in edit.text
+    if any("nccl.conf" in edit.text or edit.verb == "unreadable" or "NCCL_CONF_FILE" in edit.text or
+           "/etc/environment" in edit.text
            for edit in case.edits):
         return []
     if not os.path.exists(os.path.join(node.NODES, case.node + ".node")):

@@ -418,8 +418,8 @@ struct device_major {
 struct dev_facts {
 	LIST(struct device_node) nodes;	  /* device nodes of GPUs, NICs and their companions */
 	LIST(struct device_major) majors; /* character devices of /proc/devices */
-	LIST(struct device_group) groups; /* that device nodes are restricted to */
 	LIST(const char *) char_links;	  /* names in /dev/char that lead to NVIDIA nodes */
+	LIST(struct device_group) groups; /* that device nodes are restricted to */
 };
 
 /* ---- containers: the way of container engines to the GPUs ---- */
