@@ -101,7 +101,7 @@ def test_the_first_screen(name, profile, node_tree):
         return
     rows, more = table(lines), re.search(r"^ +Problem \(the (\d+) worst of (\d+)(?:; all are below|; yours: \[[\d, -]+\])\) +Who +Next$", "\n".join(lines), re.M)
     assert (len(rows), problems) == ((int(more[1]), int(more[2])) if more else (problems, problems))
-    assert len(rows) >= min(problems, 9)
+    assert len(rows) >= min(problems, 10)
     for row in rows:
         assert row[1] in WHO and {word.strip() for word in row[2].split(",")} <= NEXT, row
     assert [line for line in lines if line.startswith(" 1. ")], "\n".join(lines)

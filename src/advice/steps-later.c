@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "advice/steps-private.h"
-#include "base/array.h"
 
 bool steps_needs_repair(const struct problem *p)
 {
@@ -106,68 +105,6 @@ bool steps_is_restarted_by_boot(const struct steps *steps, const struct problem 
 {
 	return steps->restart >= ACTIVATION_REBOOT && steps_kind(steps, p) == STEP_RESTART &&
 	       steps_is_unit_restart(p);
-}
-
-/* Returns the offset of the end of TEXT that restarts a unit of this node, with the UNIT; or the length of TEXT. */
-static size_t find_restart(const char *text, struct span *unit)
-{
-	static const char *const before[] = {
-		". Run systemctl daemon-reload, and restart ",
-		". Then systemctl restart ",
-		"; then systemctl restart ",
-		", then run systemctl restart ",
-		". Then run systemctl restart ",
-		". Then restart ",
-		", then restart ",
-		". Restart ",
-	};
-	static const char *const others[] = { "slurmctld", "container ", "container.", "pod" };
-	size_t all = strlen(text);
-
-	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
-		const char *at = strstr(text, before[i]), *name;
-
-		if (!at)
-			continue;
-		name = at + strlen(before[i]);
-		for (size_t k = 0; k < ARRAY_SIZE(others); k++)
-			if (strstr(name, others[k]))
-				return all;
-		if (strstr(name, ". ") || text[all - 1] != '.')
-			return all;
-		*unit = (struct span){ name, strcspn(name, " .") };
-		return (size_t)(at - text);
-	}
-	return all;
-}
-
-static bool restarts_unit(const struct problem *p, struct span unit)
-{
-	const char *remedy = finding_remedy(p->first), *command = p->first->command;
-	const char *at = command ? strstr(command, RESTART) : NULL;
-	struct span own = SPAN("");
-
-	if (at)
-		own = (struct span){ at + strlen(RESTART), strcspn(at + strlen(RESTART), " .\n") };
-	else if (remedy)
-		find_restart(remedy, &own);
-	return own.n && own.n == unit.n && memcmp(own.p, unit.p, own.n) == 0;
-}
-
-const char *steps_without_restart(const struct steps *steps, const struct problem *problem,
-				  const char *text)
-{
-	struct span unit = SPAN("");
-	size_t end = text ? find_restart(text, &unit) : 0;
-	bool below = false, later = steps->restart >= ACTIVATION_REBOOT;
-
-	if (!unit.n || steps_kind(steps, problem) != STEP_HAND)
-		return text;
-	for_each(p, &steps->problems->items) {
-		later |= below && steps_kind(steps, p) == STEP_HAND && restarts_unit(p, unit);
-		below |= p == problem;
-	}
-	return later ? arena_printf(steps->report->arena, "%.*s.", (int)end, text) : text;
 }
 
 bool steps_is_restarted_later(const struct steps *steps, const struct problem *problem,

@@ -14,9 +14,6 @@ void steps_add_commands(struct steps *steps, const struct steps_request *request
 /* Returns true if LINE, a command of PROBLEM, restarts a unit that a later step or problem restarts. */
 bool steps_is_restarted_later(const struct steps *steps, const struct problem *problem,
 			      struct span line);
-/* Returns TEXT, an instruction, without its last sentence if that restarts a unit that is restarted later. */
-const char *steps_without_restart(const struct steps *steps, const struct problem *problem,
-				  const char *text);
 /* Returns true if the commands of PROBLEM restart a unit, and do nothing else. */
 bool steps_is_unit_restart(const struct problem *problem);
 bool steps_has_unit_restart(const struct problem *problem);

@@ -195,7 +195,7 @@ const char *steps_remedy(const struct steps *steps, const struct problem *p,
 
 	if (steps_is_done_already(steps, p) || !change || !*change)
 		return steps_what(steps, p);
-	return remedy_with(steps->report->arena, steps_without_restart(steps, p, change),
+	return remedy_with(steps->report->arena, change,
 			   finding_then(f) & ~steps_done_later(steps, p));
 }
 

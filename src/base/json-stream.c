@@ -16,8 +16,11 @@ static bool is_pretty(const struct json_stream *s)
 /* The beginning of a line at LEVEL. */
 static void begin_line(const struct json_stream *s, int level)
 {
-	if (is_pretty(s))
-		fprintf(s->out, "\n%*s", INDENT * level, "");
+	if (!is_pretty(s))
+		return;
+	putc('\n', s->out);
+	for (int i = 0; i < INDENT * level; i++)
+		putc(' ', s->out);
 }
 
 static void begin_part(struct json_stream *s)
@@ -44,7 +47,11 @@ static void put_value(const struct json_stream *s, struct json_object *value)
 static void put_key(struct json_stream *s, const char *key)
 {
 	begin_part(s);
-	fprintf(s->out, s->flags & JSON_C_TO_STRING_SPACED ? "\"%s\": " : "\"%s\":", key);
+	putc('"', s->out);
+	escape_text(s->out, SINK_JSON, key);
+	fputs("\":", s->out);
+	if (s->flags & JSON_C_TO_STRING_SPACED)
+		putc(' ', s->out);
 }
 
 void json_stream_begin(struct json_stream *s, FILE *out, int flags, struct json_object *head)

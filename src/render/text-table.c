@@ -268,7 +268,7 @@ static void print_head(const struct table *t)
 		text = arena_printf(t->v->report->arena, PROBLEM " (the %u worst of %u%s%s)",
 				    t->rows.count, all, own ? "; yours: " : "; all are below",
 				    own ? own : "");
-	page_printf(page, "\n%s%*s%-*s%-*s%s%s\n", page_style(page, STYLE_DIM), t->left, "",
+	page_printf(page, "%s%*s%-*s%-*s%s%s\n", page_style(page, STYLE_DIM), t->left, "",
 		    t->title + GAP, text, t->who + GAP, WHO, NEXT, page_style(page, STYLE_PLAIN));
 }
 
@@ -357,6 +357,7 @@ void text_table(struct view *v, int lines)
 	struct table t = { .v = v };
 	const struct step *first = steps_first(v->steps);
 	int most = (int)v->problems->items.count;
+	bool tight = false;
 
 	if (v->problems->items.count == 1 && !v->options->brief) {
 		print_only(v, v->problems->items.items);
@@ -365,14 +366,19 @@ void text_table(struct view *v, int lines)
 	/* An empty line, the headings of the columns, and the first rows. */
 	lines -= 2 + PLAN_BEGIN;
 	lines -= most <= lines - 1 && is_own_shown(v);
-	if (!v->options->brief && lines < most)
-		most = lines;
+	/* Where not all have room, one more replaces the empty line. */
+	if (!v->options->brief && lines < most) {
+		tight = true;
+		most = ++lines;
+	}
 	do {
 		t = (struct table){ .v = v };
 		add_rows(&t, most);
 		if ((int)v->problems->items.count > most)
 			sort_rows(&t);
 	} while (!fill_rows(&t, lines) && !v->options->brief && most-- > 1);
+	if (!tight)
+		fputc('\n', v->page.out);
 	print_head(&t);
 	for_each(row, &t.rows) {
 		v->rows[row->problem - v->problems->items.items] = row->text;

@@ -30,6 +30,12 @@ static bool is_for_jobs(const struct device_node *n)
 		span_u64(span_of(n->path.value + strlen(gpu)), 10, &minor) == 0);
 }
 
+static bool is_for_group(uint64_t mode)
+{
+	return (mode & READ_WRITE_GROUP) == READ_WRITE_GROUP &&
+	       (mode & READ_WRITE_OTHERS) != READ_WRITE_OTHERS;
+}
+
 static bool is_gpu_node(const struct device_node *n)
 {
 	return str_starts(n->path, "/dev/nvidia") && !str_starts(n->path, "/dev/nvidia-caps");
@@ -40,8 +46,7 @@ static bool has_group(const struct device_node *n, const struct device_group *g)
 	char gid[24];
 
 	if (!is_known(n->group) || !is_known(n->mode) || !is_for_jobs(n) ||
-	    (n->mode.value & READ_WRITE_GROUP) != READ_WRITE_GROUP ||
-	    (n->mode.value & READ_WRITE_OTHERS) == READ_WRITE_OTHERS)
+	    !is_for_group(n->mode.value))
 		return false;
 	snprintf(gid, sizeof(gid), "%" PRIu64, n->group.value);
 	return str_is(g->gid, gid);
@@ -63,9 +68,12 @@ static const struct device_node *find_restricted(const struct rule_context *ctx,
 static bool is_drivers(const struct node *node, const struct device_group *g)
 {
 	const struct driver_param *gid = node_param(node, "DeviceFileGID");
+	const struct driver_param *mode = node_param(node, "DeviceFileMode");
 	const struct driver_param *modify = node_param(node, "ModifyDeviceFiles");
+	uint64_t bits;
 
-	return gid && is_known(gid->value) && strcmp(gid->value.value, g->gid.value) == 0 &&
+	return gid && str_is(gid->value, g->gid.value) && mode && is_known(mode->value) &&
+	       span_u64(span_of(mode->value.value), 0, &bits) == 0 && is_for_group(bits) &&
 	       !(modify && str_is(modify->value, "0"));
 }
 
@@ -137,8 +145,14 @@ static void check_group(struct rule_context *ctx, const struct restricted *r)
 
 	/* The names of groups in a container are not those of its host. */
 	if (is_known(ctx->node->os.container)) {
-		if (!fail_process(ctx, r))
-			PASS(ctx, .subject = r->subject, .evidence = { "dev.groups" });
+		if (fail_process(ctx, r))
+			return;
+		if (is_known(r->group->has_process))
+			PASS(ctx, .subject = r->subject,
+			     .evidence = { FACT(ctx, r->group, "has_process") });
+		else
+			UNKNOWN(ctx, .subject = r->subject,
+				.evidence = { FACT(ctx, r->group, "has_process") });
 	} else if (known_is(r->group->exists, false)) {
 		fail_group(ctx, r, severity,
 			   text_printf(ctx,
@@ -159,8 +173,17 @@ static void check_group(struct rule_context *ctx, const struct restricted *r)
 			ctx, r, SEVERITY_WARN,
 			text_printf(ctx, "only group %s can open it, and it has no members", gid),
 			"has_members");
+	} else if (is_unknown(r->group->has_members)) {
+		UNKNOWN(ctx, .subject = r->subject,
+			.observed = text_printf(
+				ctx,
+				"only group %s can open it: /etc/group has no members of it, a directory service may",
+				gid),
+			.evidence = { FACT(ctx, r->group, "has_members") });
 	} else {
-		PASS(ctx, .subject = r->subject, .evidence = { FACT(ctx, r->group, "exists") });
+		PASS(ctx, .subject = r->subject,
+		     .evidence = { FACT(ctx, r->group, "exists"),
+				   FACT(ctx, r->group, "has_members") });
 	}
 }
 
@@ -183,7 +206,7 @@ static void check_groups(struct rule_context *ctx)
 						 drivers, !n || is_gpu_node(n) });
 	}
 	if (ctx->findings->count == before)
-		PASS(ctx, .observed = "no device node is for a group alone",
+		PASS(ctx, .observed = "no device file is for a group alone",
 		     .evidence = { "dev.groups" });
 }
 
@@ -191,14 +214,14 @@ static const struct rule dev_group_rules[] = {
 	{
 		.id = "dev/group-without-users",
 		.title =
-			"Users cannot open the GPUs or NICs: the device nodes are for a group without them",
+			"Users cannot open the GPUs or NICs: the device files are for a group without them",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_groups,
 		.impact =
 			"Programs of users other than root find no GPU: \"no CUDA-capable device is detected\", "
 			"\"Insufficient Permissions\".",
-		.remedy = "Give the device nodes to a group that the users are in.",
+		.remedy = "Give the device files to a group that the users are in.",
 		.activation = ACTIVATION_REBOOT,
 		.reads =
 			"The mode and group of /dev/nvidia*, gdrdrv and /dev/infiniband; the driver's DeviceFileMode and "
