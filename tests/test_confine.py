@@ -353,9 +353,10 @@ def test_a_small_file_that_unpacks_to_much(stages):
     assert len(packed) < 1 << 20
     tree.file(module + ".zst", packed)
     stage.put(tree)
-    for _ in range(5):	# on a busy machine its time can be over first
+    for _ in range(20):	# on a busy machine its time can be over first
         found = program.facts(stage.directory)
-        if "timed-out" not in [p["state"] for p in found["probes"]]:
+        if "timed-out" not in [p["state"] for p in found["probes"]] + [
+                "timed-out" for g in found["gaps"] if g["error"] == "ETIMEDOUT"]:
             break
     if any(g["path"] == module + ".zst" and g["error"] == "EOPNOTSUPP" for g in found["gaps"]):
         pytest.skip("libkmod was built without zstd")

@@ -351,8 +351,8 @@ def test_process_of_a_tree(tmp_path):
     assert facts["env"] == {
         "pid": 42, "uid": 1000, "capabilities": "0x200000", "bounding": "0x1ffffffffff",
         "seccomp": "filter", "initial_user_namespace": False, "container": None,
-        "variables": [{"name": "NCCL_DEBUG", "value": "INFO"}, {"name": "NCCL_LAST", "value": "1"},
-                      {"name": "UCX_TLS", "value": "\ufffd"}]}
+        "variables": [{"name": name, "value": value, "file": None, "line": None} for name, value in (
+            ("NCCL_DEBUG", "INFO"), ("NCCL_LAST", "1"), ("UCX_TLS", "\ufffd"))]}
     assert facts["limits"]["self"] == {
         "name": "python3", "pid": 42, "memlock_soft_bytes": 3, "memlock_hard_bytes": 4,
         "nofile_soft": 1, "nofile_hard": 2, "stack_soft_bytes": "unlimited", "unit": "slurmd.scope"}

@@ -886,3 +886,10 @@ def test_a_service_restarts_with_the_reboot_of_the_plan(scratch):
     assert re.search(r"--preserve-env=\S*NVSHMEM_QP_DEPTH\b", text)
     assert "attach the two files of step 2" in unwrapped(text)
     assert "(4 usable; GPU2-GPU4 need repair; GPU 0000:9b:00.0 bound to vfio-pci)" in unwrapped(text)
+
+
+def test_a_reboot_does_not_install(scratch):
+    """Only a restart was the last command, so the reboot seemed to be all of it."""
+    tree = put(scratch, "hgx-h100-ib", "driver 550.127.05 open", "userspace 550.127.05", "args iommu=on -iommu=pt", "iommu DMA-FQ")
+    text = unwrapped(text_of(tree, "--profile", "p2p"))
+    assert "Reboot the node" in text and "Install nvidia-fabricmanager 550.127.05." in text

@@ -52,7 +52,7 @@ rm /dev/gdrdrv; mknod /dev/gdrdrv c 1 3
 $D / undo > /etc/3 || :
 cat /proc/sys/net/ipv4/ip_forward >&2; ls /dev >&2
 """)
-    said = [line for line in ran.stderr.decode().split("\n") if "net." not in line and "node" not in line]
+    said = [line for line in ran.stderr.decode().split("\n") if "net." not in line and "device file" not in line]
     assert said[:6] == ["0", "1", "660 f0:0", "0", "null", "2"], said
     assert json.loads(txn.read(root, "/etc/1"))["result"] == "applied"
     assert json.loads(txn.read(root, "/etc/2"))["result"] == "undone"

@@ -81,24 +81,9 @@ static bool has_command(const struct problem *p, struct span wanted)
 	return false;
 }
 
-bool steps_has_unit_restart(const struct problem *p)
-{
-	const char *command = p->first->command;
-
-	return command && strstr(command, RESTART);
-}
-
 bool steps_is_unit_restart(const struct problem *p)
 {
-	struct span rest = span_of(p->first->command ? p->first->command : ""), line;
-	bool any = false;
-
-	while (span_cut(&rest, '\n', &line)) {
-		if (!is_restart(line) && !span_is(line, STEPS_UNITS_READ))
-			return false;
-		any |= is_restart(line);
-	}
-	return any;
+	return p->first->answer.is_unit_restart;
 }
 
 bool steps_is_restarted_by_boot(const struct steps *steps, const struct problem *p)

@@ -51,7 +51,7 @@ bool steps_is_same(const struct steps *steps, const struct problem *a, const str
 /* A unit is restarted after all corrections of its files. */
 static int place_by_hand(const struct steps *steps, const struct problem *p)
 {
-	return steps_has_unit_restart(p) ? 2 : steps_refused(steps, p) != NULL;
+	return steps_is_unit_restart(p) ? 2 : steps_refused(steps, p) != NULL;
 }
 
 /* Returns the place of P's step. Last in a step is what fix refuses, or what only needs the restart. The order is that of

@@ -14,9 +14,8 @@ void steps_add_commands(struct steps *steps, const struct steps_request *request
 /* Returns true if LINE, a command of PROBLEM, restarts a unit that a later step or problem restarts. */
 bool steps_is_restarted_later(const struct steps *steps, const struct problem *problem,
 			      struct span line);
-/* Returns true if the commands of PROBLEM restart a unit, and do nothing else. */
+/* Returns true if a restart of a unit is all that PROBLEM needs. */
 bool steps_is_unit_restart(const struct problem *problem);
-bool steps_has_unit_restart(const struct problem *problem);
 /* Returns true if fix rebuilds an initramfs. */
 bool steps_plan_makes_initramfs(const struct steps *steps);
 bool steps_is_not_root(const struct steps *steps);

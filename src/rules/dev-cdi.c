@@ -49,17 +49,23 @@ static const char *what_breaks(struct rule_context *ctx, const struct reference 
 	return "Containers that request a device of this specification do not start.";
 }
 
+/* nvidia-cdi-refresh.service writes it whenever it starts. */
+static bool is_refreshed(const struct reference *r)
+{
+	return str_starts(r->file, "/run/cdi/") && strstr(r->file.value, "nvidia.yaml");
+}
+
 static const char *remedy(struct rule_context *ctx, const struct reference *r)
 {
 	(void)ctx;
-	if (str_starts(r->file, "/run/cdi/") && strstr(r->file.value, "nvidia.yaml"))
+	if (is_refreshed(r))
 		return "Restart nvidia-cdi-refresh.service, which generates it.";
 	return "Generate the specification again.";
 }
 
 static const char *command(struct rule_context *ctx, const struct reference *r)
 {
-	if (str_starts(r->file, "/run/cdi/") && strstr(r->file.value, "nvidia.yaml"))
+	if (is_refreshed(r))
 		return "sudo systemctl restart nvidia-cdi-refresh.service";
 	return shell_printf(ctx->arena, "sudo nvidia-ctk cdi generate --output=%s", r->file.value);
 }
@@ -207,7 +213,7 @@ static bool check_all(struct rule_context *ctx, const char *file)
 					missing, node->gpu.devices.count, first,
 					missing > 1 ? " and others" : ""),
 		.expected = "all GPUs of this node", .remedy = remedy(ctx, all),
-		.command = command(ctx, all),
+		.command = command(ctx, all), .is_unit_restart = is_refreshed(all),
 		.evidence = { reference_fact(ctx->arena, node, all, "name"), "gpu.devices" });
 	return true;
 }

@@ -416,7 +416,7 @@ static void fail_unread(struct rule_context *ctx, const struct process_limits *p
 		.command = shell_printf(ctx->arena,
 					"sudo systemctl daemon-reload\nsudo systemctl restart %s",
 					p->unit.value),
-		.activation = ACTIVATION_NONE,
+		.activation = ACTIVATION_NONE, .is_unit_restart = true,
 		/* The plan says itself what its own drop-in waits for. */
 		.has_fix = !strstr(s->file.value, "/zz-nvnodecheck.conf"),
 		.evidence = { fact, text_printf(ctx, "limits.settings[#%zu].value",
