@@ -19,7 +19,7 @@ NEXT = {"fix", "by hand", "after boot", "check link", "job settings", "firmware"
         "no repair", "send request", "new container", "reset GPU", "new firmware", "run as root"}
 WHO = {"you", "root", "host", "provider", "support", "-"}
 NO_PROBLEMS = r"(?:Ready for [\w, -]+: no problems found|No problems found for [\w, -]+)\."
-PLAN = "What to do, in this order\n"
+PLAN = "What to do, in this order"
 
 
 def text_of(directory, *args, option="--root", **more):
@@ -588,7 +588,7 @@ def test_the_end_of_a_remedy_is_a_field():
 
 
 def test_a_remedy_names_its_object(node_tree):
-    plan = unwrapped(plan_of(text_of(node_tree("broken-everything"), "--profile", EVERYTHING)))
+    plan = unwrapped(plan_of(text_of(node_tree("broken-everything"), "-v", "--profile", EVERYTHING)))
     assert "Correct line 2 of /etc/modprobe.d/zz-tuning.conf. Correct line 3 of /etc/modprobe.d/zz-tuning.conf." in plan
     assert "Rename NVSHMEM_IBGDA_QP_DEPTH to NVSHMEM_QP_DEPTH." in plan and "Set NCCL_SOCKET_IFNAME to" in plan
     assert plan.count("ebuild the initramfs") == 1
@@ -879,7 +879,7 @@ def test_a_list_of_nics_names_all_wrong_ones(scratch):
 
 def test_a_service_restarts_with_the_reboot_of_the_plan(scratch):
     """After the corrections of its files, and not by a step of its own."""
-    text = text_of(put(scratch, "broken-everything"), "--profile", "deepep")
+    text = text_of(put(scratch, "broken-everything"), "-v", "--profile", "deepep")
     assert "sudo systemctl restart slurmd" not in text
     assert text.index("check with slurmd -G") < text.index("Reboot the node") < text.index("The reboot restarts the service.")
     # The new name of a renamed variable reaches the check too.
@@ -893,3 +893,15 @@ def test_a_reboot_does_not_install(scratch):
     tree = put(scratch, "hgx-h100-ib", "driver 550.127.05 open", "userspace 550.127.05", "args iommu=on -iommu=pt", "iommu DMA-FQ")
     text = unwrapped(text_of(tree, "--profile", "p2p"))
     assert "Reboot the node" in text and "Install nvidia-fabricmanager 550.127.05." in text
+
+
+def test_many_problems_have_short_warnings(node_tree):
+    """The errors come first, and keep what was found and what to do."""
+    short, whole = (text_of(node_tree("broken-everything"), "--profile", EVERYTHING, *option) for option in ([], ["-v"]))
+    steps = short[short.index("What to do, in this order"):]
+    titles = re.findall(r"^    (CRIT|ERR|WARN) +\[", steps, re.M)
+    assert len(titles) == int(re.match(r"(\d+) problems", short)[1]) > 20 and len(short.split("\n")) < 260
+    bodies = re.split(r"^(?=    (?:CRIT|ERR|WARN) +\[\d)", steps, flags=re.M)[1:]
+    assert all(bool(re.search("Found:|Fix:|Do:", body)) is not body.startswith("    WARN") for body in bodies)
+    assert "(-v has" not in whole and "Install gcc-12" in whole and "Install gcc-12" not in short
+    assert "known defect (NVSHMEM 3.2.5)" in unwrapped(steps)

@@ -493,15 +493,21 @@ void text_add_field(struct view *v, struct text_lines *lines, int indent, const 
 			 text);
 }
 
+bool text_is_short(const struct view *v, const struct problem *p)
+{
+	return v->has_short_warnings && p->severity <= SEVERITY_WARN;
+}
+
 void text_title_lines(struct view *v, struct text_lines *lines, const struct problem *p, int indent)
 {
 	struct arena *arena = v->report->arena;
+	const char *title = text_is_short(v, p) ? text_title_where(v, p) : p->first->rule->title;
 
 	text_add(v, lines,
 		 arena_printf(arena, "%*s%-*s[%u] ", indent, "", TEXT_TAG,
 			      p->waits ? "WAIT" : text_tags[p->severity],
 			      steps_number(v->steps, p)),
-		 arena_printf(arena, "%s [%s]", p->first->rule->title, p->first->rule->id));
+		 arena_printf(arena, "%s [%s]", title, p->first->rule->id));
 }
 
 /* Adds what the problem causes, a title for each rule. */

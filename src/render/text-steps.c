@@ -128,6 +128,14 @@ static void refer_to_last(struct view *v, struct instruction *i, const struct pr
 					    steps_number(v->steps, last)));
 }
 
+static bool are_short(const struct view *v, const struct instruction *i)
+{
+	for_each(p, &i->problems)
+		if (!text_is_short(v, *p))
+			return false;
+	return true;
+}
+
 /* Adds the titles of problems that no step has named yet, on a page without details. */
 static void name_problems(struct view *v, struct instruction *i)
 {
@@ -136,8 +144,10 @@ static void name_problems(struct view *v, struct instruction *i)
 
 		if (v->is_merged && !*named) {
 			text_title_lines(v, &i->lines, *p, NUMBER);
-			text_problem_lines(v, &i->lines, *p, COMMAND);
-			refer_to_last(v, i, *p);
+			if (!are_short(v, i)) {
+				text_problem_lines(v, &i->lines, *p, COMMAND);
+				refer_to_last(v, i, *p);
+			}
 		}
 		*named = true;
 	}
@@ -148,13 +158,15 @@ static void add_instruction(struct view *v, struct instruction *i, const char *t
 {
 	i->is_text = text != NULL;
 	name_problems(v, i);
-	if (text)
+	if (text && !are_short(v, i))
 		text_add(v, &i->lines, prefix_of(v, i), text);
 }
 
 static void add_risk_and_command(struct view *v, struct instruction *i, const char *risk,
 				 const char *command)
 {
+	if (are_short(v, i))
+		return;
 	if (risk && v->is_merged)
 		text_add_field(v, &i->lines, COMMAND, "Risk:", risk);
 	else if (risk)
@@ -399,6 +411,8 @@ static void add_other_advice(struct view *v, struct instruction *i, const struct
 	struct arena *arena = v->report->arena;
 	const char *indent = arena_printf(arena, "%*s", text_columns(prefix_of(v, i)), "");
 
+	if (are_short(v, i))
+		return;
 	for_each(text, texts) {
 		if (text - texts->items == OTHERS_MOST) {
 			text_add(v, &i->lines, indent,
@@ -709,7 +723,11 @@ void text_steps(struct view *v)
 
 	if (!v->steps->items.count)
 		return;
-	text_heading(v, "What to do, in this order");
+	text_heading(
+		v,
+		v->has_short_warnings
+			? "What to do, in this order (warnings only by title; -v has their details)"
+			: "What to do, in this order");
 	for_each(step, &v->steps->items)
 		add_section(v, &sections, step);
 	for_each(section, &sections) {

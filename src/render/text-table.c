@@ -104,6 +104,11 @@ static const char *with_where(struct arena *arena, const char *title, const char
 	return *where ? arena_printf(arena, "%s (%s)", title, where) : title;
 }
 
+const char *text_title_where(const struct view *v, const struct problem *p)
+{
+	return with_where(v->report->arena, p->first->rule->title, where_text(v, p));
+}
+
 static int wider(int width, const char *text)
 {
 	return text_columns(text) > width ? text_columns(text) : width;
@@ -165,8 +170,8 @@ static const char *short_title(const struct view *v, const struct problem *p, in
 	const char *where = where_text(v, p), *title = p->first->rule->title;
 	const char *colon = strstr(title, ": ");
 
-	if (text_columns(with_where(arena, title, where)) <= width)
-		return with_where(arena, title, where);
+	if (text_columns(text_title_where(v, p)) <= width)
+		return text_title_where(v, p);
 	if (text_columns(title) <= width && text_columns(where) > WHERE_SHORT)
 		return title;
 	if (colon)

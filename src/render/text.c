@@ -3,7 +3,8 @@
  * the rest. */
 #include "render/text.h"
 
-#define MANY 10 /* problems: with more, their effect is left out */
+#define MANY 10	     /* problems: with more, their effect is left out */
+#define VERY_MANY 20 /* with more, a warning is only its title */
 
 const char *const text_tags[] = { "INFO", "WARN", "ERR", "CRIT" };
 
@@ -44,6 +45,7 @@ enum exit_status render_report_text(const struct report *report,
 		.has_steps = true,
 		.is_merged = !options->verbose && steps->problems->items.count > 1,
 		.is_long = !options->verbose && steps->problems->items.count > MANY,
+		.has_short_warnings = !options->verbose && steps->problems->items.count > VERY_MANY,
 	};
 	int lines;
 

@@ -19,7 +19,8 @@ struct view {
 	const struct render_options *options;
 	bool has_steps; /* the page has steps: problems are numbered, and the steps have their remedies */
 	bool is_merged; /* several problems: the steps have what was found, and there are no details */
-	bool is_long; /* many problems: their effect is left out */
+	bool is_long;		 /* many problems: their effect is left out */
+	bool has_short_warnings; /* very many problems: a warning is only its title and where it is */
 	/* By the problem's place: */
 	const char **rows; /* the text of its row in the table; NULL if it has no row */
 	bool *named;	   /* a step has named it */
@@ -40,6 +41,10 @@ int text_verdict(struct view *v);
 int text_head(struct view *v);
 /* text-table.c: prints a row for each problem. The table and the first step have at most LINES lines, if possible. */
 void text_table(struct view *v, int lines);
+/* Returns the title with the devices in parentheses, if they are short. */
+const char *text_title_where(const struct view *v, const struct problem *problem);
+/* Returns true for a warning of which the page has only the title and where it is. */
+bool text_is_short(const struct view *v, const struct problem *problem);
 /* "1, 4-6" */
 const char *text_numbers(const struct view *v, const struct problem *const *problems,
 			 uint32_t count);
