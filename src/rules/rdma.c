@@ -298,13 +298,26 @@ static void check_ports(struct rule_context *ctx)
  * (aws-ofi-nccl: doc/gin-getting-started.md). */
 #define NCCL_EFA "2.31.2"
 
+/* Returns true if GIN's CPU proxy serves the job, which needs no support for the device. */
+static bool is_proxy_enough(struct rule_context *ctx)
+{
+	struct job_value type = job_nccl(ctx->arena, ctx->node, "NCCL_GIN_TYPE");
+
+	if (type.value)
+		return strcmp(type.value, "2") == 0;
+	return was_read(ctx->node->env.variables) && !is_asked_for(ctx, PROFILE_DEEPEP);
+}
+
 static void check_efa_gin(struct rule_context *ctx, const struct rdma_device *d, const char *fact)
 {
 	const struct software_item *nccl = node_software(ctx->node, "nccl");
 	const char *version =
 		nccl ? fact_path(ctx->arena, "software.items", nccl->path.value, "version") : NULL;
 
-	if (!nccl)
+	if (is_proxy_enough(ctx))
+		NOTE(ctx, .subject = d->name.value, .observed = "EFA: NCCL GIN uses its CPU proxy",
+		     .evidence = { fact, "env.variables" });
+	else if (!nccl)
 		UNKNOWN(ctx, .subject = d->name.value,
 			.observed = "EFA needs NCCL " NCCL_EFA ", and no NCCL was found here",
 			.evidence = { "software.items", fact });
