@@ -207,6 +207,12 @@ void finding_set_severity(struct finding *finding, enum severity severity)
 		*verdict = VERDICT_FAIL;
 }
 
+void rule_regrade(struct rule_context *ctx, size_t before, enum severity severity)
+{
+	for (size_t i = before; i < ctx->findings->count; i++)
+		finding_set_severity(&((struct finding *)ctx->findings->items)[i], severity);
+}
+
 void finding_keep_setting(struct finding *finding)
 {
 	struct answer *answer = &finding->answer;

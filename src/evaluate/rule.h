@@ -306,6 +306,8 @@ static inline bool finding_is_problem(const struct finding *finding)
 }
 /* A fail or pending of severity info becomes a note, and a note of a higher severity a fail. */
 void finding_set_severity(struct finding *finding, enum severity severity);
+/* Sets the severity of the findings of this rule from number BEFORE on. */
+void rule_regrade(struct rule_context *ctx, size_t before, enum severity severity);
 
 /* Returns a string in the report's arena, in UTF-8. */
 const char *text_printf(struct rule_context *ctx, const char *format, ...)

@@ -51,15 +51,16 @@ struct rdma_port {
 };
 
 struct rdma_device {
-	struct fact_str name;	   /* mlx5_0 */
-	struct fact_str bdf;	   /* absent: not a PCI function (soft RDMA) */
-	struct fact_str driver;	   /* of the PCI function, or of the soft device */
-	struct fact_str node_type; /* CA */
-	struct fact_str node_guid; /* four groups of four digits */
-	struct fact_str firmware;  /* version of its firmware */
-	struct fact_str board_id;  /* the vendor's name of the board, its PSID */
-	struct fact_str hca_type;  /* MT4129 */
-	struct fact_str uverbs;	   /* uverbs0; absent: ib_uverbs has none for it */
+	struct fact_str name;	    /* mlx5_0 */
+	struct fact_str bdf;	    /* absent: not a PCI function (soft RDMA) */
+	struct fact_str driver;	    /* of the PCI function, or of the soft device */
+	struct fact_str node_type;  /* CA */
+	struct fact_str node_guid;  /* four groups of four digits */
+	struct fact_str image_guid; /* sys_image_guid: the same for all functions of one NIC */
+	struct fact_str firmware;   /* version of its firmware */
+	struct fact_str board_id;   /* the vendor's name of the board, its PSID */
+	struct fact_str hca_type;   /* MT4129 */
+	struct fact_str uverbs;	    /* uverbs0; absent: ib_uverbs has none for it */
 	/* through verbs: libibverbs has a driver that fits the kernel's; absent: only files were read */
 	struct fact_bool offered;
 	/* through verbs: why it could not be opened; absent: it was */

@@ -350,6 +350,7 @@ static const struct field rdma_device_fields[] = {
 	F_STR(rdma_device, driver, IB "device/driver"),
 	F_STR(rdma_device, node_type, IB "node_type"),
 	F_STR(rdma_device, node_guid, IB "node_guid"),
+	F_STR(rdma_device, image_guid, IB "sys_image_guid"),
 	F_STR(rdma_device, firmware, IB "fw_ver"),
 	F_STR(rdma_device, board_id, IB "board_id"),
 	F_STR(rdma_device, hca_type, IB "hca_type"),

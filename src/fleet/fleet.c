@@ -293,6 +293,7 @@ bool fleet_is_own(const char *path)
 		"gpu.devices*.uuid",
 		"gpu.devices*.minor",
 		"rdma.devices*.node_guid",
+		"rdma.devices*.image_guid",
 		"rdma.devices*.lid",
 		"rdma.devices*.gids*",
 		"net.interfaces*.addresses",

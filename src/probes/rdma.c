@@ -414,6 +414,7 @@ static void read_device(struct probe_context *ctx, const char *name)
 				   0;
 	}
 	probe_str(ctx, &device->node_guid, DEVICES "/%s/node_guid", name);
+	probe_str(ctx, &device->image_guid, DEVICES "/%s/sys_image_guid", name);
 	read_name(ctx, device, &device->firmware, "fw_ver");
 	read_name(ctx, device, &device->board_id, "board_id");
 	read_name(ctx, device, &device->hca_type, "hca_type");

@@ -27,6 +27,20 @@ bool is_management(const struct endpoints *endpoints, const struct rdma_device *
 	return endpoint_of(endpoints, device)->is_management;
 }
 
+/* A NIC's function has the number of its port. */
+bool is_half_of_port(const struct endpoints *endpoints, const struct rdma_device *a,
+		     const struct rdma_device *b)
+{
+	const char *guid = is_known(a->image_guid) ? a->image_guid.value : "";
+
+	if (!is_known(a->bdf) || !is_known(b->bdf) || is_virtual_function(endpoints, a) ||
+	    is_virtual_function(endpoints, b))
+		return false;
+	return strspn(guid, "0:") != strlen(guid) && str_is(b->image_guid, guid) &&
+	       strcmp(strrchr(a->bdf.value, '.'), strrchr(b->bdf.value, '.')) == 0 &&
+	       !is_same_slot(a->bdf.value, b->bdf.value);
+}
+
 bool is_fast_path(const struct endpoints *endpoints, const struct rdma_device *device)
 {
 	return endpoint_of(endpoints, device)->is_fast_path;

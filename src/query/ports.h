@@ -14,6 +14,9 @@
 bool is_job_nic(const struct endpoints *endpoints, const struct rdma_device *device);
 bool is_virtual_function(const struct endpoints *endpoints, const struct rdma_device *device);
 bool is_management(const struct endpoints *endpoints, const struct rdma_device *device);
+/* Returns true if A and B are two PCIe links to one NIC, for the same port of it (Socket Direct, as on GB10). */
+bool is_half_of_port(const struct endpoints *endpoints, const struct rdma_device *a,
+		     const struct rdma_device *b);
 bool is_fast_path(const struct endpoints *endpoints, const struct rdma_device *device);
 
 bool port_is_active(const struct rdma_port *port);

@@ -74,6 +74,42 @@ bool is_name_of_missing_device(const struct node *node, struct span name)
 	return span_u64(name, 10, &number) == 0 && number <= node->rdma.devices.count;
 }
 
+const struct rdma_device *list_takes_along(const struct node *node, const struct hca_list *list)
+{
+	struct hca_list whole = *list;
+
+	whole.exact = true;
+	for_each_port(d, p, node) {
+		const char *name = d->name.value;
+		int port = (int)p->port.value;
+
+		/* Of an exact list and of one that excludes, this is true of no NIC. */
+		if (port_usable(node, d, p) != USABLE_YES || !hca_list_allows(list, name, port) ||
+		    hca_list_allows(&whole, name, port))
+			continue;
+		for_each(other, &node->rdma.devices) {
+			struct hca_entry entry = { span_of(other->name.value), HCA_ANY_PORT };
+
+			if (other != d && hca_entry_fits(list, &entry, name, HCA_ANY_PORT) &&
+			    hca_list_allows(&whole, other->name.value, HCA_ANY_PORT))
+				return d;
+		}
+	}
+	return NULL;
+}
+
+/* A port that has two devices has the rate of both. */
+static void cover_halves(struct list_coverage *c, const struct endpoints *endpoints,
+			 const struct hca_list *list, const struct rdma_device *taken)
+{
+	for_each_port(d, p, endpoints->node)
+		if (port_is_active(p) && is_half_of_port(endpoints, taken, d) &&
+		    !hca_list_allows(list, d->name.value, (int)p->port.value)) {
+			c->half = taken;
+			c->other_half = d;
+		}
+}
+
 struct list_coverage list_coverage(const struct endpoints *endpoints, const struct hca_list *list)
 {
 	struct list_coverage c = { 0 };
@@ -82,6 +118,10 @@ struct list_coverage list_coverage(const struct endpoints *endpoints, const stru
 		if (port_is_active(p) && !is_virtual_function(endpoints, d) &&
 		    !is_management(endpoints, d))
 			cover_port(&c, endpoints, list, d, (int)p->port.value);
+	for_each_port(d, p, endpoints->node)
+		if (!c.half && port_is_active(p) &&
+		    hca_list_allows(list, d->name.value, (int)p->port.value))
+			cover_halves(&c, endpoints, list, d);
 	/* Without a NIC next to a GPU nothing says what a NIC is for. */
 	if (!c.taken && !c.left_out)
 		c.stranger = NULL;

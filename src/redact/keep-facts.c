@@ -429,6 +429,7 @@ static const struct {
 	{ "process_limits", "unit", keep_unit_name },
 	{ "rdma_device", "name", keep_word },
 	{ "rdma_device", "node_guid", keep_word },
+	{ "rdma_device", "image_guid", keep_word },
 	{ "rdma_gid", "gid", keep_word },
 	{ "rdma_gid", "netdev", keep_word },
 	{ "rdma_gid", "type", keep_word },

@@ -242,29 +242,27 @@ static const char *mix_text(struct rule_context *ctx, const struct hca_choice *c
 			   c->fastest / 1000);
 }
 
-/* A prefix that is one NIC's whole name and matches others too: mlx5_1 takes mlx5_10. */
-static const struct rdma_device *taken_along(const struct node *node, const struct hca_list *list)
+static const char *take_too(struct rule_context *ctx, const struct job_value *v,
+			    const struct hca_list *list, const struct rdma_device *d)
 {
-	struct hca_list whole = *list;
+	return list->exclude ? text_printf(ctx, "Remove %s from %s.", d->name.value, v->name)
+			     : text_printf(ctx, "Add %s to %s.", d->name.value, v->name);
+}
 
-	whole.exact = true;
-	for_each_port(d, p, node) {
-		const char *name = d->name.value;
-		int port = (int)p->port.value;
-
-		/* Of an exact list and of one that excludes, this is true of no NIC. */
-		if (port_usable(node, d, p) != USABLE_YES || !hca_list_allows(list, name, port) ||
-		    hca_list_allows(&whole, name, port))
-			continue;
-		for_each(other, &node->rdma.devices) {
-			struct hca_entry entry = { span_of(other->name.value), HCA_ANY_PORT };
-
-			if (other != d && hca_entry_fits(list, &entry, name, HCA_ANY_PORT) &&
-			    hca_list_allows(&whole, other->name.value, HCA_ANY_PORT))
-				return d;
-		}
-	}
-	return NULL;
+static void fail_half(struct rule_context *ctx, const struct job_value *v,
+		      const struct hca_list *list, const struct list_coverage *c)
+{
+	FAIL(ctx, .severity = SEVERITY_WARN, .graded = true, .subject = v->name,
+	     .observed = text_printf(ctx,
+				     "%s takes %s, and leaves out %s, the other half of its port",
+				     job_value_text(ctx->arena, ctx->node, v), c->half->name.value,
+				     c->other_half->name.value),
+	     .expected = "both devices of the port",
+	     .impact =
+		     "The port is slow: its NIC has two PCIe links, and one alone has half of the bandwidth.",
+	     .remedy = take_too(ctx, v, list, c->other_half),
+	     .evidence = { v->fact, fact_path(ctx->arena, "rdma.devices", c->other_half->name.value,
+					      "image_guid") });
 }
 
 /* An active NIC next to a GPU is missing in the list, or a NIC of another purpose is in it. A single one that is
@@ -275,7 +273,9 @@ static bool check_coverage(struct rule_context *ctx, const struct job_value *v,
 	struct list_coverage c = list_coverage(ctx->endpoints, list);
 	const char *text = job_value_text(ctx->arena, ctx->node, v);
 
-	if (c.sibling && c.taken)
+	if (c.half)
+		fail_half(ctx, v, list, &c);
+	else if (c.sibling && c.taken)
 		FAIL_AS(ctx, c.left_out == 1 ? SEVERITY_WARN : SEVERITY_INFO, .subject = v->name,
 			.observed =
 				text_printf(ctx, "%s leaves out %s, the active NIC of %s%s", text,
@@ -284,10 +284,7 @@ static bool check_coverage(struct rule_context *ctx, const struct job_value *v,
 					    c.left_out > 1 ? " (and others)" : ""),
 			.expected = "every active NIC next to a GPU",
 			.impact = "That GPU uses the NIC of another GPU: both share its bandwidth.",
-			.remedy = text_printf(ctx, "%s %s %s.", list->exclude ? "Remove" : "Add",
-					      c.sibling->name.value,
-					      list->exclude ? text_printf(ctx, "from %s", v->name)
-							    : text_printf(ctx, "to %s", v->name)),
+			.remedy = take_too(ctx, v, list, c.sibling),
 			.evidence = { v->fact, fact_path(ctx->arena, "rdma.devices",
 							 c.sibling->name.value, "bdf") });
 	else if (c.stranger && c.taken)
@@ -306,7 +303,7 @@ static void check_choice(struct rule_context *ctx, const struct job_value *v,
 			 const struct hca_list *list)
 {
 	struct hca_choice c = hca_choice_of(ctx->node, list);
-	const struct rdma_device *along = taken_along(ctx->node, list);
+	const struct rdma_device *along = list_takes_along(ctx->node, list);
 
 	if (!c.ports && !c.unknown)
 		FAIL(ctx, .subject = v->name,
@@ -793,7 +790,8 @@ static const struct rule env_hca_rules[] = {
 			"NVSHMEM 3.7 documentation: Environment Variables; release notes 3.7.0 (gpunetio)\n"
 			"UCX (2026-08-21): src/ucp/core/ucp_context.c, ucp_tl_aliases\n"
 			"github.com/NVIDIA/nccl issues 302, 733, 1277; github.com/deepseek-ai/DeepEP issues 17, 336, 658; "
-			"github.com/openucx/ucx issues 9727, 9908",
+			"github.com/openucx/ucx issues 9727, 9908; "
+			"github.com/NVIDIA/dgx-spark-playbooks issue 102 (2026-08-17)",
 	},
 };
 

@@ -294,98 +294,6 @@ static void check_ports(struct rule_context *ctx)
 
 /* ---- IBGDA ---- */
 
-/* From this release on NCCL's GPU-initiated networking drives EFA, by the plugin aws-ofi-nccl 1.21
- * (aws-ofi-nccl: doc/gin-getting-started.md). */
-#define NCCL_EFA "2.31.2"
-
-/* Returns true if GIN's CPU proxy serves the job, which needs no support for the device. */
-static bool is_proxy_enough(struct rule_context *ctx)
-{
-	struct job_value type = job_nccl(ctx->arena, ctx->node, "NCCL_GIN_TYPE");
-
-	if (type.value)
-		return strcmp(type.value, "2") == 0;
-	return was_read(ctx->node->env.variables) && !is_asked_for(ctx, PROFILE_DEEPEP);
-}
-
-static void check_efa_gin(struct rule_context *ctx, const struct rdma_device *d, const char *fact)
-{
-	const struct software_item *nccl = node_software(ctx->node, "nccl");
-	const char *version =
-		nccl ? fact_path(ctx->arena, "software.items", nccl->path.value, "version") : NULL;
-
-	if (is_proxy_enough(ctx))
-		NOTE(ctx, .subject = d->name.value, .observed = "EFA: NCCL GIN uses its CPU proxy",
-		     .evidence = { fact, "env.variables" });
-	else if (!nccl)
-		UNKNOWN(ctx, .subject = d->name.value,
-			.observed = "EFA needs NCCL " NCCL_EFA ", and no NCCL was found here",
-			.evidence = { "software.items", fact });
-	else if (version_compare(nccl->version.value, NCCL_EFA) < 0)
-		FAIL(ctx, .subject = d->name.value,
-		     .observed = text_printf(ctx, "EFA, and NCCL is %s", nccl->version.value),
-		     .expected = "NCCL " NCCL_EFA " and aws-ofi-nccl 1.21, or a ConnectX NIC",
-		     .remedy =
-			     "Upgrade NCCL to " NCCL_EFA
-			     " or later and aws-ofi-nccl to 1.21 or later, and use NCCL GIN. NVSHMEM IBGDA "
-			     "does not drive EFA.",
-		     .evidence = { fact, version });
-	else
-		NOTE(ctx, .subject = d->name.value,
-		     .observed = text_printf(
-			     ctx, "EFA: GIN of NCCL %s drives it, NVSHMEM IBGDA does not",
-			     nccl->version.value),
-		     .evidence = { fact, version });
-}
-
-/* True when the device fits. */
-static bool check_device(struct rule_context *ctx, const struct rdma_device *d)
-{
-	const struct pci_device *pci = is_known(d->bdf) ? node_pci(ctx->node, d->bdf.value) : NULL;
-	const struct nic_model *model = pci ? nic_model(pci) : NULL;
-	const char *fact = fact_path(ctx->arena, "rdma.devices", d->name.value, "driver");
-
-	if (!is_known(d->driver))
-		UNKNOWN(ctx, .subject = d->name.value, .evidence = { fact });
-	else if (is_efa(d))
-		check_efa_gin(ctx, d, fact);
-	else if (!str_is(d->driver, "mlx5_core"))
-		FAIL(ctx, .subject = d->name.value,
-		     .observed = text_printf(ctx, "driver %s", d->driver.value),
-		     .expected = "a ConnectX-4 or later, driver mlx5_core", .evidence = { fact });
-	else if (model && !model->generation && !model->virtual_function)
-		FAIL(ctx, .subject = d->name.value, .observed = model->name,
-		     .expected = "a ConnectX-4 or later",
-		     .evidence = {
-			     fact_path(ctx->arena, "pci.devices", d->bdf.value, "device_id") });
-	else
-		return true;
-	return false;
-}
-
-/* Changes the severity of what the rule has said since BEFORE. */
-static void regrade(struct rule_context *ctx, size_t before, enum severity severity)
-{
-	for (size_t i = before; i < ctx->findings->count; i++)
-		finding_set_severity(&((struct finding *)ctx->findings->items)[i], severity);
-}
-
-static void check_unsupported(struct rule_context *ctx)
-{
-	size_t good = 0, before;
-
-	if (skip_without_rdma(ctx))
-		return;
-	before = ctx->findings->count;
-	for_each(d, &ctx->node->rdma.devices)
-		good += check_device(ctx, d);
-	/* One NIC that works is enough; the job's list leaves out the others. */
-	if (good)
-		regrade(ctx, before, SEVERITY_INFO);
-	if (good && ctx->findings->count == before)
-		PASS(ctx, .evidence = { "rdma.devices" });
-}
-
 /* ---- names ---- */
 
 /* NVSHMEM reads NVSHMEM_HCA_PREFIX from this release on. */
@@ -457,7 +365,7 @@ static void check_renamed(struct rule_context *ctx)
 	}
 	if (ctx->findings->count > before) {
 		if (right)
-			regrade(ctx, before, SEVERITY_WARN);
+			rule_regrade(ctx, before, SEVERITY_WARN);
 		return;
 	}
 	if (unread)
@@ -721,30 +629,6 @@ static const struct rule rdma_rules[] = {
 			"NCCL 2.30.7: src/transport/net_ib/init.cc, ncclIbInitDevices() (leaves out ports that are not active)\n"
 			"Linux 6.1.192: Documentation/ABI/stable/sysfs-class-infiniband\n"
 			"github.com/NVIDIA/nccl issue 1935; github.com/openucx/ucx pull 5401",
-	},
-	{
-		.id = "rdma/nic-unsupported-for-ibgda",
-		.title = "GPU-initiated networking does not work with this NIC",
-		.profiles = PROFILE_GIN_ANY,
-		.used_variables = USED_BY_GIN_JOBS,
-		.severity = SEVERITY_ERR,
-		.evaluate = check_unsupported,
-		.impact =
-			"NVSHMEM IBGDA skips the device, and does not start if there is no other one. NCCL GIN has "
-			"no GPU-initiated path on it.",
-		.remedy =
-			"Run jobs here without GPU-initiated networking: the CPU then starts the transfers. Jobs that "
-			"need it run on a node with a ConnectX-4 or later; in a cloud that is another instance type.",
-		.reads = "Driver and PCI id of every RDMA device; NCCL on disk.",
-		.why = "IBGDA and NCCL's GDAKI write the queues and doorbells of an mlx5 device themselves. eRDMA, "
-		       "bnxt_re and irdma have others. NCCL " NCCL_EFA
-		       " drives EFA through aws-ofi-nccl 1.21; NVSHMEM IBGDA does not. If at least one NIC fits, the "
-		       "others are notes.",
-		.check = "ls -l /sys/class/infiniband/*/device/driver",
-		.sources = "NVSHMEM 3.5.1: src/modules/transport/ibgda/ibgda.cpp\n"
-			   "NCCL 2.30.7: src/transport/net_ib/gin.cc, ncclGinIbGdakiInitOnce()\n"
-			   "aws-ofi-nccl (2026-08-21): doc/gin-getting-started.md\n"
-			   "github.com/deepseek-ai/DeepEP issue 202",
 	},
 	{
 		.id = "rdma/device-renamed-not-mlx5",
