@@ -109,13 +109,29 @@ static const char *remedy_of_source(struct arena *arena, const struct dkms_packa
 				    package->name.value, release);
 }
 
+/* The same sources compiled for an older kernel: what changed is the kernel. */
+static const char *remedy_of_unknown(struct arena *arena, const struct dkms_package *package,
+				     const char *release)
+{
+	const char *other = other_kernel(package);
+
+	if (!other || version_compare(release, other) <= 0)
+		return arena_printf(
+			arena, "Read %s/build/make.log, remove the cause, then build it again.",
+			package->path.value);
+	return arena_printf(
+		arena,
+		"It is built for the older kernel %s: most likely this version is too old "
+		"for kernel %s. Install a newer release of %s, or boot kernel %s. "
+		"%s/build/make.log has the errors.",
+		other, release, package->name.value, other, package->path.value);
+}
+
 static const char *remedy_of_failure(struct arena *arena, const struct dkms_package *package,
 				     const char *release)
 {
 	if (!is_known(package->cause))
-		return arena_printf(
-			arena, "Read %s/build/make.log, remove the cause, then build it again.",
-			package->path.value);
+		return remedy_of_unknown(arena, package, release);
 	switch ((enum build_cause)package->cause.value) {
 	case BUILD_SPACE:
 		return "Free space on the file systems of /var/lib/dkms and /tmp, then build it again.";

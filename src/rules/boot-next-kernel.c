@@ -6,6 +6,7 @@
 #include "base/shell.h"
 #include "evaluate/skip.h"
 #include "query/distribution.h"
+#include "query/dkms.h"
 #include "query/module-find.h"
 
 /* Returns true if NAME is in use now, so that the next kernel should have it too. */
@@ -15,36 +16,66 @@ static bool is_in_use(const struct node *node, const char *name)
 	       (strcmp(name, "nvidia") == 0 && module_file_running(node, name));
 }
 
-/* Names of those that are missing for RELEASE, or NULL. */
-static const char *missing_for(struct rule_context *ctx, const char *release)
+/* Modules in use now that a kernel lacks. */
+struct missing {
+	const char *names; /* NULL: none */
+	bool driver_alone; /* all of them are the NVIDIA driver's */
+};
+
+static struct missing missing_for(struct rule_context *ctx, const char *release)
 {
-	static const char *const names[] = { "nvidia",	    "nvidia_uvm", "nvidia_peermem",
-					     "nv_peer_mem", "gdrdrv",	  "nvidia_fs",
-					     "mlx5_core",   "mlx5_ib",	  "ib_uverbs",
-					     "efa" };
-	const char *missing = NULL;
+	static const struct {
+		const char *name;
+		bool of_driver;
+	} modules[] = {
+		{ "nvidia", true },	  { "nvidia_uvm", true }, { "nvidia_peermem", true },
+		{ "nv_peer_mem", false }, { "gdrdrv", false },	  { "nvidia_fs", false },
+		{ "mlx5_core", false },	  { "mlx5_ib", false },	  { "ib_uverbs", false },
+		{ "efa", false },
+	};
+	struct missing missing = { .driver_alone = true };
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		const struct module_file *file = module_file_find(ctx->node, names[i], release);
+	for (size_t i = 0; i < ARRAY_SIZE(modules); i++) {
+		const struct module_file *file = module_file_find(ctx->node, modules[i].name,
+								  release);
 
-		if (!is_in_use(ctx->node, names[i]) || (file && !known_is(file->indexed, false)))
+		if (!is_in_use(ctx->node, modules[i].name) ||
+		    (file && !known_is(file->indexed, false)))
 			continue;
-		missing = text_printf(ctx, "%s%s%s%s", missing ? missing : "", missing ? ", " : "",
-				      names[i], file ? " (not in modules.dep)" : "");
+		missing.names = text_printf(ctx, "%s%s%s%s", missing.names ? missing.names : "",
+					    missing.names ? ", " : "", modules[i].name,
+					    file ? " (not in modules.dep)" : "");
+		missing.driver_alone &= modules[i].of_driver;
 	}
 	return missing;
 }
 
-static void fail_missing(struct rule_context *ctx, const char *release, const char *missing)
+/* Returns the subject of the finding that DKMS could not build the driver for the kernel; NULL: there is none. */
+static const char *failed_build(struct rule_context *ctx, const char *release,
+				const struct missing *missing)
+{
+	struct dkms_reason reason;
+
+	if (!missing->driver_alone ||
+	    !dkms_reason_for(ctx->arena, ctx->node, "driver-source", release, &reason))
+		return NULL;
+	return text_printf(ctx, "%s, kernel %s", reason.package->name.value, release);
+}
+
+static void fail_missing(struct rule_context *ctx, const char *release,
+			 const struct missing *missing)
 {
 	const char *headers = shell_install_headers(ctx->arena, ctx->node, release);
 	const char *build = shell_printf(ctx->arena, "sudo dkms autoinstall -k %s", release);
+	const char *failed = failed_build(ctx, release, missing);
 	bool dkms = node_software(ctx->node, "dkms");
 
 	FAIL(ctx,
-	     .observed = text_printf(ctx, "kernel %s boots next and lacks %s", release, missing),
+	     .observed = text_printf(ctx, "kernel %s boots next and lacks %s", release,
+				     missing->names),
 	     .expected = text_printf(ctx, "the modules in use now, built for %s", release),
 	     .command = dkms && build ? shell_join(ctx->arena, headers, build) : NULL,
+	     .follows = failed ? "modules/dkms-failed" : NULL, .follows_subject = failed,
 	     .evidence = { "boot.next_kernel", "modules.files", "os.kernel" });
 }
 
@@ -82,7 +113,7 @@ static void check_next_kernel(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	const struct fact_str *next = &node->boot.next_kernel;
-	const char *missing;
+	struct missing missing;
 
 	if (skip_without_devices(ctx))
 		return;
@@ -111,8 +142,8 @@ static void check_next_kernel(struct rule_context *ctx)
 	missing = missing_for(ctx, next->value);
 	if (has_no_modules(node, next->value))
 		fail_no_modules(ctx, next->value);
-	else if (missing)
-		fail_missing(ctx, next->value, missing);
+	else if (missing.names)
+		fail_missing(ctx, next->value, &missing);
 	else
 		PASS(ctx, .evidence = { "boot.next_kernel", "modules.files" });
 }

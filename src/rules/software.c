@@ -34,6 +34,39 @@ static bool check_moved(struct rule_context *ctx, const struct software_item *it
 	return true;
 }
 
+/* Returns true if DeepEP is in the same site-packages as the wheel, which it then was built with. */
+static bool is_built_with(const struct node *node, const struct software_item *wheel)
+{
+	const struct software_item *deepep = deepep_1(node);
+	const char *end = strstr(wheel->path.value, "-packages/");
+
+	return deepep && end &&
+	       strncmp(deepep->path.value, wheel->path.value,
+		       (size_t)(end - wheel->path.value) + strlen("-packages/")) == 0;
+}
+
+static void report_halves(struct rule_context *ctx, const struct software_item *wheel,
+			  const struct software_item *library)
+{
+	bool built = is_built_with(ctx->node, wheel);
+
+	FAIL_AS(ctx, built ? SEVERITY_WARN : SEVERITY_INFO, .subject = library->path.value,
+		.observed = text_printf(
+			ctx,
+			"%s, and a wheel of %s%s: DeepEP's kernels hang or crash if they meet the library of the other version",
+			library->version.value, wheel->version.value,
+			built ? " beside DeepEP" : ""),
+		.expected = "library and wheel of one version",
+		.impact = "DeepEP hangs in its first dispatch, or crashes.",
+		.remedy = text_printf(
+			ctx,
+			"Install the wheel of version %s, and build DeepEP again. Or remove the package of %s.",
+			library->version.value, library->path.value),
+		.evidence = {
+			fact_path(ctx->arena, "software.items", library->path.value, "version"),
+			fact_path(ctx->arena, "software.items", wheel->path.value, "version") });
+}
+
 /* DeepEP's kernels contain the device half of the NVSHMEM wheel that they were built with. The host half is a
  * library that another package can bring. */
 static void check_halves(struct rule_context *ctx)
@@ -49,16 +82,7 @@ static void check_halves(struct rule_context *ctx)
 			wheel = i;
 	}
 	if (wheel && library && version_compare(wheel->version.value, library->version.value) != 0)
-		NOTE(ctx, .subject = library->path.value,
-		     .observed = text_printf(
-			     ctx,
-			     "%s, and a wheel of %s: DeepEP's kernels hang or crash if they "
-			     "meet the library of the other version",
-			     library->version.value, wheel->version.value),
-		     .evidence = { fact_path(ctx->arena, "software.items", library->path.value,
-					     "version"),
-				   fact_path(ctx->arena, "software.items", wheel->path.value,
-					     "version") });
+		report_halves(ctx, wheel, library);
 }
 
 static void check_nvshmem(struct rule_context *ctx)
@@ -420,7 +444,7 @@ static void check_nvcc(struct rule_context *ctx)
 static const struct rule software_rules[] = {
 	{
 		.id = "software/nvshmem-version",
-		.title = "DeepEP does not build or run: NVSHMEM is too old",
+		.title = "DeepEP does not build or run: NVSHMEM's version does not fit",
 		.profiles = PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_nvshmem,
@@ -435,7 +459,7 @@ static const struct rule software_rules[] = {
 		.why = "From 3.3.9 on DeepEP needs no patched NVSHMEM. Without the doorbell mapping NVSHMEM falls back to "
 		       "a CPU proxy, before 3.4.5 only with GDRCopy. NVSHMEM"
 		       " 3.5 moved the queue pairs that DeepEP 1 reads. A DeepEP 1 that may lack that change"
-		       " is a note, and so are a library and a wheel of different versions.",
+		       " is a note. So are a library and a wheel of different versions, unless DeepEP is beside the wheel: it was built with the wheel's half then, and loads the library's.",
 		.check = "python3 -m pip show nvidia-nvshmem-cu12; nvshmem-info -v",
 		.sources =
 			"github.com/deepseek-ai/DeepEP v1.2.1: third-party/README.md; pull 564, issues 553, 707, "

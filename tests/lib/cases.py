@@ -208,7 +208,21 @@ def gaps(statement):
     return check
 
 
-EXPECTS = {"expect": expect, "absent": absent, "says": says,
+def follows(statement):
+    """follows RULE = CAUSE: all its problems are caused by a finding of the rule CAUSE."""
+    rule, equal, cause = statement.one().partition(" = ")
+    if not equal or not cause:
+        raise statement.wrong("not of the form RULE = CAUSE")
+
+    def check(run):
+        answers = [f for f in run.findings(rule) if f["verdict"] in ("fail", "pending")]
+        if answers and all((f["follows_from"] or {}).get("rule") == cause for f in answers):
+            return None
+        return "there is instead\n" + describe(answers)
+    return check
+
+
+EXPECTS = {"expect": expect, "absent": absent, "says": says, "follows": follows,
            "says-not": lambda statement: says(statement, False), "fact": fact, "gaps": gaps}
 
 
