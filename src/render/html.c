@@ -151,7 +151,7 @@ static void follows(const struct problem *p)
 
 	for_each(f, &p->follows) {
 		if ((*f)->rule != last)
-			html("<dt>Leads to</dt><dd>%s (<span class=\"rule\">%s</span>)</dd>\n",
+			html("<dt>Causes</dt><dd>%s (<span class=\"rule\">%s</span>)</dd>\n",
 			     (*f)->rule->title, (*f)->rule->id);
 		last = (*f)->rule;
 	}
@@ -227,7 +227,8 @@ static void steps(const struct page_view *v)
 	html("<ol class=\"todo\">\n");
 	for_each(step, &v->steps->items) {
 		if (steps_needs_working_hardware(v->steps, step))
-			html("</ol>\n<p class=\"stop\"><strong>" STOP_FOR_HARDWARE "</strong></p>\n"
+			html("</ol>\n<p class=\"stop\"><strong>" STOP_FOR_HARDWARE
+			     " Then:</strong></p>\n"
 			     "<ol class=\"todo\" start=\"%zu\">\n",
 			     (size_t)(step - v->steps->items.items) + 1);
 		if (step->kind == STEP_FIX)

@@ -153,6 +153,14 @@ static const char *drain_title(const struct steps *steps)
 
 #define POWER_TITLE "Power the node off. Then power it on with its BMC or its power button"
 
+static bool has_firmware_step(const struct steps *steps)
+{
+	for_each(step, &steps->items)
+		if (step->kind == STEP_FIRMWARE)
+			return true;
+	return false;
+}
+
 static const char *restart_title(const struct steps *steps)
 {
 	if (is_known(steps->report->node->os.next_boot))
@@ -165,7 +173,8 @@ static const char *restart_title(const struct steps *steps)
 	case ACTIVATION_POWER_CYCLE:
 		return POWER_TITLE;
 	default:
-		return "Reboot the node once";
+		return has_firmware_step(steps) ? "Reboot the node once, into its firmware setup"
+						: "Reboot the node once";
 	}
 }
 
@@ -219,7 +228,7 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_BOOT:
 		return "After all changes above and before any reboot, as root";
 	case STEP_FIRMWARE:
-		return "During this boot, open the firmware setup (BIOS)";
+		return "While it starts, in the firmware setup (BIOS)";
 	case STEP_RESTART:
 		return restart_title(steps);
 	case STEP_AFTER:

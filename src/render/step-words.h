@@ -9,7 +9,7 @@
 const char *steps_title(const struct steps *steps, const struct step *step);
 /* Returns the title of STEP_FIX. */
 /* Shown before the steps that need the hardware to work. */
-#define STOP_FOR_HARDWARE "Stop here until the hardware is repaired. Then:"
+#define STOP_FOR_HARDWARE "Stop here until the hardware works."
 /* Returns true if STEP is the first of them. */
 bool steps_needs_working_hardware(const struct steps *steps, const struct step *step);
 const char *steps_fix_text(const struct steps *steps, const struct step *step);

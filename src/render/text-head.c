@@ -644,11 +644,13 @@ int text_gravity(const struct problem *p)
 	       2 * !!(rule->profiles & PROFILE_BASE) + !preflight_omission_of(rule->id);
 }
 
-/* The table is in the order of the steps, so the worst problem may not be first. This line then names it. */
+/* A table of all problems is in the order of the steps, so the worst one may not be first. This line then names it. */
 static const char *worst_text(const struct view *v)
 {
 	const struct problem *first = v->problems->items.items, *worst = first;
 
+	if (!v->options->brief && (int)v->problems->items.count > v->page.rows)
+		return NULL;
 	for_each(p, &v->problems->items)
 		if (text_gravity(p) > text_gravity(worst))
 			worst = p;
@@ -663,7 +665,12 @@ static const char *results_text(const struct view *v)
 {
 	for_each(p, &v->problems->items)
 		if (p->wrong_data && !p->waits)
-			return "those computed so far on this node can be wrong";
+			return v->problems->items.count > 1 && v->has_steps
+				       ? arena_printf(
+						 v->report->arena,
+						 "those computed so far on this node can be wrong, see [%u]",
+						 steps_number(v->steps, p))
+				       : "those computed so far on this node can be wrong";
 	return NULL;
 }
 

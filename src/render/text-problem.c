@@ -495,7 +495,7 @@ void text_add_field(struct view *v, struct text_lines *lines, int indent, const 
 
 bool text_is_short(const struct view *v, const struct problem *p)
 {
-	return v->has_short_warnings && p->severity <= SEVERITY_WARN;
+	return v->has_short_warnings && p->severity <= SEVERITY_WARN && !p->wrong_data;
 }
 
 void text_title_lines(struct view *v, struct text_lines *lines, const struct problem *p, int indent)
@@ -530,7 +530,7 @@ static void add_follows(struct view *v, struct text_lines *lines, const struct p
 	if (left)
 		text = arena_printf(arena, "%s (and %" PRIu32 " more: -v shows %s)", text, left,
 				    left == 1 ? "it" : "them");
-	text_add_field(v, lines, indent, "Leads to:", text);
+	text_add_field(v, lines, indent, "Causes:", text);
 }
 
 /* Returns the devices for a line of the steps, far from the row of the table. A long list is not repeated. */

@@ -553,12 +553,13 @@ static void add_lost(struct view *v, struct section *section)
 		list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "",
 				    render_where(v->report, *p, LABELS_ALL));
 	}
-	if (section->step->problems.count)
-		list = arena_printf(
-			arena,
-			"For the technician: reseat or replace what still fails after the "
-			"power cycle: %s.",
-			list);
+	list = arena_printf(
+		arena,
+		section->step->problems.count
+			? "For the technician: reseat or replace what still fails after the "
+			  "power cycle: %s."
+			: "Name the device in the ticket: %s.",
+		list);
 	name_problems(v, i);
 	text_add(v, &i->lines, numbered(v, i->problems.items, i->problems.count), list);
 }
@@ -594,6 +595,22 @@ static void add_section(struct view *v, struct sections *sections, const struct 
 		add_lost(v, section);
 	if (step->kind == STEP_CHECK)
 		add_return(v, section);
+}
+
+/* " 5. By hand on this node, as root: [5-20]" */
+static void print_title(struct view *v, const struct section *section, size_t number)
+{
+	struct arena *arena = v->report->arena;
+	const struct step *step = section->step;
+	const char *title = step->kind == STEP_FIX ? steps_fix_text(v->steps, step)
+						   : steps_title(v->steps, step);
+	struct text_lines lines = { 0 };
+
+	if (step->problems.count)
+		title = arena_printf(arena, "%s: [%s]", title,
+				     text_numbers(v, step->problems.items, step->problems.count));
+	text_add(v, &lines, arena_printf(arena, "%2zu. ", number), title);
+	print_lines(v, &lines);
 }
 
 static void print_section(struct view *v, const struct section *section)
@@ -717,9 +734,17 @@ static bool is_first_of_others(const struct view *v, const struct sections *sect
 	       !is_own_step(section->step) && !are_all_own(v->steps);
 }
 
+static void print_stop(struct view *v)
+{
+	page_printf(&v->page, "%s%s%s %s\n", page_style(&v->page, STYLE_BOLD), STOP_FOR_HARDWARE,
+		    page_style(&v->page, STYLE_PLAIN),
+		    v->is_cut ? "Then (-v has these steps whole):" : "Then:");
+}
+
 void text_steps(struct view *v)
 {
 	struct sections sections = { 0 };
+	bool stopped = false;
 
 	if (!v->steps->items.count)
 		return;
@@ -737,8 +762,8 @@ void text_steps(struct view *v)
 		if (decided)
 			page_printf(&v->page, "Only if you keep this node:\n");
 		if (steps_needs_working_hardware(v->steps, section->step))
-			page_printf(&v->page, "%s%s%s\n", page_style(&v->page, STYLE_BOLD),
-				    STOP_FOR_HARDWARE, page_style(&v->page, STYLE_PLAIN));
+			print_stop(v);
+		stopped |= v->is_cut && steps_needs_working_hardware(v->steps, section->step);
 		/* The decision that can make the other steps pointless comes first. */
 		if (section == sections.items ? section->step->kind != STEP_FINAL : decided) {
 			print_warning(v, &sections);
@@ -747,6 +772,9 @@ void text_steps(struct view *v)
 		}
 		if (is_first_of_others(v, &sections, section))
 			page_printf(&v->page, "For the administrator:\n");
-		print_section(v, section);
+		if (stopped && section->step->kind != STEP_CHECK)
+			print_title(v, section, (size_t)(section - sections.items) + 1);
+		else
+			print_section(v, section);
 	}
 }

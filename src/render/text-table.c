@@ -271,7 +271,10 @@ static void print_head(const struct table *t)
 				    t->rows.items[0].problem->first->rule->id);
 	if (t->rows.count < all)
 		text = arena_printf(t->v->report->arena, PROBLEM " (the %u worst of %u%s%s)",
-				    t->rows.count, all, own ? "; yours: " : "; all are below",
+				    t->rows.count, all,
+				    own		   ? "; yours: "
+				    : t->v->is_cut ? "; -v has all"
+						   : "; all are below",
 				    own ? own : "");
 	page_printf(page, "%s%*s%-*s%-*s%s%s\n", page_style(page, STYLE_DIM), t->left, "",
 		    t->title + GAP, text, t->who + GAP, WHO, NEXT, page_style(page, STYLE_PLAIN));

@@ -33,10 +33,21 @@ void text_heading(struct view *v, const char *text)
 	page_heading(&v->page, text);
 }
 
+/* Returns true if faulty hardware stops the steps. */
+static bool stops_for_hardware(const struct steps *steps)
+{
+	for_each(step, &steps->items)
+		if (steps_needs_working_hardware(steps, step))
+			return true;
+	return false;
+}
+
 enum exit_status render_report_text(const struct report *report,
 				    const struct render_options *options, enum exit_status status)
 {
 	const struct steps *steps = options->steps;
+	bool very_many = !options->verbose && steps->problems->items.count > VERY_MANY;
+	bool is_cut = very_many && stops_for_hardware(steps);
 	struct view v = {
 		.report = report,
 		.problems = steps->problems,
@@ -45,7 +56,8 @@ enum exit_status render_report_text(const struct report *report,
 		.has_steps = true,
 		.is_merged = !options->verbose && steps->problems->items.count > 1,
 		.is_long = !options->verbose && steps->problems->items.count > MANY,
-		.has_short_warnings = !options->verbose && steps->problems->items.count > VERY_MANY,
+		.is_cut = is_cut,
+		.has_short_warnings = very_many && !is_cut,
 	};
 	int lines;
 

@@ -9,7 +9,7 @@
 #define TEXT_TAG 5    /* width of "CRIT " */
 #define TEXT_LABEL 11 /* width of "in effect  " */
 #define TEXT_MARK 14  /* width of "Not checked:  " */
-#define TEXT_FIELD 10 /* width of "Leads to: " */
+#define TEXT_FIELD 10 /* width of "Causes:   " */
 
 struct view {
 	struct page page;
@@ -19,7 +19,8 @@ struct view {
 	const struct render_options *options;
 	bool has_steps; /* the page has steps: problems are numbered, and the steps have their remedies */
 	bool is_merged; /* several problems: the steps have what was found, and there are no details */
-	bool is_long;		 /* many problems: their effect is left out */
+	bool is_long; /* many problems: their effect is left out */
+	bool is_cut; /* very many problems, hardware among them: of the steps after its repair only the titles */
 	bool has_short_warnings; /* very many problems: a warning is only its title and where it is */
 	/* By the problem's place: */
 	const char **rows; /* the text of its row in the table; NULL if it has no row */

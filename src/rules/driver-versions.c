@@ -280,14 +280,6 @@ static void check_next_load(struct rule_context *ctx)
 
 /* ---- persistence ---- */
 
-/* DCGM keeps the GPUs open too. */
-static bool has_other_client(const struct node *node)
-{
-	const struct service *dcgm = node_service(node, "nvidia-dcgm.service");
-
-	return dcgm && str_is(dcgm->active, "active");
-}
-
 static void check_persistence(struct rule_context *ctx)
 {
 	const struct service *service = node_service(ctx->node, "nvidia-persistenced.service");
@@ -311,9 +303,6 @@ static void check_persistence(struct rule_context *ctx)
 		     .observed = text_printf(ctx, "nvidia-persistenced is %s",
 					     service->active.value),
 		     .expected = "a program that keeps the GPUs open",
-		     .is_advice = !has_other_client(ctx->node),
-		     .remedy =
-			     "Start nvidia-persistenced: the first job after an idle time then does not wait.",
 		     .evidence = { "services.units[nvidia-persistenced.service].active" });
 }
 

@@ -40,9 +40,7 @@ static void check_unexplained(struct rule_context *ctx)
 	size_t count = 0;
 
 	if (!was_read(ctx->node->log.unexplained)) {
-		UNKNOWN(ctx,
-			.observed =
-				"unknown errors were not looked for: this kernel log does not mark errors",
+		UNKNOWN(ctx, .observed = "the lines of this kernel log have no severity",
 			.evidence = { "log.unexplained" });
 		return;
 	}
