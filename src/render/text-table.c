@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "advice/readiness.h"
 #include "base/escape.h"
 #include "query/names.h"
 #include "render/text.h"
@@ -120,8 +121,8 @@ static int count_graver(const struct view *v, const struct problem *p)
 	int count = 0;
 
 	for_each(other, &v->problems->items)
-		count += text_gravity(other) > text_gravity(p) ||
-			 (text_gravity(other) == text_gravity(p) && other < p);
+		count += problem_gravity(other) > problem_gravity(p) ||
+			 (problem_gravity(other) == problem_gravity(p) && other < p);
 	return count;
 }
 
