@@ -62,6 +62,7 @@ struct steps {
 	enum activation restart;    /* after the repairs: RELOAD, REBOOT, POWER_CYCLE, or NONE */
 	const char *fix_command;    /* the shell command that repairs */
 	const char *show_command;   /* the same without --apply, which only shows the changes */
+	bool fixes_warnings;	    /* they have --all */
 	const char *check_command;  /* with the rights of this user, and the variables of the job */
 	const char *root_command;   /* checks as root */
 	const char *letter_command; /* prints the request for those who can act */

@@ -49,7 +49,8 @@ struct fixing {
 	bool named;		       /* the user named its rule */
 	bool reload;		       /* the user wants the driver reloaded */
 	struct plan_repair *repair;
-	bool waits; /* it only has to take effect */
+	const char *fails_to_load; /* the module of which the repair's cost says so; NULL: none */
+	bool waits;		   /* it only has to take effect */
 };
 
 struct fix {

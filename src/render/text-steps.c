@@ -359,7 +359,7 @@ static struct text_lines other_advice(const struct view *v, const struct problem
 		return texts;
 	for_each(member, &p->members) {
 		const char *text = (*member)->answer.remedy;
-		bool known = !text || !*text || strstr(p->first->answer.remedy, text);
+		bool known = !text || !*text || same_text(p->first->answer.remedy, text);
 
 		text = known ? text : steps_remedy(v->steps, p, *member);
 
@@ -497,7 +497,7 @@ static void add_repairs(struct view *v, struct section *section)
 	}
 	text_add(
 		v, &section->command, "    ",
-		strstr(v->steps->show_command, " --all")
+		v->steps->fixes_warnings
 			? "Look at the changes (--all: also those for warnings). This changes nothing:"
 			: "Look at the changes. This changes nothing:");
 	add_command(v, &section->command, COMMAND, v->steps->show_command);
@@ -628,20 +628,19 @@ static void print_refused(struct view *v)
 static const char *own_steps(const struct view *v)
 {
 	struct arena *arena = v->report->arena;
-	const char *text = NULL;
+	size_t job = 0, container = 0;
 
 	for_each(step, &v->steps->items) {
 		size_t number = (size_t)(step - v->steps->items.items) + 1;
 
 		if (step->kind == STEP_JOB)
-			text = arena_printf(arena, "step %zu", number);
-		else if (step->kind == STEP_CONTAINER && text)
-			text = arena_printf(arena, "steps %s and %zu", text + strlen("step "),
-					    number);
-		else if (step->kind == STEP_CONTAINER)
-			text = arena_printf(arena, "step %zu", number);
+			job = number;
+		if (step->kind == STEP_CONTAINER)
+			container = number;
 	}
-	return text;
+	if (job && container)
+		return arena_printf(arena, "steps %zu and %zu", job, container);
+	return job || container ? arena_printf(arena, "step %zu", job ? job : container) : NULL;
 }
 
 /* Returns true if this user can do all steps. */
