@@ -58,6 +58,7 @@ struct fix {
 	const char *title; /* the object that it changes, for explain */
 	/* The repair's arguments are fix_arg(f, 0) and so on; the comment above each definition explains them. */
 	bool reloads_driver; /* its changes can take effect by reloading the driver */
+	bool takes_time;     /* its effect may come after its step has returned */
 	void (*plan)(struct fixing *f);
 };
 
