@@ -122,8 +122,8 @@ bool steps_is_blind(const struct steps *steps, const struct problem *problem);
 const char *steps_command_of(const struct steps *steps, const struct problem *problem);
 /* Returns true for a device that does not respond until a power cycle. */
 bool steps_is_unresponsive(const struct problem *problem);
-/* Returns true for a device that needs a power cycle, the firmware setup or a replacement. */
-bool steps_needs_repair(const struct problem *problem);
+/* Returns true for a device that needs a power cycle, the firmware setup or a replacement. SEVERITY: of the problem. */
+bool steps_needs_repair(const struct finding *finding, enum severity severity);
 /* Returns the problem that makes the next boot fail, or NULL. */
 const struct problem *steps_stops_boot(const struct steps *steps);
 /* Returns what a later step does for PROBLEM (enum remedy_end): the reboot or the initramfs. */

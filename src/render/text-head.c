@@ -143,10 +143,8 @@ static bool has_other_driver(const struct report *r, const struct pci_device *d)
 static bool needs_repair(const struct report *r, const struct pci_device *d)
 {
 	for_each(f, &r->findings) {
-		struct problem p = { .first = f, .severity = f->severity };
-
 		if (!f->off && f->answer.verdict == VERDICT_FAIL && f->answer.subject &&
-		    str_is(d->bdf, f->answer.subject) && steps_needs_repair(&p))
+		    str_is(d->bdf, f->answer.subject) && steps_needs_repair(f, f->severity))
 			return true;
 	}
 	return false;

@@ -294,7 +294,7 @@ static const char *after_colon(const struct view *v, const char *text)
 /* A technician needs to know which part to repair. */
 static const char *hardware_text(const struct view *v, const struct problem *p)
 {
-	const char *where = render_where(v->report, p, LABELS_ALL);
+	const char *where = render_where(v->report, &p->members, LABELS_ALL);
 
 	if (!*where || finding_action(p->first) == ACTION_NONE)
 		return steps_what(v->steps, p);
@@ -387,7 +387,7 @@ static bool names_subject(const struct view *v, const char *text, const char *su
 static const char *with_members(const struct view *v, const struct problem *p, const char *own,
 				const char *text)
 {
-	struct problem like = { 0 };
+	struct finding_list like = { 0 };
 	const char *where;
 
 	for_each(member, &p->members) {
@@ -397,10 +397,9 @@ static const char *with_members(const struct view *v, const struct problem *p, c
 			continue;
 		if (!subject || names_subject(v, text, subject))
 			return text;
-		like.first = *member;
-		*LIST_ADD(v->report->arena, &like.members) = *member;
+		*LIST_ADD(v->report->arena, &like) = *member;
 	}
-	where = like.first ? render_where(v->report, &like, 4) : "";
+	where = like.count ? render_where(v->report, &like, 4) : "";
 	return *where ? arena_printf(v->report->arena, "%s: %s", where, after_colon(v, text))
 		      : text;
 }
@@ -551,7 +550,7 @@ static void add_lost(struct view *v, struct section *section)
 	for_each(p, &section->step->then) {
 		*LIST_ADD(arena, &i->problems) = *p;
 		list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "",
-				    render_where(v->report, *p, LABELS_ALL));
+				    render_where(v->report, &(*p)->members, LABELS_ALL));
 	}
 	if (section->step->problems.count)
 		list = arena_printf(

@@ -82,13 +82,13 @@ struct table {
 static const char *where_text(const struct view *v, const struct problem *p)
 {
 	struct arena *arena = v->report->arena;
-	const char *text = render_where(v->report, p, 2), *name = strrchr(text, '/');
+	const char *text = render_where(v->report, &p->members, 2), *name = strrchr(text, '/');
 
 	if (*text == '/' && p->members.count == 1 && text_columns(text) > WHERE_MAX && name)
 		text = name + 1;
 
 	if (text_columns(text) > WHERE_MAX && p->members.count > 1)
-		text = render_where(v->report, p, 1);
+		text = render_where(v->report, &p->members, 1);
 	if (text_columns(text) > WHERE_MAX && p->members.count > 1)
 		text = arena_printf(arena, "%u places", p->members.count);
 	return text_columns(text) <= WHERE_MAX ? text : "";
