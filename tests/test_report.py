@@ -402,7 +402,7 @@ def test_json_says_who_and_what(node_tree):
     refused = [p for step in listed for p in step["problems"] if p["refused"]]
     assert "vfio-pci" in next(p for p in refused if p["rule"] == "pci/acs-redirect")["refused"]
     # A monitor asks for findings, not for instructions.
-    assert "steps" not in run("preflight", "--json", "--root", node_tree("broken-everything")).json()
+    assert not {"steps", "readiness"} & set(run("preflight", "--json", "--root", node_tree("broken-everything")).json())
 
 
 def test_the_power_cycle_is_first_and_the_reboot_is_one(node_tree):
@@ -876,6 +876,51 @@ def test_settings_of_a_job_leave_the_node_ready(scratch):
     assert "Profiles  base: ready; gpudirect-rdma: not ready (error)\n" in text
     assert "that need gpudirect-rdma should not start" in text
     assert "down: mlx5_4; no RDMA: NIC 0000:5c:00.0" in unwrapped(text)
+
+
+STATES = {"ready": "ready", "ready, with warnings": "warnings", "ready, but the job's settings are wrong": "job-settings",
+          "not ready (waiting to take effect)": "waiting", "not ready (error)": "error",
+          "not ready (critical)": "critical", "needs two GPUs, and this node has one": "no-peer"}
+
+
+@pytest.mark.parametrize("name, edits, profile, states", [
+    ("hgx-h100-ib", ["env NCCL_SOCKET_IFNAME=ib9"], "gpudirect-rdma", {"job-settings"}),
+    ("hgx-h100-ib", ["rdma mlx5_5 remove"], "gpudirect-rdma", {"ready", "error"}),
+    ("h20-roce-deepep", [], "deepep", {"warnings", "error"}),
+    ("broken-everything", [], EVERYTHING, {"critical"}),
+    ("workstation-nouveau", [], "p2p", {"critical", "no-peer"}),
+])
+def test_readiness_is_the_same_in_text_and_json(name, edits, profile, states, scratch):
+    directory = put(scratch, name, *edits)
+    found = run("doctor", "--json", "--profile", profile, "--root", directory).json()["readiness"]
+    assert {ready["state"] for ready in found.values()} == states
+    text = text_of(directory, "--profile", profile)
+    line = re.search(r"^Profiles +(.*(?:\n {10}.*)*)", text, re.M)
+    shown = {word: STATES[verdict] for part in unwrapped(line[1]).split("; ") for words, verdict in [part.split(": ", 1)]
+             for word in words.split(", ")}
+    assert shown == {word: ready["state"] for word, ready in found.items()}
+    # The problems of base stop jobs on a single GPU, too.
+    stopped = {word for word, ready in found.items() if not ready["jobs_should_start"]}
+    assert {word for word in stopped if shown[word] != "no-peer"} == {word for word, state in shown.items() if state in ("waiting", "error", "critical")}
+    assert bool(stopped) == ("should not start" in re.search(r"^Jobs +(.*)$", text, re.M)[1])
+
+
+def test_a_profile_that_was_not_read_is_not_checked(scratch):
+    """Its state says what was found; checked says whether all was looked at."""
+    directory = put(scratch, "hgx-h100-ib")
+
+    def ready(user=False):
+        found = run("doctor", "--json", "--profile", "deepep", "--root", directory, user=user).json()["readiness"]
+        return {(ready["state"], ready["jobs_should_start"], ready["checked"]) for ready in found.values()}
+    assert ready() == {("ready", True, True)}
+    assert ready(user=True) == {("ready", True, False)}
+    file = os.path.join(directory, "proc/driver/nvidia/params")
+    os.unlink(file)
+    os.mkdir(file)
+    try:
+        assert ready() == {("ready", True, False)}
+    finally:
+        os.rmdir(file)
 
 
 def test_a_list_of_nics_names_all_wrong_ones(scratch):

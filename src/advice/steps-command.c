@@ -140,8 +140,10 @@ const char *steps_profile_words(unsigned int profiles, struct arena *arena)
 void steps_add_commands(struct steps *steps, const struct steps_request *request)
 {
 	struct arena *arena = steps->report->arena;
-	const char *all = needs_all(steps) ? " --all" : "", *words = "", *root = "";
+	const char *all, *words = "", *root = "";
 
+	steps->fixes_warnings = needs_all(steps);
+	all = steps->fixes_warnings ? " --all" : "";
 	if (request->profiles)
 		words = arena_printf(arena, " --profile %s",
 				     steps_profile_words(request->profiles, arena));

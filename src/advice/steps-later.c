@@ -5,18 +5,18 @@
 
 #include "advice/steps-private.h"
 
-bool steps_needs_repair(const struct problem *p)
+bool steps_needs_repair(const struct finding *f, enum severity severity)
 {
-	enum action action = finding_action(p->first);
+	enum action action = finding_action(f);
 
-	if (!p->first->answer.subject || finding_action(p->first) == ACTION_NONE)
+	if (!f->answer.subject || action == ACTION_NONE)
 		return false;
-	return p->severity >= SEVERITY_CRIT
-		       ? finding_repaired_by(p->first) == BY_FIRMWARE ||
-				 finding_repaired_by(p->first) == BY_HARDWARE ||
+	return severity >= SEVERITY_CRIT
+		       ? finding_repaired_by(f) == BY_FIRMWARE ||
+				 finding_repaired_by(f) == BY_HARDWARE ||
 				 action == ACTION_POWER_CYCLE
-		       : p->severity >= SEVERITY_ERR && (action == ACTION_POWER_CYCLE ||
-							 action == ACTION_REPLACE_HARDWARE);
+		       : severity >= SEVERITY_ERR && (action == ACTION_POWER_CYCLE ||
+						      action == ACTION_REPLACE_HARDWARE);
 }
 
 const struct problem *steps_stops_boot(const struct steps *steps)

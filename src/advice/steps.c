@@ -351,7 +351,8 @@ bool steps_is_hardware_first(const struct steps *steps)
 	if (steps->power_first)
 		return true;
 	for_each(p, &steps->problems->items)
-		if (steps_kind(steps, p) == STEP_HARDWARE && steps_needs_repair(p))
+		if (steps_kind(steps, p) == STEP_HARDWARE &&
+		    steps_needs_repair(p->first, p->severity))
 			return true;
 	return false;
 }

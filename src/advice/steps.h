@@ -62,6 +62,7 @@ struct steps {
 	enum activation restart;    /* after the repairs: RELOAD, REBOOT, POWER_CYCLE, or NONE */
 	const char *fix_command;    /* the shell command that repairs */
 	const char *show_command;   /* the same without --apply, which only shows the changes */
+	bool fixes_warnings;	    /* they have --all */
 	const char *check_command;  /* with the rights of this user, and the variables of the job */
 	const char *root_command;   /* checks as root */
 	const char *letter_command; /* prints the request for those who can act */
@@ -121,8 +122,8 @@ bool steps_is_blind(const struct steps *steps, const struct problem *problem);
 const char *steps_command_of(const struct steps *steps, const struct problem *problem);
 /* Returns true for a device that does not respond until a power cycle. */
 bool steps_is_unresponsive(const struct problem *problem);
-/* Returns true for a device that needs a power cycle, the firmware setup or a replacement. */
-bool steps_needs_repair(const struct problem *problem);
+/* Returns true for a device that needs a power cycle, the firmware setup or a replacement. SEVERITY: of the problem. */
+bool steps_needs_repair(const struct finding *finding, enum severity severity);
 /* Returns the problem that makes the next boot fail, or NULL. */
 const struct problem *steps_stops_boot(const struct steps *steps);
 /* Returns what a later step does for PROBLEM (enum remedy_end): the reboot or the initramfs. */

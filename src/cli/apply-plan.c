@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "fixes/fix.h"
 #include "fixes/plan-make.h"
 #include "render/render.h"
 #include "txn/repair-outcome.h"
@@ -145,11 +146,10 @@ static bool would_be_repaired(const struct plan *plan, const struct finding *fin
 	return false;
 }
 
-/* A service may take its time to start; the other steps are done when they return. */
 static bool is_immediate(const struct plan_repair *r)
 {
 	return r->activation == ACTIVATION_NOW &&
-	       strcmp(finding_fix(r->finding)->kind, "start-service") != 0;
+	       !fix_find(finding_fix(r->finding)->kind)->takes_time;
 }
 
 static enum repair_result result_of(const struct checking *c, const struct plan_repair *r,

@@ -19,7 +19,7 @@ static void forget_rest(struct node *node)
 	const struct probe *const *probes = probe_table(&count);
 
 	for (size_t i = 0; i < count; i++)
-		if (!probes[i]->brief.run)
+		if (!probes[i]->preflight.run)
 			memset((char *)node + probes[i]->section, 0, probes[i]->section_size);
 }
 

@@ -218,15 +218,21 @@ static enum probe_nvml nvml_of_options(const void *user)
 	return (enum probe_nvml)options->nvml;
 }
 
+/* The observation that the options ask for, without the configuration. */
+static struct observation observation_of(const struct source *source, const struct options *options)
+{
+	return (struct observation){ .pid = options->pid,
+				     .kernel = options->kernel,
+				     .hardware = source->hardware,
+				     .timeout_ms = options->timeout_ms,
+				     .nvml = nvml_of_options,
+				     .serials = options->serials,
+				     .user = (void *)options };
+}
+
 enum exit_status source_observe(struct source *source, const struct options *options)
 {
-	const struct observation how = { .pid = options->pid,
-					 .kernel = options->kernel,
-					 .hardware = source->hardware,
-					 .timeout_ms = options->timeout_ms,
-					 .nvml = nvml_of_options,
-					 .serials = options->serials,
-					 .user = (void *)options };
+	const struct observation how = observation_of(source, options);
 
 	return observe(source, &how);
 }
@@ -342,33 +348,26 @@ static void prepare_rules(void)
 	rule_all(&count);
 }
 
-enum exit_status source_read_node(struct source *source, const struct options *options, bool brief,
-				  const struct settings **settings)
+enum exit_status source_read_node(struct source *source, const struct options *options,
+				  bool preflight, const struct settings **settings)
 {
 	struct reading *r = arena_alloc(source->arena, sizeof(*r));
-	struct observation how = { .pid = options->pid,
-				   .kernel = options->kernel,
-				   .hardware = source->hardware,
-				   .timeout_ms = options->timeout_ms,
-				   .brief = brief,
-				   .first = read_configuration,
-				   .take = take_configuration,
-				   .meanwhile = prepare_rules,
-				   .expects = is_expected,
-				   .nvml = nvml_of_reading,
-				   .serials = options->serials,
-				   .user = r };
+	struct observation how = observation_of(source, options);
 	enum exit_status status;
 
+	*r = (struct reading){ .source = source, .options = options };
 	*settings = &r->settings;
-	r->options = options;
+	how.preflight = preflight;
+	how.meanwhile = prepare_rules;
+	how.expects = is_expected;
+	how.nvml = nvml_of_reading;
+	how.user = r;
 	if (options->from) {
-		how.first = NULL;
-		how.take = NULL;
 		status = source_settings(source, options, &r->settings);
 		return status ? status : observe(source, &how);
 	}
-	*r = (struct reading){ .source = source, .options = options };
+	how.first = read_configuration;
+	how.take = take_configuration;
 	settings_init(&r->settings);
 	status = observe(source, &how);
 	if (r->rc)

@@ -35,8 +35,8 @@ enum exit_status source_settings(struct source *source, const struct options *op
 				 struct settings *settings);
 /* Does both source_observe() and source_settings(); the watched child reads the configuration too. BRIEF: only the
  * facts that preflight needs. SETTINGS is in the source's arena. */
-enum exit_status source_read_node(struct source *source, const struct options *options, bool brief,
-				  const struct settings **settings);
+enum exit_status source_read_node(struct source *source, const struct options *options,
+				  bool preflight, const struct settings **settings);
 /* Reads one of many files into SOURCE, and drops the previous node. */
 enum exit_status source_read_file(struct source *source, const struct options *options,
 				  const char *file);

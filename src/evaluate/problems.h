@@ -8,13 +8,19 @@
 
 #include "evaluate/report.h"
 
+struct finding_list {
+	enum fact_state state;
+	uint32_t count;
+	const struct finding **items;
+};
+
 struct problem {
-	const struct finding *first;	      /* of the members */
-	LIST(const struct finding *) members; /* of one rule, that one person mends in one way */
-	LIST(const struct finding *) follows; /* what it causes, of other rules */
-	enum severity severity;		      /* the highest of them */
-	bool waits;			      /* configured, not in effect yet */
-	bool wrong_data;		      /* jobs compute wrong results without an error */
+	const struct finding *first; /* of the members */
+	struct finding_list members; /* of one rule, that one person mends in one way */
+	struct finding_list follows; /* what it causes, of other rules */
+	enum severity severity;	     /* the highest of them */
+	bool waits;		     /* configured, not in effect yet */
+	bool wrong_data;	     /* jobs compute wrong results without an error */
 };
 
 struct problems {

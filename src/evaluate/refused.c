@@ -18,15 +18,13 @@ static void add_evidence(struct answer *answer, const char *fact)
 		}
 }
 
-static bool says(const struct answer *answer, const char *text)
+/* Returns true if the rule has found the reason itself. */
+static bool has_evidence(const struct answer *answer, const char *fact)
 {
-	return answer->observed && strstr(answer->observed, text);
-}
-
-/* The text has what WHY begins with: a file and its line. */
-static bool names_place(struct rule_context *ctx, const struct answer *answer, const char *why)
-{
-	return *why == '/' && says(answer, text_printf(ctx, "%.*s", (int)strcspn(why, " "), why));
+	for (size_t i = 0; fact && i < EVIDENCE_MAX; i++)
+		if (same_text(answer->evidence[i], fact))
+			return true;
+	return false;
 }
 
 static void set_remedy(struct answer *answer, struct cure cure)
@@ -41,7 +39,8 @@ static void set_remedy(struct answer *answer, struct cure cure)
 static void quote(struct rule_context *ctx, struct answer *answer,
 		  const struct log_failure *failure)
 {
-	if (!says(answer, failure->last.value))
+	/* Rules quote the same line from other facts of the log. */
+	if (!strstr(answer->observed, failure->last.value))
 		answer->observed = text_printf(ctx, "%s. The kernel log: %s", answer->observed,
 					       failure->last.value);
 	add_evidence(answer, failure_fact(ctx->arena, ctx->node, failure));
@@ -58,11 +57,12 @@ static void say_of_module(struct rule_context *ctx, struct answer *answer, const
 	if (verdict.absent && !verdict.configured && answer->remedy)
 		return;
 	if (verdict.answer == LOAD_NO) {
-		if (!says(answer, verdict.why) && !names_place(ctx, answer, verdict.why))
+		if (!has_evidence(answer, verdict.fact)) {
 			answer->observed = text_printf(ctx, "%s. modprobe %s would fail: %s",
 						       answer->observed, module, verdict.why);
+			add_evidence(answer, verdict.fact);
+		}
 		set_remedy(answer, verdict.cure);
-		add_evidence(answer, verdict.fact);
 	} else if (failure && verdict.answer != LOAD_YES && failure_will_recur(failure) &&
 		   !answer->remedy) {
 		set_remedy(answer, failure_cure(ctx->arena, ctx->node, failure));

@@ -154,44 +154,43 @@ static const char *command_for(struct arena *arena, const char *command, const c
 void rule_answer(struct rule_context *ctx, const struct answer *given)
 {
 	struct finding *finding;
-	struct answer copy = *given;
-	const struct answer *answer = &copy;
+	struct answer answer = *given;
 	enum severity severity, highest = rule_max_severity(ctx->rule);
 
-	if (copy.verdict == VERDICT_FAIL)
-		next_start_lower(ctx, &copy);
-	severity = answer->graded ? answer->severity : ctx->rule->severity;
+	if (answer.verdict == VERDICT_FAIL)
+		next_start_lower(ctx, &answer);
+	severity = answer.graded ? answer.severity : ctx->rule->severity;
 	if (!counts(ctx, given, severity))
 		return;
 	if (ctx->answered.count[given->verdict][severity] == ALIKE_MAX)
-		copy.observed = text_printf(ctx, "%s; more such findings are not listed",
-					    copy.observed ? copy.observed : ctx->rule->title);
+		answer.observed = text_printf(ctx, "%s; more such findings are not listed",
+					      answer.observed ? answer.observed : ctx->rule->title);
 	finding = fact_list_add(ctx->arena, ctx->findings, sizeof(*finding));
-	if (copy.verdict == VERDICT_FAIL) {
-		refused_explain(ctx, &copy);
-		move_to_host(ctx, &copy);
+	if (answer.verdict == VERDICT_FAIL) {
+		refused_explain(ctx, &answer);
+		move_to_host(ctx, &answer);
 	}
 	finding->rule = ctx->rule;
-	finding->answer = *answer;
-	finding->answer.observed = TEXT(answer->observed);
-	finding->answer.expected = TEXT(answer->expected);
-	finding->answer.impact = TEXT(answer->impact);
-	finding->answer.remedy = TEXT(answer->remedy);
-	if (finding_is_problem(finding) || copy.verdict == VERDICT_NOTE)
+	finding->answer = answer;
+	finding->answer.observed = TEXT(answer.observed);
+	finding->answer.expected = TEXT(answer.expected);
+	finding->answer.impact = TEXT(answer.impact);
+	finding->answer.remedy = TEXT(answer.remedy);
+	if (finding_is_problem(finding) || answer.verdict == VERDICT_NOTE)
 		finding->remedy = remedy_with(ctx->arena, finding_change(finding),
 					      finding_then(finding));
 	/* A remedy of the answer's own has its own command or none. */
 	finding->command = TEXT(command_for(
-		ctx->arena, copy.command || copy.remedy ? copy.command : ctx->rule->command,
-		copy.subject));
-	finding->answer.source = TEXT(answer->source);
+		ctx->arena, answer.command || answer.remedy ? answer.command : ctx->rule->command,
+		answer.subject));
+	finding->answer.source = TEXT(answer.source);
 	finding_set_severity(finding, severity < highest ? severity : highest);
 	/* A rule may name a path that is NULL: it is left out. */
 	for (size_t i = 0; i < EVIDENCE_MAX; i++)
 		finding->answer.evidence[i] = NULL;
 	for (size_t i = 0, n = 0; i < EVIDENCE_MAX; i++)
-		if (answer->evidence[i])
-			finding->answer.evidence[n++] = answer->evidence[i];
+		if (answer.evidence[i])
+			finding->answer.evidence[n++] = answer.evidence[i];
 }
 
 /* ---- severity, fix and remedy of a finding ---- */

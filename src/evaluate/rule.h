@@ -140,6 +140,10 @@ struct rule {
 	/* A failure means that a PCI function, the subject, has no driver. The finding then has the reason why the
 	 * driver's module does not load (refused.h). */
 	bool needs_driver;
+	/* The head of a report names the subjects of failures (NICs without an RDMA device), or counts the findings
+	 * (earlier repairs and whether they took effect). */
+	bool lacks_rdma_device;
+	bool is_about_repairs;
 
 	/* What breaks. A title is EFFECT: REASON. */
 	const char *title;    /* what breaks for the user, as a statement about the node */

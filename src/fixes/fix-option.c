@@ -229,19 +229,16 @@ static bool is_blocked_by_plan(struct fixing *f, const char *module)
 static void warn_of_load(struct fixing *f, const char *module)
 {
 	struct load_verdict verdict = modprobe_dry_run(f->arena, f->node, module);
-	const char *text;
 
-	if (verdict.answer != LOAD_NO || is_blocked_by_plan(f, module))
+	if (verdict.answer != LOAD_NO || is_blocked_by_plan(f, module) ||
+	    same_text(f->fails_to_load, module))
 		return;
-	text = arena_printf(
-		f->arena,
-		"modprobe %s will fail (%s). The option has no effect until this is corrected.",
-		module, verdict.why);
-	if (f->repair->cost && strstr(f->repair->cost, text))
-		return;
+	f->fails_to_load = module;
 	if (!f->repair->cost && f->finding->rule->cost)
 		fix_costs(f, "%s", f->finding->rule->cost);
-	fix_costs(f, "%s", text);
+	fix_costs(f,
+		  "modprobe %s will fail (%s). The option has no effect until this is corrected.",
+		  module, verdict.why);
 	fix_risks(f);
 }
 

@@ -49,7 +49,8 @@ struct fixing {
 	bool named;		       /* the user named its rule */
 	bool reload;		       /* the user wants the driver reloaded */
 	struct plan_repair *repair;
-	bool waits; /* it only has to take effect */
+	const char *fails_to_load; /* the module of which the repair's cost says so; NULL: none */
+	bool waits;		   /* it only has to take effect */
 };
 
 struct fix {
@@ -57,6 +58,7 @@ struct fix {
 	const char *title; /* the object that it changes, for explain */
 	/* The repair's arguments are fix_arg(f, 0) and so on; the comment above each definition explains them. */
 	bool reloads_driver; /* its changes can take effect by reloading the driver */
+	bool takes_time;     /* its effect may come after its step has returned */
 	void (*plan)(struct fixing *f);
 };
 

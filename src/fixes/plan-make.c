@@ -116,6 +116,7 @@ static void repair(struct fixing *f, const struct finding *finding)
 	f->repair->finding = finding;
 	f->rule = finding->rule->id;
 	f->waits = false;
+	f->fails_to_load = NULL;
 	if (finding->answer.verdict == VERDICT_PENDING) {
 		fix_waits(f, finding_activation(finding), "configured already. %s",
 			  finding->answer.remedy ? finding->answer.remedy : "");

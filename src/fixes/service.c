@@ -101,6 +101,7 @@ static void service_plan(struct fixing *f)
 
 const struct fix fix_start_service = {
 	.name = "start-service",
+	.takes_time = true,
 	.title = "A service of the driver enabled and started, in the driver's version",
 	.plan = service_plan,
 };

@@ -104,14 +104,14 @@ static void acknowledged_run(struct probe_context *ctx)
 
 	if (rc == -EBADMSG)
 		host_gap_note(ctx->host, OWN_ACKNOWLEDGED, rc, "not what 'ack' writes");
-	if (facts->findings.count && ctx->brief)
+	if (facts->findings.count && ctx->preflight)
 		read_now(ctx);
 }
 
 const struct probe probe_acknowledged = {
 	.name = "acknowledged",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	PROBE_SECTION(acknowledged),
 	.run = acknowledged_run,
-	.brief = { .run = acknowledged_run },
+	.preflight = { .run = acknowledged_run },
 };

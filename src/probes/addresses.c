@@ -336,7 +336,7 @@ static void addresses_run(struct probe_context *ctx)
 /* After net, whose section it fills. */
 const struct probe probe_addresses = {
 	.name = "addresses",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.is_hardware = true,
 	.run = addresses_run,
 };

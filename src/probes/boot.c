@@ -74,7 +74,7 @@ static void boot_run(struct probe_context *ctx)
 
 const struct probe probe_boot = {
 	.name = "boot",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.mounted_image_order = 4,
 	PROBE_SECTION(boot),
 	.run = boot_run,

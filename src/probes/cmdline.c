@@ -195,9 +195,9 @@ static void cmdline_run(struct probe_context *ctx)
 
 const struct probe probe_cmdline = {
 	.name = "cmdline",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.mounted_image_order = 3,
 	PROBE_SECTION(cmdline),
 	.run = cmdline_run,
-	.brief = { .run = read_running },
+	.preflight = { .run = read_running },
 };

@@ -93,7 +93,7 @@ static void containerd_run(struct probe_context *ctx)
 
 const struct probe probe_containerd = {
 	.name = "containerd",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.needs = NEEDS_PROCESSES,
 	.run = containerd_run,
 };

@@ -439,7 +439,7 @@ static void containers_run(struct probe_context *ctx)
 
 const struct probe probe_containers = {
 	.name = "containers",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	PROBE_SECTION(containers),
 	.run = containers_run,
 };

@@ -534,7 +534,7 @@ static void daemons_run(struct probe_context *ctx)
 
 const struct probe probe_daemons = {
 	.name = "daemons",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.needs = NEEDS_PROCESSES,
 	.run = daemons_run,
 };

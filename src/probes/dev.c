@@ -132,7 +132,7 @@ static void read_nodes(struct probe_context *ctx)
 		return;
 	}
 	dev->nodes.state = FACT_KNOWN;
-	for (size_t i = 1; !ctx->brief && i < ARRAY_SIZE(places); i++) {
+	for (size_t i = 1; !ctx->preflight && i < ARRAY_SIZE(places); i++) {
 		rc = read_place(ctx, &places[i]);
 		/* If a folder cannot be read, no file counts as missing. */
 		if (rc && rc != -ENOENT)
@@ -249,7 +249,7 @@ static void dev_run(struct probe_context *ctx)
 	read_char_links(ctx);
 }
 
-static void dev_run_brief(struct probe_context *ctx)
+static void dev_run_preflight(struct probe_context *ctx)
 {
 	read_nodes(ctx);
 	read_majors(ctx);
@@ -257,9 +257,9 @@ static void dev_run_brief(struct probe_context *ctx)
 
 const struct probe probe_dev = {
 	.name = "dev",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.is_running = true,
 	PROBE_SECTION(dev),
 	.run = dev_run,
-	.brief = { .run = dev_run_brief },
+	.preflight = { .run = dev_run_preflight },
 };

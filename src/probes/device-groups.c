@@ -153,9 +153,9 @@ static void run(struct probe_context *ctx)
 
 const struct probe probe_device_groups = {
 	.name = "device-groups",
-	.phase = 3,
+	.phase = PHASE_THIRD,
 	.is_running = true,
 	PROBE_SECTION(dev.groups),
 	.run = run,
-	.brief = { .run = run },
+	.preflight = { .run = run },
 };

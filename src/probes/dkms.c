@@ -139,7 +139,7 @@ static void dkms_run(struct probe_context *ctx)
 
 const struct probe probe_dkms = {
 	.name = "dkms",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	PROBE_SECTION(dkms),
 	.run = dkms_run,
 };

@@ -201,7 +201,7 @@ static void read_installer_log(struct probe_context *ctx)
 
 static void driver_run(struct probe_context *ctx)
 {
-	if (!ctx->brief)
+	if (!ctx->preflight)
 		read_installer_log(ctx);
 	read_version(ctx);
 	read_params(ctx);
@@ -211,8 +211,8 @@ static void driver_run(struct probe_context *ctx)
 
 const struct probe probe_driver = {
 	.name = "driver",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	PROBE_SECTION(driver),
 	.run = driver_run,
-	.brief = { .run = driver_run },
+	.preflight = { .run = driver_run },
 };

@@ -126,7 +126,7 @@ static int ask_file(struct host *host, void *facts, struct arena *arena, void *u
 struct person {
 	const char *folder; /* of their process, in /proc */
 	struct fact_u64 user;
-	bool brief;
+	bool preflight;
 };
 
 /* HOME in the environment of the process; NULL: it has none. */
@@ -194,7 +194,7 @@ static int read_agreed(struct host *host, const char *told, const char *listed, 
 }
 
 /* Finds the user's home. A user who is not in /etc/passwd comes from a directory service, for which login has set
- * HOME. In brief HOME counts if it is set. The path is private and does not leave this function. */
+ * HOME. For preflight HOME counts if it is set. The path is private and does not leave this function. */
 static int ask_home(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	const struct person *person = user;
@@ -204,7 +204,7 @@ static int ask_home(struct host *host, void *facts, struct arena *arena, void *u
 
 	if (rc)
 		return rc;
-	if (!told || !person->brief)
+	if (!told || !person->preflight)
 		rc = find_home_listed(host, arena, person->user, &listed);
 	if (rc)
 		return rc;
@@ -249,7 +249,7 @@ static int add_file(struct probe_context *ctx, const char *path, enum reader rea
 
 static int read_first(struct probe_context *ctx, const char *folder, struct fact_u64 user)
 {
-	struct person person = { .folder = folder, .user = user, .brief = ctx->brief };
+	struct person person = { .folder = folder, .user = user, .preflight = ctx->preflight };
 	const char *own = node_env(ctx->node, "NCCL_CONF_FILE");
 	int rc;
 

@@ -47,7 +47,7 @@ static void read_status(struct probe_context *ctx, const char *folder, struct fa
 		env->bounding = fact_u64(value);
 	if (process_number(text_span(&text), "Seccomp:", &value) && value <= SECCOMP_FILTER)
 		env->seccomp = fact_enum((int)value);
-	if (!ctx->brief && field_find(text_span(&text), ':', "Cpus_allowed_list", &cpus) &&
+	if (!ctx->preflight && field_find(text_span(&text), ':', "Cpus_allowed_list", &cpus) &&
 	    cpulist_parse(cpus, &list) == 0 && list.count)
 		env->cpus = probe_span(ctx, span_trim(cpus));
 	if (!is_known(env->uid) || !is_known(env->capabilities))
@@ -270,14 +270,14 @@ static void env_run(struct probe_context *ctx)
 	read_namespace(ctx, folder);
 	read_login(ctx, folder);
 	read_variables(ctx, folder);
-	if (!ctx->brief) {
+	if (!ctx->preflight) {
 		login_variables_read(ctx);
 		fact_list_sort(&env->variables, sizeof(env->variables.items[0]), compare_variables);
 	}
 	read_maps(ctx, folder);
 	nccl_conf_read(ctx, folder, user);
 	nvshmem_conf_read(ctx, folder);
-	if (ctx->brief)
+	if (ctx->preflight)
 		return;
 	read_container(ctx, folder);
 	read_topology(ctx);
@@ -286,10 +286,10 @@ static void env_run(struct probe_context *ctx)
 
 const struct probe probe_env = {
 	.name = "env",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.needs = NEEDS_PROCESSES,
 	.is_running = true,
 	PROBE_SECTION(env),
 	.run = env_run,
-	.brief = { .run = env_run },
+	.preflight = { .run = env_run },
 };

@@ -193,7 +193,7 @@ static void flow_control_run(struct probe_context *ctx)
 /* After rdma and net, whose section it fills. */
 const struct probe probe_flow_control = {
 	.name = "flow-control",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.is_hardware = true,
 	.run = flow_control_run,
 };

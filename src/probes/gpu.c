@@ -86,7 +86,7 @@ static void read_information(struct probe_context *ctx, struct gpu *gpu)
 		gpu->model.state = gpu->uuid.state = gpu->video_bios.state = gpu->firmware.state =
 			gpu->minor.state = gpu->excluded.state = gpu->dma_bits.state = state;
 	}
-	if (!ctx->brief)
+	if (!ctx->preflight)
 		count_instances(ctx, gpu);
 }
 
@@ -147,7 +147,7 @@ static void add_gpu(struct probe_context *ctx, const char *bdf)
 {
 	struct gpu *gpu = append_gpu(ctx, bdf);
 
-	if (!ctx->brief)
+	if (!ctx->preflight)
 		read_displays(ctx, gpu);
 	if (!sleeps(ctx, gpu))
 		read_information(ctx, gpu);
@@ -221,11 +221,11 @@ static void gpu_run_briefly(struct probe_context *ctx)
 
 const struct probe probe_gpu = {
 	.name = "gpu",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.is_hardware = true,
 	PROBE_SECTION(gpu),
 	.run = gpu_run,
-	.brief = {
+	.preflight = {
 		.run = gpu_run_briefly,
 		.ahead = read_ahead,
 	},

@@ -137,7 +137,7 @@ static void initramfs_run(struct probe_context *ctx)
 
 const struct probe probe_initramfs = {
 	.name = "initramfs",
-	.phase = 3,
+	.phase = PHASE_THIRD,
 	.deadline_ms = DEADLINE_MS,
 	PROBE_SECTION(initramfs),
 	.run = initramfs_run,

@@ -126,7 +126,7 @@ static void iommu_run(struct probe_context *ctx)
 
 /* Reads only the few functions that the facts have in preflight, and not their group, which no rule of preflight
  * needs. */
-static void iommu_run_brief(struct probe_context *ctx)
+static void iommu_run_preflight(struct probe_context *ctx)
 {
 	struct iommu_facts *iommu = &ctx->node->iommu;
 
@@ -154,12 +154,12 @@ static void iommu_run_brief(struct probe_context *ctx)
 
 const struct probe probe_iommu = {
 	.name = "iommu",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.is_hardware = true,
 	PROBE_SECTION(iommu),
 	.run = iommu_run,
-	.brief = {
-		.run = iommu_run_brief,
-		.phase = 3,
+	.preflight = {
+		.run = iommu_run_preflight,
+		.phase = PHASE_THIRD,
 	},
 };

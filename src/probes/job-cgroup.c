@@ -106,7 +106,7 @@ static void job_cgroup_run(struct probe_context *ctx)
 
 const struct probe probe_job_cgroup = {
 	.name = "job-cgroup",
-	.phase = 2, /* after limits.c, whose section holds this one */
+	.phase = PHASE_SECOND, /* after limits.c, whose section holds this one */
 	.is_running = true,
 	PROBE_SECTION(limits.group),
 	.run = job_cgroup_run,

@@ -219,7 +219,7 @@ static void kernel_run(struct probe_context *ctx)
 	read_kernel_config(ctx);
 }
 
-static void kernel_run_brief(struct probe_context *ctx)
+static void kernel_run_preflight(struct probe_context *ctx)
 {
 	if (probe_is_wanted(ctx, "os.sysctls"))
 		read_sysctls(ctx);
@@ -227,7 +227,7 @@ static void kernel_run_brief(struct probe_context *ctx)
 
 const struct probe probe_kernel = {
 	.name = "kernel",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.run = kernel_run,
-	.brief = { .run = kernel_run_brief },
+	.preflight = { .run = kernel_run_preflight },
 };

@@ -10,7 +10,7 @@ static void kinds_run(struct probe_context *ctx)
 
 const struct probe probe_kinds = {
 	.name = "kinds",
-	.phase = 4,
+	.phase = PHASE_ALL,
 	PROBE_SECTION(kinds),
 	.run = kinds_run,
 };

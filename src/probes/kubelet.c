@@ -111,7 +111,7 @@ static void kubelet_run(struct probe_context *ctx)
 
 const struct probe probe_kubelet = {
 	.name = "kubelet",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.needs = NEEDS_PROCESSES,
 	.run = kubelet_run,
 };

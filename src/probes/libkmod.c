@@ -207,7 +207,7 @@ static void libkmod_run(struct probe_context *ctx)
 /* After modules, whose list it corrects. */
 const struct probe probe_libkmod = {
 	.name = "libkmod",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.is_running = true,
 	PROBE_SECTION(modules.views),
 	.run = libkmod_run,

@@ -480,7 +480,7 @@ static void libraries_run(struct probe_context *ctx)
 
 const struct probe probe_libraries = {
 	.name = "libraries",
-	.phase = 3,
+	.phase = PHASE_THIRD,
 	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(libraries),
 	.run = libraries_run,

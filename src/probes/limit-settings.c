@@ -283,7 +283,7 @@ static void limit_settings_run(struct probe_context *ctx)
 
 const struct probe probe_limit_settings = {
 	.name = "limit-settings",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	PROBE_SECTION(limits.settings),
 	.run = limit_settings_run,
 };

@@ -338,7 +338,7 @@ static void limits_run(struct probe_context *ctx)
 	read_shm(ctx);
 }
 
-/* ---- in brief ---- */
+/* ---- in preflight ---- */
 
 #define ANCESTORS_MAX 32
 
@@ -357,7 +357,7 @@ static uint64_t parent_of(struct host *host, uint64_t pid)
 /* Reads the limits of the process that started this one, because it starts jobs as well: in a prolog it is slurmd.
  * Searching for other launchers would read every process. If no ancestor is a launcher (an interactive shell), the
  * limits stay unknown. */
-static void limits_run_brief(struct probe_context *ctx)
+static void limits_run_preflight(struct probe_context *ctx)
 {
 	struct limits_facts *limits = &ctx->node->limits;
 	struct launchers_found found = { .host = ctx->host, .arena = ctx->arena, .answer = limits };
@@ -381,9 +381,9 @@ static void limits_run_brief(struct probe_context *ctx)
 
 const struct probe probe_limits = {
 	.name = "limits",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(limits),
 	.run = limits_run,
-	.brief = { .run = limits_run_brief },
+	.preflight = { .run = limits_run_preflight },
 };

@@ -405,7 +405,7 @@ static void loads_run(struct probe_context *ctx)
 
 const struct probe probe_loads = {
 	.name = "loads",
-	.phase = 4,
+	.phase = PHASE_ALL,
 	PROBE_SECTION(loads),
 	.run = loads_run,
 };

@@ -219,7 +219,7 @@ static bool take_own(struct match *m, struct span message, struct span *own)
 static bool match_message(struct log_scan *scan, int level, struct span message, struct match *m)
 {
 	/* A failure has at least the level of a warning, and most lines have not: the cheap tests come first. */
-	bool may_fail = !scan->brief || level <= LEVEL_WARNING;
+	bool may_fail = !scan->preflight || level <= LEVEL_WARNING;
 	struct span own;
 
 	m->failed = m->unexplained = false;
@@ -233,11 +233,11 @@ static bool match_message(struct log_scan *scan, int level, struct span message,
 	}
 	if (take_own(m, message, &own))
 		find_pattern(scan, own, m);
-	if (!scan->brief && is_of_audit(own))
+	if (!scan->preflight && is_of_audit(own))
 		log_denials_add(&scan->denials, own, 0);
 	m->failed = may_fail && own.p != m->own &&
 		    log_failures_parse(&scan->failures, own, &m->failure);
-	m->unexplained = !scan->brief && log_unexplained_add(&scan->unexplained, level, own) &&
+	m->unexplained = !scan->preflight && log_unexplained_add(&scan->unexplained, level, own) &&
 			 !m->pattern && !m->failed;
 	return m->pattern || m->failed || m->unexplained;
 }
@@ -510,7 +510,7 @@ void log_scan_end(struct log_scan *scan, const char *source, bool complete)
 		add_line(scan, found);
 	fact_list_sort(&facts->lines, sizeof(facts->lines.items[0]), compare_names);
 	log_failures_end(&scan->failures, facts);
-	if (scan->brief)
+	if (scan->preflight)
 		return;
 	log_unexplained_end(&scan->unexplained, facts);
 	facts->denials = scan->denials.list;

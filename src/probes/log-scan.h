@@ -33,8 +33,8 @@ struct spare;
 struct log_scan {
 	struct kmsg_index index;
 	struct arena *arena;
-	bool brief; /* keeps no line without a pattern */
-	bool full;  /* something was left out: the log does not count as complete */
+	bool preflight; /* keeps no line without a pattern */
+	bool full;	/* something was left out: the log does not count as complete */
 	LIST(struct log_found) found;
 	size_t subjects;
 	struct log_failures failures;

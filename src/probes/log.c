@@ -26,7 +26,7 @@
 #define KMSG_BUDGET_MS 500
 /* Bytes that are read from the end of a log file. */
 #define LOG_FILE_MAX (64 << 20)
-#define LOG_BRIEF_MAX (4 << 20)
+#define LOG_PREFLIGHT_MAX (4 << 20)
 
 /*
  * Texts of open-gpu-kernel-modules (nv-pci.c, nv.c, osinit.c, osmemdesc.c, osapi.c, nv-dmabuf.c,
@@ -303,7 +303,7 @@ struct log_file {
 	bool shared; /* log_is_of_users(): it does not count as complete, nor for preflight, which drains nodes */
 	uint64_t boot_us; /* Unix time of the boot; 0: not known */
 	off_t max;	  /* bytes that are read, from its end */
-	bool brief;	  /* as in struct log_scan */
+	bool preflight;	  /* as in struct log_scan */
 };
 
 struct file_scan {
@@ -380,7 +380,7 @@ static int ask_file(struct host *host, void *facts, struct arena *arena, void *u
 	if (fd < 0)
 		return fd;
 	log_scan_begin(&f.scan, patterns, PATTERNS, arena);
-	f.scan.brief = file->brief;
+	f.scan.preflight = file->preflight;
 	if (lseek(fd, 0, SEEK_END) > file->max)
 		lseek(fd, -file->max, SEEK_END);
 	else
@@ -407,8 +407,8 @@ static struct log_file file_of(const struct probe_context *ctx, size_t i)
 	struct log_file file = files[i];
 
 	file.shared = log_is_of_users(file.path);
-	file.brief = ctx->brief;
-	file.max = ctx->brief ? LOG_BRIEF_MAX : LOG_FILE_MAX;
+	file.preflight = ctx->preflight;
+	file.max = ctx->preflight ? LOG_PREFLIGHT_MAX : LOG_FILE_MAX;
 	if (is_known(*boot) && boot->value < UINT64_MAX / 1000000)
 		file.boot_us = boot->value * 1000000;
 	return file;
@@ -463,8 +463,9 @@ static void read_files(struct probe_context *ctx)
 		struct log_facts answer = { 0 };
 		struct log_file file = file_of(ctx, i);
 
-		if ((file.shared && ctx->brief) || host_query(ctx->host, file.path, &log_facts_desc,
-							      &answer, ctx->arena, ask_file, &file))
+		if ((file.shared && ctx->preflight) ||
+		    host_query(ctx->host, file.path, &log_facts_desc, &answer, ctx->arena, ask_file,
+			       &file))
 			continue;
 		if (is_unknown(log->source) || known_is(answer.complete, true))
 			*log = answer;
@@ -492,7 +493,7 @@ static void log_run(struct probe_context *ctx)
 
 /* Reads the kernel's ring buffer for preflight. Opening the journal's library would take longer than everything
  * else. */
-static void read_ring_in_brief(struct probe_context *ctx)
+static void read_ring_in_preflight(struct probe_context *ctx)
 {
 	struct log_scan scan;
 	int rc;
@@ -500,11 +501,11 @@ static void read_ring_in_brief(struct probe_context *ctx)
 	if (!host_is_running(ctx->host))
 		return;
 	log_scan_begin(&scan, patterns, PATTERNS, ctx->arena);
-	scan.brief = true;
+	scan.preflight = true;
 	rc = read_at_once(ctx->host, &scan);
 	if (rc) {
 		log_scan_begin(&scan, patterns, PATTERNS, ctx->arena);
-		scan.brief = true;
+		scan.preflight = true;
 		rc = read_ring(ctx->host, &scan);
 	}
 	if (rc == 0)
@@ -514,7 +515,7 @@ static void read_ring_in_brief(struct probe_context *ctx)
 			      rc == -EPERM || rc == -EACCES ? "may not be read" : "not there");
 }
 
-static void log_run_brief(struct probe_context *ctx)
+static void log_run_preflight(struct probe_context *ctx)
 {
 	if (host_kind(ctx->host) == HOST_TREE && is_unknown(ctx->node->log.source))
 		read_files(ctx);
@@ -525,14 +526,14 @@ static void log_run_brief(struct probe_context *ctx)
 
 const struct probe probe_log = {
 	.name = "log",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.needs = NEEDS_LOG,
 	.is_running = true,
 	PROBE_SECTION(log),
 	.run = log_run,
-	.brief = {
-		.run = log_run_brief,
-		.ahead = read_ring_in_brief,
-		.phase = 5, /* the ring buffer is read meanwhile */
+	.preflight = {
+		.run = log_run_preflight,
+		.ahead = read_ring_in_preflight,
+		.phase = PHASE_DRIVER, /* the ring buffer is read meanwhile */
 	},
 };

@@ -220,7 +220,7 @@ static void run(struct probe_context *ctx)
 
 const struct probe probe_logins = {
 	.name = "logins",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	PROBE_SECTION(limits.logins),
 	.run = run,
 };

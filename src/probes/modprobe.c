@@ -195,7 +195,7 @@ static void modprobe_run(struct probe_context *ctx)
 
 const struct probe probe_modprobe = {
 	.name = "modprobe",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	PROBE_SECTION(modprobe),
 	.run = modprobe_run,
 };

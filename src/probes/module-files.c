@@ -344,7 +344,7 @@ _Static_assert(offsetof(struct modules_facts, files) ==
 
 const struct probe probe_module_files = {
 	.name = "module-files",
-	.phase = 3,
+	.phase = PHASE_THIRD,
 	.section = offsetof(struct node, modules.kernels),
 	.section_size = sizeof(((struct node *)0)->modules.kernels) +
 			sizeof(((struct node *)0)->modules.files),

@@ -125,9 +125,9 @@ static void read_details(struct probe_context *ctx, struct module *module)
 	const char *name = module->name.value;
 
 	/* For other modules the driver's own files have the version. */
-	if (!ctx->brief || strstr(name, "peer"))
+	if (!ctx->preflight || strstr(name, "peer"))
 		probe_str(ctx, &module->version, SYS_MODULE "/%s/version", name);
-	if (ctx->brief)
+	if (ctx->preflight)
 		return;
 	probe_str(ctx, &module->srcversion, SYS_MODULE "/%s/srcversion", name);
 	probe_str(ctx, &module->taint, SYS_MODULE "/%s/taint", name);
@@ -268,15 +268,15 @@ static void modules_run(struct probe_context *ctx)
 }
 
 /* Options and what the next boot loads say nothing about the running kernel. */
-static void modules_run_brief(struct probe_context *ctx)
+static void modules_run_preflight(struct probe_context *ctx)
 {
 	read_modules(ctx);
 }
 
 const struct probe probe_modules = {
 	.name = "modules",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	PROBE_SECTION(modules),
 	.run = modules_run,
-	.brief = { .run = modules_run_brief },
+	.preflight = { .run = modules_run_preflight },
 };

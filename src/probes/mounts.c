@@ -159,7 +159,7 @@ static void mounts_run(struct probe_context *ctx)
 
 const struct probe probe_mounts = {
 	.name = "mounts",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.run = mounts_run,
-	.brief = { .run = mounts_run },
+	.preflight = { .run = mounts_run },
 };

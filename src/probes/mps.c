@@ -124,7 +124,7 @@ static void mps_run(struct probe_context *ctx)
 
 const struct probe probe_mps = {
 	.name = "mps",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(mps),
 	.run = mps_run,

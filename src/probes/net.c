@@ -326,7 +326,7 @@ static void net_run(struct probe_context *ctx)
 
 const struct probe probe_net = {
 	.name = "net",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.is_hardware = true,
 	PROBE_SECTION(net),
 	.run = net_run,

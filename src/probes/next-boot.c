@@ -119,7 +119,7 @@ static void next_boot_run(struct probe_context *ctx)
 
 const struct probe probe_next_boot = {
 	.name = "next-boot",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.mounted_image_order = 5,
 	.mounted_image_only = true,
 	.run = next_boot_run,

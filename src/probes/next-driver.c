@@ -110,7 +110,7 @@ static void next_driver_run(struct probe_context *ctx)
 
 const struct probe probe_next_driver = {
 	.name = "next-driver",
-	.phase = 4,
+	.phase = PHASE_ALL,
 	.mounted_image_only = true,
 	.run = next_driver_run,
 };

@@ -82,7 +82,7 @@ static void numa_run(struct probe_context *ctx)
 		LIST_ADD(ctx->arena, &numa->nodes)->id = fact_u64(id);
 	}
 	for_each_mut(node, &numa->nodes) {
-		if (ctx->brief)
+		if (ctx->preflight)
 			break;
 		read_processors(ctx, node);
 		read_memory(ctx, node);
@@ -90,7 +90,7 @@ static void numa_run(struct probe_context *ctx)
 	fact_list_sort(&numa->nodes, sizeof(numa->nodes.items[0]), compare_nodes);
 }
 
-static void numa_run_brief(struct probe_context *ctx)
+static void numa_run_preflight(struct probe_context *ctx)
 {
 	if (probe_is_wanted(ctx, "numa.nodes"))
 		numa_run(ctx);
@@ -98,9 +98,9 @@ static void numa_run_brief(struct probe_context *ctx)
 
 const struct probe probe_numa = {
 	.name = "numa",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.is_hardware = true,
 	PROBE_SECTION(numa),
 	.run = numa_run,
-	.brief = { .run = numa_run_brief },
+	.preflight = { .run = numa_run_preflight },
 };

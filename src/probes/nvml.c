@@ -208,14 +208,14 @@ static bool is_wanted(const struct probe_context *ctx)
  * initialises can be from before or after that. */
 const struct probe probe_nvml = {
 	.name = "nvml",
-	.phase = 5,
+	.phase = PHASE_DRIVER,
 	.beside = true,
 	.deadline_ms = DEADLINE_MS,
 	.asks = ASKS_GPUS,
 	.is_wanted = is_wanted,
 	PROBE_SECTION(nvml),
 	.run = nvml_run,
-	.brief = {
+	.preflight = {
 		.run = nvml_run,
 		.deadline_ms = BRIEF_DEADLINE_MS,
 	},

@@ -309,7 +309,7 @@ static void os_run(struct probe_context *ctx)
 }
 
 /* Reads what decides whether a rule applies, and the facts that [expect] can name. */
-static void os_run_brief(struct probe_context *ctx)
+static void os_run_preflight(struct probe_context *ctx)
 {
 	struct os_facts *os = &ctx->node->os;
 
@@ -328,9 +328,9 @@ static void os_run_brief(struct probe_context *ctx)
 
 const struct probe probe_os = {
 	.name = "os",
-	.phase = 0,
+	.phase = PHASE_OS,
 	.mounted_image_order = 1,
 	PROBE_SECTION(os),
 	.run = os_run,
-	.brief = { .run = os_run_brief },
+	.preflight = { .run = os_run_preflight },
 };

@@ -430,7 +430,7 @@ static void pci_run(struct probe_context *ctx)
 	pci_read_overrides(ctx);
 }
 
-static void pci_run_brief(struct probe_context *ctx)
+static void pci_run_preflight(struct probe_context *ctx)
 {
 	if (is_unknown(ctx->node->pci.devices))
 		pci_run(ctx);
@@ -438,14 +438,14 @@ static void pci_run_brief(struct probe_context *ctx)
 
 const struct probe probe_pci = {
 	.name = "pci",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.needs = NEEDS_CONFIG,
 	.is_hardware = true,
 	PROBE_SECTION(pci),
 	.run = pci_run,
-	.brief = {
-		.run = pci_run_brief,
+	.preflight = {
+		.run = pci_run_preflight,
 		.ahead = pci_read_briefly,
-		.phase = 2,
+		.phase = PHASE_SECOND,
 	},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* probe-thread.c - a probe's brief.ahead(), in a thread of its own while its child runs the steps before it. */
+/* probe-thread.c - a probe's preflight.ahead(), in a thread of its own while its child runs the steps before it. */
 #include "probes/probe-thread.h"
 
 #include <limits.h>
@@ -32,7 +32,7 @@ static void *probe_thread_run(void *user)
 {
 	struct probe_thread *t = user;
 
-	t->probe->brief.ahead(&t->ctx);
+	t->probe->preflight.ahead(&t->ctx);
 	return NULL;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * probe-thread.h - a probe's brief.ahead(), in a thread of its own while its child runs the steps before it.
+ * probe-thread.h - a probe's preflight.ahead(), in a thread of its own while its child runs the steps before it.
  * The thread has a host handle, a node and memory of its own, and the rights that the child has when it begins.
  */
 #ifndef PROBE_THREAD_H

@@ -31,7 +31,6 @@ static const struct probe *probes[] = {
 };
 static const size_t probes_count = ARRAY_SIZE(probes);
 
-#define PHASE_LAST 5
 #define SLICES 40 /* how often in its deadline a probe is looked after */
 #define BUSY 10	  /* deadlines that a probe has in all */
 #define PROBES_MAX 64
@@ -68,7 +67,6 @@ static const struct probe kind_of_tree = { .name = "image" };
  */
 struct run {
 	struct probe_context ctx;
-	const struct observation *how;
 	pid_t parent;
 	struct window window; /* of the child that runs */
 	struct watch *watch;
@@ -94,7 +92,7 @@ static int compare_probes(const void *a, const void *b)
 	const struct probe *x = *(const struct probe *const *)a;
 	const struct probe *y = *(const struct probe *const *)b;
 
-	return x->phase != y->phase ? x->phase - y->phase : strcmp(x->name, y->name);
+	return x->phase != y->phase ? (int)x->phase - (int)y->phase : strcmp(x->name, y->name);
 }
 
 const struct probe *const *probe_table(size_t *count)
@@ -147,9 +145,9 @@ static void probe_run_briefly(struct run *run, size_t step)
 
 	if (run->threads[step])
 		probe_thread_take(run->threads[step], &run->ctx, run->watch->trace);
-	else if (probe->brief.ahead)
-		probe->brief.ahead(&run->ctx);
-	probe->brief.run(&run->ctx);
+	else if (probe->preflight.ahead)
+		probe->preflight.ahead(&run->ctx);
+	probe->preflight.run(&run->ctx);
 }
 
 /* Runs a probe. Its section is cleared first, because an earlier child that was ended may have written there. */
@@ -160,10 +158,10 @@ static void run_probe(struct run *run, size_t step)
 	memset((char *)run->ctx.node + probe->section, 0, probe->section_size);
 	run->probe = probe->name;
 	if (probe == &configuration)
-		run->watch->answer = run->how->first(run->how->user, run->ctx.arena);
+		run->watch->answer = run->ctx.how->first(run->ctx.how->user, run->ctx.arena);
 	else if (probe == &kind_of_tree)
 		run->watch->is_mounted_image = host_is_mounted_image(run->ctx.host);
-	else if (run->ctx.brief)
+	else if (run->ctx.preflight)
 		probe_run_briefly(run, step);
 	else
 		probe->run(&run->ctx);
@@ -174,7 +172,7 @@ static enum confine_asks asks_of(const struct run *run, size_t step)
 {
 	const struct probe *probe = run->steps[step];
 
-	if (run->ctx.brief && probe->asks != ASKS_GPUS)
+	if (run->ctx.preflight && probe->asks != ASKS_GPUS)
 		return ASKS_NOBODY;
 	return host_kind(run->ctx.host) == HOST_LIVE ? probe->asks : ASKS_NOBODY;
 }
@@ -210,8 +208,8 @@ static unsigned int needs_of(const struct run *run, size_t first)
 /* Begins the threads of a preflight's steps after FIRST. */
 static void begin_ahead(struct run *run, size_t first)
 {
-	for (size_t i = first + 1; run->ctx.brief && !run->alone && i < run->last; i++)
-		if (run->steps[i]->brief.ahead)
+	for (size_t i = first + 1; run->ctx.preflight && !run->alone && i < run->last; i++)
+		if (run->steps[i]->preflight.ahead)
 			run->threads[i] = probe_thread_begin(run->steps[i], &run->ctx);
 }
 
@@ -227,7 +225,7 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 	run->ctx.arena = run->window.arena;
 	host_begin_child(run->ctx.host, watch->trace);
 	host_confine(run->ctx.host, asks_of(run, first),
-		     run->ctx.brief && run->steps[first]->asks != ASKS_GPUS, needs);
+		     run->ctx.preflight && run->steps[first]->asks != ASKS_GPUS, needs);
 	for (size_t i = first; i < run->last; i++) {
 		uint64_t start = clock_us();
 
@@ -255,8 +253,9 @@ static _Noreturn void child(struct run *run, const struct child *c, size_t first
 static unsigned int deadline_of(const struct run *run, size_t step, uint64_t started_us)
 {
 	const struct probe *probe = run->steps[step];
-	unsigned int own = run->ctx.brief && probe->brief.deadline_ms ? probe->brief.deadline_ms
-								      : probe->deadline_ms;
+	unsigned int own = run->ctx.preflight && probe->preflight.deadline_ms
+				   ? probe->preflight.deadline_ms
+				   : probe->deadline_ms;
 	unsigned int deadline = own ? own : PROBE_DEADLINE_MS;
 	uint64_t left_ms = run->end_us > started_us ? (run->end_us - started_us) / 1000 : 0;
 
@@ -373,7 +372,7 @@ static void take_found(struct run *run, const struct probe *first)
 	if (run->kept)
 		arena_rewind(arena, run->kept);
 	if (first == &configuration && answer)
-		run->how->take(run->how->user, answer, &run->window);
+		run->ctx.how->take(run->ctx.how->user, answer, &run->window);
 	run->kept = arena_used(arena);
 	fact_copy(&node_desc, run->ctx.node, arena, &watch->node, &run->window);
 	take_trace(run, run->trace);
@@ -396,8 +395,8 @@ static void give_up_lost(struct run *run, const struct probe *first, size_t end)
 /* Returns true if a thread may have crashed the child that was at that step: the thread's own is still to come. */
 static bool has_thread(const struct run *run, size_t at)
 {
-	for (size_t i = at + 1; run->ctx.brief && i < run->last; i++)
-		if (run->steps[i]->brief.ahead)
+	for (size_t i = at + 1; run->ctx.preflight && i < run->last; i++)
+		if (run->steps[i]->preflight.ahead)
 			return true;
 	return false;
 }
@@ -482,8 +481,8 @@ static void make_ready(struct run *run)
 		return;
 	window_make_ready(&run->window, WINDOW_BYTES);
 	arena_make_ready(run->ctx.arena, FOUND_BYTES);
-	if (run->how->meanwhile)
-		run->how->meanwhile();
+	if (run->ctx.how->meanwhile)
+		run->ctx.how->meanwhile();
 }
 
 /* The steps from FIRST to LAST, in a child. 0, or negative errno. */
@@ -584,9 +583,11 @@ static void observe_here(struct run *run)
 /* -1: not to run. */
 static int phase_of(const struct run *run, const struct probe *probe)
 {
-	if (!run->how->brief)
-		return probe->phase;
-	return !probe->brief.run ? -1 : probe->brief.phase ? probe->brief.phase : probe->phase;
+	if (!run->ctx.how->preflight)
+		return (int)probe->phase;
+	if (!probe->preflight.run)
+		return -1;
+	return (int)(probe->preflight.phase ? probe->preflight.phase : probe->phase);
 }
 
 /* Puts first the steps of an image that determine the next boot. */
@@ -610,11 +611,11 @@ static void choose_steps(struct run *run)
 	size_t count;
 
 	probe_table(&count);
-	if (run->how->first)
+	if (run->ctx.how->first)
 		run->steps[run->count++] = &configuration;
 	if (run->is_mounted_image)
 		choose_mounted_image_probes(run);
-	for (int phase = 0; phase <= PHASE_LAST; phase++)
+	for (int phase = PHASE_OS; phase < PHASES; phase++)
 		for (size_t i = 0; i < count; i++)
 			if (phase_of(run, probes[i]) == phase && !is_left_out(run, probes[i]))
 				run->steps[run->count++] = probes[i];
@@ -643,9 +644,8 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 			 .node = node,
 			 .pid = how->pid,
 			 /* A capture answers the questions that were asked when it was made. */
-			 .brief = how->brief && host_kind(host) != HOST_CAPTURE,
+			 .preflight = how->preflight && host_kind(host) != HOST_CAPTURE,
 			 .how = how },
-		.how = how,
 		.parent = getpid(),
 		.end_us = how->timeout_ms ? clock_us() + (uint64_t)how->timeout_ms * 1000 : 0,
 	};
@@ -653,7 +653,7 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 
 	node->gaps.state = FACT_KNOWN;
 	host_on_gap(host, add_gap, &run);
-	if (!how->brief)
+	if (!how->preflight)
 		rc = find_kind(&run);
 	choose_steps(&run);
 	/* A capture is one file that has been read: nothing in it can hang. */
@@ -671,7 +671,7 @@ bool probe_is_wanted(const struct probe_context *ctx, const char *fact)
 {
 	const struct observation *how = ctx->how;
 
-	return !ctx->brief || (how->expects && how->expects(how->user, fact));
+	return !ctx->preflight || (how->expects && how->expects(how->user, fact));
 }
 
 enum probe_nvml probe_asks_nvml(const struct probe_context *ctx)

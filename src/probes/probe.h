@@ -29,30 +29,38 @@ struct probe_context {
 	struct host *host;
 	struct arena *arena;
 	struct node *node;
-	pid_t pid;  /* the process for environment and limits; 0: this process */
-	bool brief; /* for preflight: what is quickly read, and enough for its rules */
+	pid_t pid;	/* the process for environment and limits; 0: this process */
+	bool preflight; /* reads what is quickly read, and enough for the rules of preflight */
 	const struct observation *how;
 };
 
+/* When a probe runs. It can use the facts of earlier phases. */
+enum probe_phase {
+	PHASE_OS,
+	PHASE_ALONE,  /* uses only those of os */
+	PHASE_SECOND, /* uses those of PHASE_ALONE */
+	PHASE_THIRD,  /* uses those of PHASE_SECOND */
+	PHASE_ALL,    /* uses those of all others */
+	PHASE_DRIVER, /* asks the driver, or a service */
+	PHASES,
+};
+
 /* How a probe runs for preflight. Zero: it does not run. */
-struct probe_brief {
+struct probe_preflight {
 	/* Replaces the run of the probe: it reads the state that a job meets, from small files. Facts that it leaves
 	 * out stay unknown without a gap. */
 	void (*run)(struct probe_context *ctx);
 	/* Or NULL: reads files that need no facts of other probes, in a thread, while the child runs the probes before
 	 * this one. RUN comes in its turn and uses what was read. */
 	void (*ahead)(struct probe_context *ctx);
-	int phase;		  /* 0: as in struct probe */
+	enum probe_phase phase;	  /* PHASE_OS: as in struct probe */
 	unsigned int deadline_ms; /* 0: as in struct probe */
 };
 
 /* A probe. src/probes/NAME.c defines probe_NAME. */
 struct probe {
 	const char *name;
-	/* A probe can use the facts of earlier phases. 0: os. 1: probes that use no other facts. 2: probes that use
-	 * those of phase 1. 3: probes that use those of phase 2. 4: probes that use those of all others. 5: queries of
-	 * the driver. */
-	int phase;
+	enum probe_phase phase;
 	unsigned int deadline_ms; /* 0: PROBE_DEADLINE_MS */
 	enum confine_asks asks;	  /* the service that RUN asks, besides files */
 	unsigned int needs;	  /* enum confine_needs: the capabilities that its files need */
@@ -73,7 +81,7 @@ struct probe {
 	size_t section; /* offset and size in struct node; size 0: the probe fills a part of another's section */
 	size_t section_size;
 	void (*run)(struct probe_context *ctx);
-	struct probe_brief brief;
+	struct probe_preflight preflight;
 };
 
 #define PROBE_SECTION(m) \
@@ -88,7 +96,7 @@ enum probe_nvml { PROBE_NVML_NO, PROBE_NVML_YES, PROBE_NVML_FORCE };
 /* The way a node is observed. */
 struct observation {
 	pid_t pid;		 /* as in struct probe_context */
-	bool brief;		 /* only what probes have for preflight */
+	bool preflight;		 /* only what probes have for preflight */
 	unsigned int timeout_ms; /* for all probes together; 0: each has its own deadline */
 	/* Reads what else is to be read from the host (the configuration), watched like a probe and before any. Its
 	 * answer lies in ARENA. NULL: nothing. */
@@ -127,7 +135,7 @@ void probe_u64(struct probe_context *ctx, struct fact_u64 *fact, const char *for
 HOST_PATH(3)
 void probe_link(struct probe_context *ctx, struct fact_str *fact, const char *format, ...);
 /* Returns true for a container with files of its own, and notes a gap for PATH: the host's kernel was configured with
- * files that are not there. Only after phase 0. */
+ * files that are not there. Only after PHASE_OS. */
 bool probe_hides_host(struct probe_context *ctx, const char *path);
 
 /* Returns what the user wants to be asked of the driver. */

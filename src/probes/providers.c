@@ -294,7 +294,7 @@ static void providers_run(struct probe_context *ctx)
 /* Apart from rdma: a port that hangs must not cost what is known here. */
 const struct probe probe_providers = {
 	.name = "providers",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.section = offsetof(struct node, rdma.providers),
 	.section_size = sizeof(((struct node *)0)->rdma.providers) +
 			sizeof(((struct node *)0)->rdma.unread_providers),

@@ -152,7 +152,7 @@ static void rdma_cgroup_run(struct probe_context *ctx)
 
 const struct probe probe_rdma_cgroup = {
 	.name = "rdma-cgroup",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.is_running = true,
 	PROBE_SECTION(limits.rdma),
 	.run = rdma_cgroup_run,

@@ -237,13 +237,13 @@ static void read_one_port(struct probe_context *ctx, const struct port_path *at,
 {
 	read_state(ctx, at, port);
 	/* Each of these files makes the kernel ask the firmware. */
-	if (!ctx->brief || !known_is(port->state, RDMA_PORT_ACTIVE))
+	if (!ctx->preflight || !known_is(port->state, RDMA_PORT_ACTIVE))
 		read_physical_state(ctx, at, port);
 	read_rate(ctx, at, port);
 	probe_str(ctx, &port->link_layer, DEVICES "/%s/ports/%s/link_layer", at->device, at->port);
-	if (!ctx->brief || known_is(port->state, RDMA_PORT_INIT))
+	if (!ctx->preflight || known_is(port->state, RDMA_PORT_INIT))
 		probe_u64(ctx, &port->sm_lid, DEVICES "/%s/ports/%s/sm_lid", at->device, at->port);
-	if (ctx->brief)
+	if (ctx->preflight)
 		return;
 	read_traffic_class(ctx, at, port);
 	probe_u64(ctx, &port->lid, DEVICES "/%s/ports/%s/lid", at->device, at->port);
@@ -401,7 +401,7 @@ static void read_device(struct probe_context *ctx, const char *name)
 	bool virtual_function = false;
 
 	device->name = fact_str(ctx->arena, name);
-	if (ctx->brief && read_briefly(ctx, device))
+	if (ctx->preflight && read_briefly(ctx, device))
 		return;
 	read_node_type(ctx, device);
 	soft = soft_driver(ctx, device);
@@ -428,7 +428,7 @@ static enum fact_state state_of_devices(struct probe_context *ctx, int rc)
 {
 	_cleanup_text_ struct text modules = { 0 };
 
-	if (rc != -ENOENT || ctx->brief)
+	if (rc != -ENOENT || ctx->preflight)
 		return probe_state(rc);
 	if (host_read(ctx->host, &modules, HOST_FILE_MAX, "/proc/modules") == 0 &&
 	    !span_starts(text_span(&modules), "ib_core ") &&
@@ -569,7 +569,7 @@ static void rdma_run(struct probe_context *ctx)
 	read_memory_peers(ctx);
 }
 
-static void rdma_run_brief(struct probe_context *ctx)
+static void rdma_run_preflight(struct probe_context *ctx)
 {
 	read_devices(ctx);
 	read_memory_peers(ctx);
@@ -577,9 +577,9 @@ static void rdma_run_brief(struct probe_context *ctx)
 
 const struct probe probe_rdma = {
 	.name = "rdma",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.is_hardware = true,
 	PROBE_SECTION(rdma),
 	.run = rdma_run,
-	.brief = { .run = rdma_run_brief },
+	.preflight = { .run = rdma_run_preflight },
 };

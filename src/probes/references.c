@@ -229,7 +229,7 @@ static void references_run(struct probe_context *ctx)
 
 const struct probe probe_references = {
 	.name = "references",
-	.phase = 3,
+	.phase = PHASE_THIRD,
 	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(references),
 	.run = references_run,

@@ -181,7 +181,7 @@ static void repairs_run(struct probe_context *ctx)
 
 const struct probe probe_repairs = {
 	.name = "repairs",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	PROBE_SECTION(repairs),
 	.run = repairs_run,
 };

@@ -291,7 +291,7 @@ static void services_run(struct probe_context *ctx)
 	read_sleep_hooks(ctx);
 }
 
-/* ---- in brief ---- */
+/* ---- for preflight ---- */
 
 /* A unit has a control group with processes in it for as long as it runs
  * (systemd.resource-control(5)); of version 1 systemd keeps a hierarchy of its own. */
@@ -312,7 +312,7 @@ static bool unit_runs(struct probe_context *ctx, const char *unit)
 
 /* Jobs need fabric manager if the node has NVSwitches. It is searched for among all processes only if its unit does
  * not run, because it may run in a container. */
-static void services_run_brief(struct probe_context *ctx)
+static void services_run_preflight(struct probe_context *ctx)
 {
 	const struct pci_facts *pci = &ctx->node->pci;
 	bool switches = gpu_nvswitch_is_nic(pci);
@@ -325,13 +325,13 @@ static void services_run_brief(struct probe_context *ctx)
 
 const struct probe probe_services = {
 	.name = "services",
-	.phase = 1,
+	.phase = PHASE_ALONE,
 	.needs = NEEDS_PROCESSES,
 	.asks = ASKS_SYSTEMD,
 	PROBE_SECTION(services),
 	.run = services_run,
-	.brief = {
-		.run = services_run_brief,
-		.phase = 2,
+	.preflight = {
+		.run = services_run_preflight,
+		.phase = PHASE_SECOND,
 	},
 };

@@ -459,13 +459,13 @@ static void software_run(struct probe_context *ctx)
 	}
 	if (!places.hidden_program)
 		software->programs.state = FACT_KNOWN;
-	if (!ctx->brief)
+	if (!ctx->preflight)
 		read_libcuda(ctx);
 	fact_list_sort(&software->programs, sizeof(software->programs.items[0]), compare_programs);
 	fact_list_sort(&software->items, sizeof(software->items.items[0]), compare_items);
 }
 
-/* ---- in brief ---- */
+/* ---- in preflight ---- */
 
 /* Returns true if a folder that programs search has a library of the driver's version, by its name. */
 static bool has_library(struct probe_context *ctx, const char *name)
@@ -480,7 +480,7 @@ static bool has_library(struct probe_context *ctx, const char *name)
 }
 
 /* While the driver's libraries are where they mostly are, nothing else is looked for. */
-static void software_run_brief(struct probe_context *ctx)
+static void software_run_preflight(struct probe_context *ctx)
 {
 	if (is_known(ctx->node->driver.version) &&
 	    !(has_library(ctx, "libcuda.so") && has_library(ctx, "libnvidia-ml.so")))
@@ -489,9 +489,9 @@ static void software_run_brief(struct probe_context *ctx)
 
 const struct probe probe_software = {
 	.name = "software",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.needs = NEEDS_PROCESSES,
 	PROBE_SECTION(software),
 	.run = software_run,
-	.brief = { .run = software_run_brief },
+	.preflight = { .run = software_run_preflight },
 };

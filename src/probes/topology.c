@@ -11,7 +11,7 @@ static void topology_run(struct probe_context *ctx)
 
 const struct probe probe_topology = {
 	.name = "topology",
-	.phase = 3,
+	.phase = PHASE_THIRD,
 	.is_hardware = true,
 	PROBE_SECTION(topology),
 	.run = topology_run,

@@ -325,7 +325,7 @@ static void verbs_run(struct probe_context *ctx)
 /* After rdma, whose section it fills. */
 const struct probe probe_verbs = {
 	.name = "verbs",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.is_hardware = true,
 	.asks = ASKS_RDMA,
 	.run = verbs_run,

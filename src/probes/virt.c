@@ -288,14 +288,14 @@ static void virt_run(struct probe_context *ctx)
 {
 	find_hypervisor(ctx);
 	find_container(ctx);
-	if (!ctx->brief)
+	if (!ctx->preflight)
 		find_cloud(ctx);
 }
 
 const struct probe probe_virt = {
 	.name = "virt",
-	.phase = 0,
+	.phase = PHASE_OS,
 	.mounted_image_order = 2,
 	.run = virt_run,
-	.brief = { .run = virt_run },
+	.preflight = { .run = virt_run },
 };

@@ -139,7 +139,7 @@ static void table(const struct page_view *v)
 		badge(p);
 		html("</td><td><a href=\"#problem-%zu\">%s</a></td><td>%s</td><td>%s</td>"
 		     "<td class=\"next\">%s</td></tr>\n",
-		     ++number, p->first->rule->title, render_where(v->report, p, 3),
+		     ++number, p->first->rule->title, render_where(v->report, &p->members, 3),
 		     steps_who(v->steps, p), steps_next(v->steps, p));
 	}
 	html("</tbody>\n</table>\n</div>\n</section>\n");
@@ -166,7 +166,7 @@ static void detail(const struct page_view *v, const struct problem *p, size_t nu
 	     number, number, number);
 	badge(p);
 	html(" %s</h3>\n<p class=\"rule\">%s</p>\n<dl>\n", f->rule->title, f->rule->id);
-	row("Where", render_where(v->report, p, LABELS_ALL));
+	row("Where", render_where(v->report, &p->members, LABELS_ALL));
 	rows("Found", &found);
 	row("Proved", render_proof(v->report, f));
 	row("Expected", render_expected(p));
@@ -201,7 +201,7 @@ static void step_problems(const struct page_view *v, const struct step *step)
 	html("<ul>\n");
 	for_each(p, &step->problems) {
 		const struct finding *f = (*p)->first;
-		const char *where = render_where(v->report, *p, 3);
+		const char *where = render_where(v->report, &(*p)->members, 3);
 		struct text_lines lines = render_instructions(v->steps, *p);
 
 		html("<li><strong>%s%s%s%s</strong>\n", f->rule->title, *where ? " (" : "", where,
@@ -241,7 +241,7 @@ static void steps(const struct page_view *v)
 			step_problems(v, step);
 		for_each(p, &step->then)
 			html("<p>Only if it still fails after the power cycle: %s</p>\n",
-			     render_where(v->report, *p, LABELS_ALL));
+			     render_where(v->report, &(*p)->members, LABELS_ALL));
 		html("</li>\n");
 	}
 	html("</ol>\n</section>\n");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "advice/readiness.h"
 #include "base/cleanup.h"
 #include "base/json-stream.h"
 #include "base/output.h"
@@ -101,6 +102,27 @@ static struct json_object *summary_json(const struct report *report)
 	json_put_string(json, "worst", report->any_worst ? severity_words[report->worst] : NULL);
 	json_put_number(json, "off", report->off);
 	json_put(json, "problems", problems_json(problems_find(report)));
+	return json;
+}
+
+/* Writes for each profile of the head whether its jobs should start. */
+static struct json_object *readiness_json(const struct steps *steps)
+{
+	struct json_object *json = json_object_new_object();
+	unsigned int profiles = readiness_profiles(steps->report, steps->problems);
+
+	for (unsigned int bit = 0; profile_words[bit]; bit++) {
+		struct profile_readiness ready = readiness_of(steps, 1u << bit);
+		struct json_object *own;
+
+		if (!(profiles & 1u << bit))
+			continue;
+		own = json_object_new_object();
+		json_put_string(own, "state", readiness_words[ready.state]);
+		json_put(own, "jobs_should_start", json_object_new_boolean(!ready.stops_jobs));
+		json_put(own, "checked", json_object_new_boolean(ready.is_checked));
+		json_put(json, profile_words[bit], own);
+	}
 	return json;
 }
 
@@ -328,8 +350,10 @@ static enum exit_status put_report(const struct report *report, const struct ste
 	json_stream_put(&s, "profiles_reason", json_text_or_null(report->profiles_reason));
 	json_stream_put(&s, "not_evaluated", not_evaluated_json(report));
 	json_stream_put(&s, "summary", summary_json(report));
-	if (steps)
+	if (steps) {
+		json_stream_put(&s, "readiness", readiness_json(steps));
 		json_stream_put(&s, "steps", render_steps(steps));
+	}
 	json_stream_list(&s, "findings");
 	for_each(f, &report->findings)
 		json_stream_add(&s, render_finding(report, f));

@@ -340,7 +340,7 @@ static const char *lost_line(const struct letter *l, const struct step *step)
 
 	for_each(p, &step->then)
 		list = arena_printf(l->report->arena, "%s%s%s", list, *list ? ", " : "",
-				    render_where(l->report, *p, LABELS_ALL));
+				    render_where(l->report, &(*p)->members, LABELS_ALL));
 	return arena_printf(l->report->arena,
 			    "If it does not respond after the power cycle, reseat or replace: %s",
 			    list);
@@ -423,7 +423,7 @@ static void section(const struct letter *l, const struct problem *p, size_t numb
 	static const char *const words[] = { "note", "warning", "error", "critical" };
 
 	markdown("## %zu. %s (%s)\n\n", number, p->first->rule->title, words[p->severity]);
-	paragraph(l, "Where", render_where(l->report, p, LABELS_ALL));
+	paragraph(l, "Where", render_where(l->report, &p->members, LABELS_ALL));
 	paragraph(l, "Effect", finding_impact(p->first));
 	evidence(l, p);
 	change(l, p);

@@ -11,6 +11,7 @@
 #include "txn/plan.h"
 
 struct json_object;
+struct finding_list;
 struct problem;
 struct problems;
 struct steps;
@@ -127,8 +128,9 @@ const char *render_nics(const struct report *report);
 const char *render_time(struct fact_u64 seconds, struct arena *arena); /* 2026-01-31T23:59:59Z */
 const char *render_taken(
 	const struct report *report); /* when the facts were read, and by which user */
-/* The devices of a problem, in MOST parts (names.h: labels_join()). */
-const char *render_where(const struct report *report, const struct problem *problem, size_t most);
+/* Returns the devices of FINDINGS, in MOST parts (names.h: labels_join()). */
+const char *render_where(const struct report *report, const struct finding_list *findings,
+			 size_t most);
 const char *render_place(const struct report *report, const char *fact); /* file:line */
 const char *render_places(const struct report *report, const struct finding *finding);
 const char *render_proof(const struct report *report, const struct finding *finding);

@@ -144,7 +144,7 @@ static const char *drain_title(const struct steps *steps)
 		return arena_printf(steps->report->arena,
 				    "Drain the node: start no new jobs, and wait until the running "
 				    "ones end. Cancel those that use %s: they never end",
-				    render_where(steps->report, lost, LABELS_ALL));
+				    render_where(steps->report, &lost->members, LABELS_ALL));
 	/* The host name of a copy need not be the node's name, so there is no command. */
 	if (steps->elsewhere && node_is(steps->report->node, KIND_SLURM))
 		return "Drain the node in Slurm: start no new jobs, and wait until the running ones end";
@@ -283,31 +283,30 @@ bool steps_needs_working_hardware(const struct steps *steps, const struct step *
 
 /* ---- devices ---- */
 
-static bool has_member(const struct problem *p, const char *subject)
+static bool has_subject(const struct finding_list *findings, const char *subject)
 {
-	for_each(member, &p->members)
-		if (same_text((*member)->answer.subject, subject))
+	for_each(f, findings)
+		if (same_text((*f)->answer.subject, subject))
 			return true;
 	return false;
 }
 
 const char *steps_repair_text(const struct steps *steps)
 {
-	struct problem all = { 0 };
+	struct finding_list all = { 0 };
 
 	for_each(p, &steps->problems->items) {
-		if (!steps_needs_repair(p))
+		if (!steps_needs_repair(p->first, p->severity))
 			continue;
 		for_each(member, &p->members) {
 			if (!(*member)->answer.subject ||
-			    has_member(&all, (*member)->answer.subject))
+			    has_subject(&all, (*member)->answer.subject))
 				continue;
-			*LIST_ADD(steps->report->arena, &all.members) = *member;
+			*LIST_ADD(steps->report->arena, &all) = *member;
 		}
 	}
-	all.first = all.members.count ? all.members.items[0] : NULL;
-	return all.first ? arena_printf(steps->report->arena, "%s need%s repair",
+	return all.count ? arena_printf(steps->report->arena, "%s need%s repair",
 					render_where(steps->report, &all, 4),
-					all.members.count == 1 ? "s" : "")
+					all.count == 1 ? "s" : "")
 			 : NULL;
 }

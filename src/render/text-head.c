@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "evaluate/preflight.h"
+#include "advice/readiness.h"
 #include "query/gpus.h"
 #include "query/names.h"
 #include "query/pci-device.h"
@@ -54,35 +54,15 @@ static const char *not_evaluated_text(const struct report *r)
 	return *list ? arena_printf(r->arena, " Not requested: %s.", list) : "";
 }
 
-/* Only the driver can answer it, which is asked on request (--nvml). */
-static bool is_of_driver(const struct finding *f)
-{
-	return f->answer.evidence[0] && strncmp(f->answer.evidence[0], "nvml.", 5) == 0;
-}
-
-/* Nothing grave is open that a look at more files, or as root, would answer. */
-static bool is_ready(const struct report *r)
-{
-	if (!was_read(r->node->pci.devices) || known_not(r->node->os.observed_uid, 0) ||
-	    is_known(r->node->os.next_boot))
-		return false;
-	for_each(f, &r->findings) {
-		if (f->answer.verdict == VERDICT_UNKNOWN && !f->off &&
-		    f->severity >= SEVERITY_ERR && render_unknown(r, f).to_check &&
-		    !is_of_driver(f))
-			return false;
-	}
-	return true;
-}
-
 const char *render_verdict(const struct report *r, const struct problems *problems)
 {
 	uint32_t n = problems->items.count;
 
 	if (!n)
 		return arena_printf(r->arena,
-				    is_ready(r) ? "Ready for %s: no problems found.%s%s"
-						: "No problems found for %s.%s%s",
+				    readiness_can_be_said(r)
+					    ? "Ready for %s: no problems found.%s%s"
+					    : "No problems found for %s.%s%s",
 				    profiles_text(r->arena, r->profiles), unknown_text(r),
 				    not_evaluated_text(r));
 	return arena_printf(r->arena, "%" PRIu32 " problem%s (%s).%s", n, n == 1 ? "" : "s",
@@ -163,10 +143,8 @@ static bool has_other_driver(const struct report *r, const struct pci_device *d)
 static bool needs_repair(const struct report *r, const struct pci_device *d)
 {
 	for_each(f, &r->findings) {
-		struct problem p = { .first = f, .severity = f->severity };
-
 		if (!f->off && f->answer.verdict == VERDICT_FAIL && f->answer.subject &&
-		    str_is(d->bdf, f->answer.subject) && steps_needs_repair(&p))
+		    str_is(d->bdf, f->answer.subject) && steps_needs_repair(f, f->severity))
 			return true;
 	}
 	return false;
@@ -276,8 +254,8 @@ static const char *missing_text(const struct report *r)
 	size_t count = 0;
 
 	for_each(f, &r->findings)
-		if (strcmp(f->rule->id, "rdma/device-missing") == 0 && !f->off &&
-		    f->answer.verdict == VERDICT_FAIL && f->answer.subject)
+		if (f->rule->lacks_rdma_device && !f->off && f->answer.verdict == VERDICT_FAIL &&
+		    f->answer.subject)
 			names[count++] = subject_label(r->node, f->answer.subject, r->arena);
 	return count ? arena_printf(r->arena, "; no RDMA: %s",
 				    labels_join(names, count, 3, r->arena))
@@ -388,7 +366,7 @@ static const char *repairs_text(const struct report *r)
 	size_t live = 0, all = 0;
 
 	for_each(f, &r->findings) {
-		if (strcmp(f->rule->id, "boot/repair-not-live") != 0 || !f->answer.subject)
+		if (!f->rule->is_about_repairs || !f->answer.subject)
 			continue;
 		all++;
 		live += f->answer.verdict == VERDICT_PASS;
@@ -412,99 +390,34 @@ static int line(struct view *v, const char *name, const char *text)
 
 /* ---- a verdict for each profile ---- */
 
-static unsigned int with_included(unsigned int profile)
+static const char *readiness_text(enum readiness state)
 {
-	return profile | PROFILE_BASE | (profile & PROFILE_GIN_ANY ? PROFILE_RDMA : 0);
-}
-
-/* What the problems mean for one profile and those that it includes. */
-struct readiness {
-	int worst; /* enum severity of what is wrong, -1: nothing */
-	int waits; /* the same of what takes effect later */
-	int job;   /* the same of what the job's own settings have wrong */
-};
-
-static void count_finding(struct readiness *ready, const struct finding *f, bool waits, bool of_job)
-{
-	int *worst = waits ? &ready->waits : of_job ? &ready->job : &ready->worst;
-
-	*worst = (int)f->severity > *worst ? (int)f->severity : *worst;
-}
-
-/* What a problem causes counts by its own rule: it can stop a profile that the problem itself does not. A job's settings
- * are right again when their cause is repaired. */
-static struct readiness find_readiness(const struct steps *steps, unsigned int profile)
-{
-	struct readiness ready = { -1, -1, -1 };
-
-	profile = with_included(profile);
-	for_each(p, &steps->problems->items) {
-		bool of_job = steps_kind(steps, p) == STEP_JOB;
-
-		for_each(f, &p->members)
-			if ((*f)->rule->profiles & profile)
-				count_finding(&ready, *f, p->waits, of_job);
-		for_each(f, &p->follows)
-			if ((*f)->rule->profiles & profile && !steps_is_in_job_environment(*f))
-				count_finding(&ready, *f, p->waits, of_job);
-	}
-	return ready;
-}
-
-static bool stops_jobs(const struct readiness *ready)
-{
-	return ready->worst >= SEVERITY_ERR || ready->waits >= SEVERITY_ERR;
-}
-
-/* A single GPU has no peer. */
-static bool lacks_peer(const struct node *node, unsigned int profile)
-{
-	return profile == PROFILE_P2P && was_read(node->pci.devices) && topology_gpus(node) == 1;
-}
-
-static const char *profile_verdict(const struct steps *steps, unsigned int profile)
-{
-	struct readiness ready = find_readiness(steps, profile);
-
-	if (lacks_peer(steps->report->node, profile))
-		return "needs two GPUs, and this node has one";
-	if (ready.worst >= SEVERITY_CRIT)
-		return "not ready (critical)";
-	if (ready.worst >= SEVERITY_ERR)
-		return "not ready (error)";
-	if (ready.waits >= SEVERITY_ERR)
-		return "not ready (waiting to take effect)";
-	if (ready.job >= SEVERITY_ERR)
+	switch (state) {
+	case READY:
+		return "ready";
+	case READY_WITH_WARNINGS:
+		return "ready, with warnings";
+	case READY_EXCEPT_SETTINGS:
 		return "ready, but the job's settings are wrong";
-	return ready.worst >= 0 || ready.waits >= 0 || ready.job >= 0 ? "ready, with warnings"
-								      : "ready";
-}
-
-/* Returns those of the report, and of each problem that none of them has the first of its own: its software is in use
- * here, or the rule was asked for by name. */
-static unsigned int profiles_shown(const struct report *r, const struct problems *problems)
-{
-	unsigned int shown = r->profiles;
-
-	for_each(p, &problems->items) {
-		for_each(member, &p->members) {
-			unsigned int own = (*member)->rule->profiles;
-
-			if (!(own & (r->profiles | PROFILE_BASE)))
-				shown |= own & -own;
-		}
+	case NOT_READY_WAITING:
+		return "not ready (waiting to take effect)";
+	case NOT_READY_ERROR:
+		return "not ready (error)";
+	case NOT_READY_CRITICAL:
+		return "not ready (critical)";
+	case READINESS_NO_PEER:
+		return "needs two GPUs, and this node has one";
 	}
-	return shown;
+	return "";
 }
 
-/* The profiles of SHOWN with VERDICT. */
-static unsigned int profiles_with(unsigned int shown, const struct steps *steps,
-				  const char *verdict)
+/* Returns the profiles of ALL with this state. */
+static unsigned int profiles_with(unsigned int all, const struct steps *steps, enum readiness state)
 {
 	unsigned int same = 0;
 
 	for (unsigned int bit = 0; profile_words[bit]; bit++)
-		if (shown & 1u << bit && profile_verdict(steps, 1u << bit) == verdict)
+		if (all & 1u << bit && readiness_of(steps, 1u << bit).state == state)
 			same |= 1u << bit;
 	return same;
 }
@@ -512,20 +425,20 @@ static unsigned int profiles_with(unsigned int shown, const struct steps *steps,
 /* "base, p2p: not ready (error); deepep: ready" */
 const char *render_profile_verdicts(const struct report *r, const struct steps *steps)
 {
-	unsigned int left = profiles_shown(r, steps->problems);
+	unsigned int left = readiness_profiles(r, steps->problems);
 	const char *text = "";
 
 	for (unsigned int bit = 0; profile_words[bit]; bit++) {
-		const char *verdict;
+		enum readiness state;
 		unsigned int same;
 
 		if (!(left & 1u << bit))
 			continue;
-		verdict = profile_verdict(steps, 1u << bit);
-		same = profiles_with(left, steps, verdict);
+		state = readiness_of(steps, 1u << bit).state;
+		same = profiles_with(left, steps, state);
 		left &= ~same;
 		text = arena_printf(r->arena, "%s%s%s: %s", text, *text ? "; " : "",
-				    profiles_text(r->arena, same), verdict);
+				    profiles_text(r->arena, same), readiness_text(state));
 	}
 	return text;
 }
@@ -543,8 +456,9 @@ static const char *profiles_line(const struct view *v)
 		return arena_printf(r->arena, "%s (%s)", text, r->profiles_reason);
 	if (any)
 		return text;
-	return r->profiles & PROFILE_P2P && lacks_peer(r->node, PROFILE_P2P) ? "p2p needs two GPUs"
-									     : NULL;
+	return r->profiles & PROFILE_P2P && readiness_lacks_peer(r->node, PROFILE_P2P)
+		       ? "p2p needs two GPUs"
+		       : NULL;
 }
 
 /* "p2p, gpudirect-rdma or deepep" */
@@ -555,20 +469,6 @@ static const char *any_profile_text(struct arena *arena, unsigned int profiles)
 	return last ? arena_printf(arena, "%.*s or%s", (int)(last - text), text, last + 1) : text;
 }
 
-/* Returns the profiles whose jobs should not start. */
-static unsigned int profiles_stopped(const struct view *v)
-{
-	unsigned int shown = profiles_shown(v->report, v->problems), stopped = 0;
-
-	for (unsigned int bit = 0; profile_words[bit]; bit++) {
-		struct readiness ready = find_readiness(v->steps, 1u << bit);
-
-		if (shown & 1u << bit && stops_jobs(&ready))
-			stopped |= 1u << bit;
-	}
-	return stopped;
-}
-
 /* Jobs can start: which settings they must correct, and what else can disturb some of them. */
 static const char *jobs_can_start(const struct view *v)
 {
@@ -577,7 +477,7 @@ static const char *jobs_can_start(const struct view *v)
 	const char *text = "can start";
 
 	for_each(p, &v->problems->items)
-		if (p->severity >= SEVERITY_ERR && steps_kind(v->steps, p) == STEP_JOB)
+		if (readiness_is_job_error(v->steps, p))
 			*LIST_ADD(arena, &own) = p;
 		else
 			*LIST_ADD(arena, &rest) = p;
@@ -596,7 +496,7 @@ static const char *jobs_can_start(const struct view *v)
 static const char *jobs_text(const struct view *v)
 {
 	struct arena *arena = v->report->arena;
-	unsigned int stopped = profiles_stopped(v);
+	unsigned int stopped = readiness_stopped(v->steps);
 	const char *lost = steps_repair_text(v->steps), *who = "";
 
 	if (!v->problems->items.count)
@@ -623,37 +523,13 @@ static const char *reboot_text(const struct view *v)
 			    p->first->rule->title);
 }
 
-/* Returns true for a device that works no more, and for a boot that will fail. */
-static bool is_breakdown(const struct problem *p)
-{
-	enum action action = finding_action(p->first);
-
-	return action == ACTION_POWER_CYCLE || action == ACTION_RESET_GPU ||
-	       action == ACTION_REPLACE_HARDWARE || p->first->rule->stops_boot;
-}
-
-/* By severity, and within one: broken hardware and wrong results, then problems of every job, then those of the next
- * job. */
-int text_gravity(const struct problem *p)
-{
-	const struct rule *rule = p->first->rule;
-
-	if (p->waits)
-		return 0;
-	return 8 * ((int)p->severity + 1) + 4 * (p->wrong_data || is_breakdown(p)) +
-	       2 * !!(rule->profiles & PROFILE_BASE) + !preflight_omission_of(rule->id);
-}
-
 /* A table of all problems is in the order of the steps, so the worst one may not be first. This line then names it. */
 static const char *worst_text(const struct view *v)
 {
-	const struct problem *first = v->problems->items.items, *worst = first;
+	const struct problem *first = v->problems->items.items, *worst = problem_worst(v->problems);
 
 	if (!v->options->brief && (int)v->problems->items.count > v->page.rows)
 		return NULL;
-	for_each(p, &v->problems->items)
-		if (text_gravity(p) > text_gravity(worst))
-			worst = p;
 	return worst == first || worst->severity == first->severity
 		       ? NULL
 		       : arena_printf(v->report->arena, "%s%s", text_number(v, worst),

@@ -18,17 +18,20 @@
 
 /* ---- words that other formats share ---- */
 
-const char *render_where(const struct report *r, const struct problem *p, size_t most)
+const char *render_where(const struct report *r, const struct finding_list *findings, size_t most)
 {
-	const char **labels = arena_alloc(r->arena, (p->members.count + 1) * sizeof(*labels));
+	const char **labels = arena_alloc(r->arena, (findings->count + 1) * sizeof(*labels));
+	const char *last = NULL;
 	size_t count = 0;
 
-	for_each(member, &p->members)
-		if ((*member)->answer.subject)
-			labels[count++] = subject_label(r->node, (*member)->answer.subject,
-							r->arena);
+	for_each(f, findings) {
+		if (!(*f)->answer.subject)
+			continue;
+		last = (*f)->answer.subject;
+		labels[count++] = subject_label(r->node, last, r->arena);
+	}
 	if (count == 1 && most == LABELS_ALL)
-		return subject_name(r->node, p->first->answer.subject, r->arena);
+		return subject_name(r->node, last, r->arena);
 	return labels_join(labels, count, most, r->arena);
 }
 
@@ -123,11 +126,11 @@ static bool is_first(const struct problem *p, const struct finding *f, bool with
 static const char *those_like(const struct report *r, const struct problem *p,
 			      const struct finding *f, bool with_expected)
 {
-	struct problem like = { .first = f };
+	struct finding_list like = { 0 };
 
 	for_each(member, &p->members)
 		if (says_same(*member, f, with_expected))
-			*LIST_ADD(r->arena, &like.members) = *member;
+			*LIST_ADD(r->arena, &like) = *member;
 	return render_where(r, &like, LABELS_ALL);
 }
 
@@ -326,7 +329,8 @@ static const char *sources_in_short(const struct view *v, const struct problem *
 {
 	struct arena *arena = v->report->arena;
 	const struct finding *f = p->first;
-	const char *text = "", *where = render_where(v->report, p, LABELS_ALL), *common = NULL;
+	const char *text = "", *where = render_where(v->report, &p->members, LABELS_ALL),
+		   *common = NULL;
 	int room = v->page.width - TEXT_TAG - TEXT_LABEL - 6; /* ", ..." */
 	uint32_t left = 0;
 
@@ -370,7 +374,7 @@ static const char *all_places(const struct view *v, const struct problem *p)
 {
 	return p->first->answer.source && p->members.count == 1 && !v->options->verbose
 		       ? subject_label(v->report->node, p->first->answer.subject, v->report->arena)
-		       : render_where(v->report, p, LABELS_ALL);
+		       : render_where(v->report, &p->members, LABELS_ALL);
 }
 
 /* Returns the devices, or NULL if the table or what was found has them. */

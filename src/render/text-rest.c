@@ -38,11 +38,11 @@ static bool is_shown_before(const struct report *r, const struct finding *f)
 
 static const char *subjects(const struct report *r, const struct finding *f)
 {
-	struct problem like = { .first = f };
+	struct finding_list like = { 0 };
 
 	for_each(other, &r->findings)
 		if (same_answer(other, f))
-			*LIST_ADD(r->arena, &like.members) = other;
+			*LIST_ADD(r->arena, &like) = other;
 	return render_where(r, &like, LABELS_ALL);
 }
 

@@ -294,7 +294,7 @@ static const char *after_colon(const struct view *v, const char *text)
 /* A technician needs to know which part to repair. */
 static const char *hardware_text(const struct view *v, const struct problem *p)
 {
-	const char *where = render_where(v->report, p, LABELS_ALL);
+	const char *where = render_where(v->report, &p->members, LABELS_ALL);
 
 	if (!*where || finding_action(p->first) == ACTION_NONE)
 		return steps_what(v->steps, p);
@@ -359,7 +359,7 @@ static struct text_lines other_advice(const struct view *v, const struct problem
 		return texts;
 	for_each(member, &p->members) {
 		const char *text = (*member)->answer.remedy;
-		bool known = !text || !*text || strstr(p->first->answer.remedy, text);
+		bool known = !text || !*text || same_text(p->first->answer.remedy, text);
 
 		text = known ? text : steps_remedy(v->steps, p, *member);
 
@@ -387,7 +387,7 @@ static bool names_subject(const struct view *v, const char *text, const char *su
 static const char *with_members(const struct view *v, const struct problem *p, const char *own,
 				const char *text)
 {
-	struct problem like = { 0 };
+	struct finding_list like = { 0 };
 	const char *where;
 
 	for_each(member, &p->members) {
@@ -397,10 +397,9 @@ static const char *with_members(const struct view *v, const struct problem *p, c
 			continue;
 		if (!subject || names_subject(v, text, subject))
 			return text;
-		like.first = *member;
-		*LIST_ADD(v->report->arena, &like.members) = *member;
+		*LIST_ADD(v->report->arena, &like) = *member;
 	}
-	where = like.first ? render_where(v->report, &like, 4) : "";
+	where = like.count ? render_where(v->report, &like, 4) : "";
 	return *where ? arena_printf(v->report->arena, "%s: %s", where, after_colon(v, text))
 		      : text;
 }
@@ -497,7 +496,7 @@ static void add_repairs(struct view *v, struct section *section)
 	}
 	text_add(
 		v, &section->command, "    ",
-		strstr(v->steps->show_command, " --all")
+		v->steps->fixes_warnings
 			? "Look at the changes (--all: also those for warnings). This changes nothing:"
 			: "Look at the changes. This changes nothing:");
 	add_command(v, &section->command, COMMAND, v->steps->show_command);
@@ -551,7 +550,7 @@ static void add_lost(struct view *v, struct section *section)
 	for_each(p, &section->step->then) {
 		*LIST_ADD(arena, &i->problems) = *p;
 		list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "",
-				    render_where(v->report, *p, LABELS_ALL));
+				    render_where(v->report, &(*p)->members, LABELS_ALL));
 	}
 	list = arena_printf(
 		arena,
@@ -645,20 +644,19 @@ static void print_refused(struct view *v)
 static const char *own_steps(const struct view *v)
 {
 	struct arena *arena = v->report->arena;
-	const char *text = NULL;
+	size_t job = 0, container = 0;
 
 	for_each(step, &v->steps->items) {
 		size_t number = (size_t)(step - v->steps->items.items) + 1;
 
 		if (step->kind == STEP_JOB)
-			text = arena_printf(arena, "step %zu", number);
-		else if (step->kind == STEP_CONTAINER && text)
-			text = arena_printf(arena, "steps %s and %zu", text + strlen("step "),
-					    number);
-		else if (step->kind == STEP_CONTAINER)
-			text = arena_printf(arena, "step %zu", number);
+			job = number;
+		if (step->kind == STEP_CONTAINER)
+			container = number;
 	}
-	return text;
+	if (job && container)
+		return arena_printf(arena, "steps %zu and %zu", job, container);
+	return job || container ? arena_printf(arena, "step %zu", job ? job : container) : NULL;
 }
 
 /* Returns true if this user can do all steps. */

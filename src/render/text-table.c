@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "advice/readiness.h"
 #include "base/escape.h"
 #include "query/names.h"
 #include "render/text.h"
@@ -81,13 +82,13 @@ struct table {
 static const char *where_text(const struct view *v, const struct problem *p)
 {
 	struct arena *arena = v->report->arena;
-	const char *text = render_where(v->report, p, 2), *name = strrchr(text, '/');
+	const char *text = render_where(v->report, &p->members, 2), *name = strrchr(text, '/');
 
 	if (*text == '/' && p->members.count == 1 && text_columns(text) > WHERE_MAX && name)
 		text = name + 1;
 
 	if (text_columns(text) > WHERE_MAX && p->members.count > 1)
-		text = render_where(v->report, p, 1);
+		text = render_where(v->report, &p->members, 1);
 	if (text_columns(text) > WHERE_MAX && p->members.count > 1)
 		text = arena_printf(arena, "%u places", p->members.count);
 	return text_columns(text) <= WHERE_MAX ? text : "";
@@ -120,8 +121,8 @@ static int count_graver(const struct view *v, const struct problem *p)
 	int count = 0;
 
 	for_each(other, &v->problems->items)
-		count += text_gravity(other) > text_gravity(p) ||
-			 (text_gravity(other) == text_gravity(p) && other < p);
+		count += problem_gravity(other) > problem_gravity(p) ||
+			 (problem_gravity(other) == problem_gravity(p) && other < p);
 	return count;
 }
 

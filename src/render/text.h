@@ -29,9 +29,6 @@ struct view {
 
 /* Prints a label and the text beside it. Prints nothing if the text is NULL or empty. */
 void text_field(struct view *v, const char *name, const char *text);
-/* Compares by severity; within one, a breakdown comes first, then a problem that stops all jobs. 0: it waits for
- * another. */
-int text_gravity(const struct problem *problem);
 /* Returns "[12] "; "" if problems have no numbers. */
 const char *text_number(const struct view *v, const struct problem *problem);
 void text_heading(struct view *v, const char *text);

@@ -341,7 +341,7 @@ static void draw_end(const struct svg *svg, int x, int y, const struct place *pl
 	if (item->kind == TOPO_NIC)
 		topo_ports(svg->topo, item->device, &lines);
 	for (size_t i = 0; i < lines.count; i++, y += LINE)
-		write_text(x, y, strstr(lines.text[i], " ACTIVE") ? "s" : "s warn",
+		write_text(x, y, lines.is_warning[i] ? "s warn" : "s",
 			   cut_to_width(svg, lines.text[i], END_BOX - 16));
 }
 
@@ -374,14 +374,13 @@ static void draw_line(const struct svg *svg, const struct panel *panel, const st
 	draw("<path d=\"M%d %dH%dV%dH%d\" class=\"ln%s\"/>\n", x1, y1, turn, y2, x2,
 	     narrow ? " nar" : "");
 	if (to->item->device) {
-		const char *link = topo_link(svg->topo, to->item->device);
-		const char *of = strstr(link, " of "), *class = narrow ? "s end warn" : "s end";
+		struct topo_link link = topo_link_parts(svg->topo, to->item->device);
+		const char *class = narrow ? "s end warn" : "s end";
 
-		write_text(label, of ? y2 - 18 : y2 - 5, class,
-			   of ? arena_printf(svg->topo->arena, "%.*s", (int)(of - link), link)
-			      : link);
-		if (of)
-			write_text(label, y2 - 5, class, of + 1);
+		write_text(label, link.most ? y2 - 18 : y2 - 5, class, link.now ? link.now : "");
+		if (link.most)
+			write_text(label, y2 - 5, class,
+				   arena_printf(svg->topo->arena, "of %s", link.most));
 	}
 	if (to->port) {
 		bool redirects = topo_redirects(to->port->device);

@@ -404,15 +404,24 @@ bool topo_link_is_narrow(const struct pci_device *device)
 	       link->width.value < link->width_max.value;
 }
 
-const char *topo_link(const struct topo *topo, const struct pci_device *device)
+struct topo_link topo_link_parts(const struct topo *topo, const struct pci_device *device)
 {
 	const struct pci_link *link = &device->link;
 	const char *now = link_text(topo, link->speed_mts, link->width);
-	const char *max = link_text(topo, link->speed_max_mts, link->width_max);
+	const char *most = link_text(topo, link->speed_max_mts, link->width_max);
 
 	if (!is_known(*link) || !now)
+		return (struct topo_link){ 0 };
+	return (struct topo_link){ now, most && strcmp(now, most) != 0 ? most : NULL };
+}
+
+const char *topo_link(const struct topo *topo, const struct pci_device *device)
+{
+	struct topo_link link = topo_link_parts(topo, device);
+
+	if (!link.now)
 		return "";
-	return max && strcmp(now, max) != 0 ? arena_printf(topo->arena, "%s of %s", now, max) : now;
+	return link.most ? arena_printf(topo->arena, "%s of %s", link.now, link.most) : link.now;
 }
 
 struct fact_str topo_iommu(const struct topo *topo, const struct pci_device *device)
@@ -454,6 +463,15 @@ static const char *port_text(const struct topo *topo, const struct rdma_device *
 		!active && is_known(p->physical_state) ? p->physical_state.value : "");
 }
 
+static void add_port(const struct topo *topo, struct topo_lines *lines, const struct rdma_device *d,
+		     const struct rdma_port *p)
+{
+	if (lines->count == TOPO_LINES_MAX)
+		return;
+	lines->is_warning[lines->count] = !known_is(p->state, RDMA_PORT_ACTIVE);
+	lines->text[lines->count++] = port_text(topo, d, p);
+}
+
 void topo_ports(const struct topo *topo, const struct pci_device *device, struct topo_lines *lines)
 {
 	bool any = false;
@@ -464,13 +482,13 @@ void topo_ports(const struct topo *topo, const struct pci_device *device, struct
 			continue;
 		any = true;
 		for_each(p, &d->ports)
-			if (lines->count < TOPO_LINES_MAX)
-				lines->text[lines->count++] = port_text(topo, d, p);
+			add_port(topo, lines, d, p);
 	}
-	if (!any)
-		lines->text[lines->count++] = was_read(topo->node->rdma.devices)
-						      ? "no RDMA device"
-						      : "RDMA devices unknown";
+	if (any)
+		return;
+	lines->is_warning[lines->count] = true;
+	lines->text[lines->count++] = was_read(topo->node->rdma.devices) ? "no RDMA device"
+									 : "RDMA devices unknown";
 }
 
 const char *topo_role(const struct topo *topo, const char *bdf)

@@ -44,6 +44,7 @@ enum topo_state {
 
 struct topo_lines {
 	const char *text[TOPO_LINES_MAX];
+	bool is_warning[TOPO_LINES_MAX]; /* of ports: it is not active */
 	size_t count;
 };
 
@@ -94,6 +95,11 @@ bool topo_is_end(const struct topo_item *item);
 bool topo_redirects(const struct pci_device *device);
 /* "Gen5 x16", "Gen1 x16 of Gen5 x16"; "": no link of its own. */
 const char *topo_link(const struct topo *topo, const struct pci_device *device);
+/* Both parts of it: what the link has now, NULL for no link; and what it can have, NULL if that is the same. */
+struct topo_link {
+	const char *now, *most;
+};
+struct topo_link topo_link_parts(const struct topo *topo, const struct pci_device *device);
 bool topo_link_is_narrow(const struct pci_device *device); /* fewer lanes than the device has */
 /* The type of its IOMMU group; absent: in none. */
 struct fact_str topo_iommu(const struct topo *topo, const struct pci_device *device);

@@ -5,30 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice/readiness.h"
 #include "evaluate/skip.h"
 #include "render/render.h"
 #include "render/text.h"
 
-static const char *how_to_check(const struct report *report, const struct gap *gap)
-{
-	if (str_is(gap->error, "EACCES") || str_is(gap->error, "EPERM"))
-		return known_is(report->node->os.observed_uid, 0)
-			       ? "find in the audit log what denied root: SELinux, AppArmor or a missing capability"
-			       : "run as root";
-	if (str_is(gap->error, "ELIBACC"))
-		return "install the library";
-	/* probe_hides_host() */
-	if (str_is(gap->error, "ENODATA") && str_starts(gap->why, "a container"))
-		return "run it on the host, or with --root on the host's files";
-	if (str_is(gap->error, "ENODATA"))
-		return "read the live node, or a more complete copy";
-	return NULL;
-}
-
 struct unknown render_unknown(const struct report *report, const struct finding *f)
 {
 	const struct gap *gap = f->gap;
-	struct unknown u = { .why = f->answer.observed, .to_check = f->answer.remedy };
+	struct unknown u = { .why = f->answer.observed,
+			     .to_check = readiness_way_to_check(report, f) };
 
 	if (!u.why && gap) {
 		u.path = gap->path.value;
@@ -39,8 +25,6 @@ struct unknown render_unknown(const struct report *report, const struct finding 
 		u.why = f->answer.evidence[0] ? arena_printf(report->arena, "%s was not read",
 							     f->answer.evidence[0])
 					      : "it was not read";
-	if (!u.to_check && gap)
-		u.to_check = how_to_check(report, gap);
 	return u;
 }
 

@@ -216,6 +216,7 @@ static const struct rule boot_repairs_rules[] = {
 		.title = "A repair did not take effect at boot",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_WARN,
+		.is_about_repairs = true,
 		.evaluate = check_repairs,
 		.impact = "Jobs can meet the same problem as before the repair.",
 		.then = THEN_REBOOT,

@@ -498,6 +498,7 @@ static const struct rule rdma_nics_rules[] = {
 		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_ERR,
 		.needs_driver = true,
+		.lacks_rdma_device = true,
 		.evaluate = check_missing,
 		.needs_running = true,
 		.impact = "GPUs next to it use another NIC. Jobs that name it do not start.",

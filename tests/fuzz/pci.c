@@ -89,7 +89,9 @@ static void look(struct arena *arena)
 	struct node *brief = arena_alloc(arena, sizeof(*brief));
 	struct pci_facts found = { 0 }, answer = { 0 };
 	struct host *host = tree_open();
-	struct probe_context ctx = { .host = host, .arena = arena, .node = brief, .brief = true };
+	struct probe_context ctx = {
+		.host = host, .arena = arena, .node = brief, .preflight = true
+	};
 
 	for (int i = 0; i < 2; i++) {
 		struct pci_device *d = LIST_ADD(arena, &found.devices);

@@ -150,7 +150,7 @@ static void summarize(size_t form, const char *text, struct out *summary)
 		arena = arena_new(1 << 20, "lines");
 	arena_reset(arena);
 	log_scan_begin(&scan, patterns, PATTERNS, arena);
-	scan.brief = true;
+	scan.preflight = true;
 	forms[form](&scan, "NVRM: Xid (PCI:0000:19:00): 79, pid=1, name=a, GPU has fallen off the "
 			   "bus.");
 	forms[form](&scan, text);
