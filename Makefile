@@ -66,6 +66,7 @@ ifneq ($(HARDENING),)
   HARDENING_LDFLAGS := -pie -Wl,-z,relro,-z,now
 endif
 
+# fact_list_add() and the descriptions of facts write a list of any type through one struct, which C does not allow.
 ALL_CFLAGS := $(LANGUAGE) -D_FILE_OFFSET_BITS=64 -fno-strict-aliasing \
 	      $(WARNINGS) -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(HEADERS)) \
 	      $(HARDENING_CFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) $(CPPFLAGS)
@@ -91,6 +92,8 @@ $(B)/nvnodecheck: $(OBJECTS) $(B)/flags
 
 # Touched only when it changes.
 $(B)/flags: FORCE
+	@missing=$$(for name in $(HEADERS); do $(PKG_CONFIG) --exists $$name || echo $$name; done); \
+		[ -z "$$missing" ] || { echo "missing:" $$missing"; run ./bootstrap" >&2; exit 1; }
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(shell $(CC) --version | head -n 1)' '$(subst ','\'',$(CC) $(ALL_CFLAGS))' \
 		'$(subst ','\'',$(ALL_LDFLAGS) $(ALL_LDLIBS))' > $@.new

@@ -292,9 +292,9 @@ def build_library(folder, behaviour):
     """A libibverbs that knows one device, mlx5_0. BEHAVIOUR is what registration does."""
     folder.mkdir()
     subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Werror", "-D" + behaviour,
-                    "-Wl,--version-script=%s" % (HERE / "programs" / "verbs-standin.map"),
+                    "-Wl,--version-script=%s" % (HERE / "standins" / "verbs.map"),
                     "-Wl,-soname,libibverbs.so.1", "-o", folder / "libibverbs.so.1",
-                    HERE / "programs" / "verbs-standin.c"], check=True)
+                    HERE / "standins" / "verbs.c"], check=True)
     return folder
 
 

@@ -89,7 +89,7 @@ def test_labels_of_what_is_new(root):
     os.makedirs(root + "/etc/lib")
     built = subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o",
                             root + "/etc/lib/libselinux.so.1",
-                            os.path.join(os.path.dirname(__file__), "programs", "selinux-standin.c")], check=False)
+                            os.path.join(os.path.dirname(__file__), "standins", "selinux.c")], check=False)
     assert built.returncode == 0
     os.setxattr(root + "/etc/default/grub", "security.selinux", b"old\0")
     steps = [{"kind": "device-node", "subject": "/dev/gdrdrv c 240:0 0660"}]

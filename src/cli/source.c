@@ -317,6 +317,7 @@ static void take_configuration(void *user, const void *answer, const struct wind
 	snprintf(r->error, sizeof(r->error), "%s", error ? error : "");
 }
 
+/* Returns true if the [expect] section needs FACT. */
 static bool is_expected(const void *user, const char *fact)
 {
 	const struct reading *r = user;

@@ -69,7 +69,7 @@ struct fact_list {
 #define is_known(fact) ((fact).state == FACT_KNOWN)
 #define is_absent(fact) ((fact).state == FACT_ABSENT)
 #define is_unknown(fact) ((fact).state == FACT_UNKNOWN)
-/* True if a probe has determined the fact: it is known or absent. A list whose folder does not exist is absent and has
+/* Returns true if a probe has determined the fact: it is known or absent. A list whose folder does not exist is absent and has
  * no items. */
 #define was_read(fact) ((fact).state != FACT_UNKNOWN)
 /* Known and equal to (or not equal to) a value: false for what is unknown or absent. */

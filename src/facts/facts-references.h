@@ -126,9 +126,9 @@ struct reference {
 struct reference_file {
 	struct fact_str path;	 /* of the file */
 	struct fact_enum format; /* enum reference_format */
-	/* True if the file was read to its end and understood: the list of its names is complete. */
+	/* Returns true if the file was read to its end and understood: the list of its names is complete. */
 	struct fact_bool complete;
-	/* True if every line was compared with the keys that the file's reader knows; absent: no table has them. */
+	/* Returns true if every line was compared with the keys that the file's reader knows; absent: no table has them. */
 	struct fact_bool compared;
 };
 
@@ -201,7 +201,7 @@ struct references_facts {
 	LIST(struct gres_record) gres;	   /* lines of gres.conf about GPUs of this node */
 	LIST(struct conf_fault) faults;	   /* lines that the files' readers refuse or ignore */
 	LIST(struct skipped_file) skipped; /* files that no program reads because of their names */
-	/* True if every folder that may have such files could be searched. */
+	/* Returns true if every folder that may have such files could be searched. */
 	struct fact_bool complete;
 };
 

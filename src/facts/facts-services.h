@@ -67,12 +67,12 @@ struct mps_daemon {
 	struct fact_u64 pid; /* process id */
 	/* Effective user: whose programs it serves; 0 serves all users. */
 	struct fact_u64 uid;
-	/* True if the daemon is in another mount namespace, as in a container. */
+	/* Returns true if the daemon is in another mount namespace, as in a container. */
 	struct fact_bool elsewhere;
-	/* True if its folder of pipes is the default one, /tmp/nvidia-mps. Unknown: only its user may read its
+	/* Returns true if its folder of pipes is the default one, /tmp/nvidia-mps. Unknown: only its user may read its
 	 * variables. */
 	struct fact_bool is_default;
-	/* True if its folder of pipes is that of the checked process. */
+	/* Returns true if its folder of pipes is that of the checked process. */
 	struct fact_bool is_jobs;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts.c - the descriptions of the structs in facts.h, innermost first. */
+/* facts.c - descriptions of structs of the data model, innermost first, and of the whole node; other sections have facts-NAME.c. */
 #include "facts/facts.h"
 
 #include "facts/own-files.h"

@@ -440,7 +440,7 @@ struct containers_facts {
 	struct fact_str toolkit; /* path of a program of the NVIDIA Container Toolkit */
 	/* its hook opens no device for a container; absent: not said */
 	struct fact_bool no_cgroups;
-	/* True if only version 2 of control groups is mounted; absent: version 1, or both. */
+	/* Returns true if only version 2 of control groups is mounted; absent: version 1, or both. */
 	struct fact_bool cgroup2;
 	/* SELinux refuses accesses that its policy does not allow; absent: it is not in the kernel, or off. */
 	struct fact_bool selinux_enforcing;
@@ -457,7 +457,7 @@ struct containers_facts {
 	LIST(const char *) kubelet_plugins;
 	/* Sockets of its device plugins, and its own (kubelet.sock) */
 	LIST(const char *) device_plugins;
-	/* True if the kubelet's checkpoint has a resource of NVIDIA or one whose name ends with gpu; absent: no
+	/* Returns true if the kubelet's checkpoint has a resource of NVIDIA or one whose name ends with gpu; absent: no
 	 * checkpoint. */
 	struct fact_bool gpu_resource;
 };

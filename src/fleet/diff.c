@@ -189,7 +189,7 @@ static void note(struct walk *w, struct diff_key *key, const char *text)
 	key->numbered = false;
 }
 
-/* True if it is the same number as in the node before, whose text can be used again. */
+/* Returns true if it is the same number as in the node before, whose text can be used again. */
 static bool note_again(struct walk *w, struct diff_key *key, uint64_t number)
 {
 	if (!key->numbered || key->number != number || key->own || key->various)

@@ -55,7 +55,7 @@ static void take_word(struct gres_line *out, struct span word)
 		out->memory = value;
 }
 
-/* Reads the words of one physical line. True if the next line continues it. */
+/* Reads the words of one physical line. Returns true if the next line continues it. */
 static bool take_words(struct gres_line *out, struct span line)
 {
 	struct span word;

@@ -77,3 +77,19 @@ bool journal_next(struct journal *journal, struct span *event)
 	journal->rest.n -= line.n + 1;
 	return true;
 }
+
+const char *const journal_event_words[] = {
+	"BEGIN",    "INTENT", "DONE", "RUN",	"RAN", "MADE",
+	"VERIFIED", "COMMIT", "UNDO", "REMADE", "END", NULL,
+};
+
+enum journal_event journal_event(struct span *line)
+{
+	enum journal_event event = JOURNAL_BEGIN;
+	struct span word = { "", 0 };
+
+	span_word(line, &word);
+	while (event < JOURNAL_OTHER && !span_is(word, journal_event_words[event]))
+		event++;
+	return event;
+}

@@ -25,7 +25,7 @@ struct unit_outcome {
 };
 
 /* Updates the end from MESSAGE, one of systemd's, about UNIT (src/core/unit.c and service.c of systemd 255). A start
- * resets it. True if MESSAGE is about UNIT. */
+ * resets it. Returns true if MESSAGE is about UNIT. */
 bool unit_outcome_update(struct unit_outcome *outcome, const char *unit, struct span message);
 
 #endif

@@ -61,7 +61,7 @@ struct version_mark {
 	bool is_whole;
 };
 
-/* True when it was found. */
+/* Returns true if it was found. */
 bool version_mark_feed(struct version_mark *mark, struct span bytes);
 
 /* dpkg's status file, a line at a time. */
@@ -72,7 +72,7 @@ struct version_dpkg {
 	char version[64];
 };
 
-/* True if LINE gave VERSION of a PACKAGE, in any state. WANTED returns true for a name of interest. */
+/* Returns true if LINE gave VERSION of a PACKAGE, in any state. WANTED returns true for a name of interest. */
 bool version_dpkg_line(struct version_dpkg *dpkg, struct span line,
 		       bool (*wanted)(struct span name));
 

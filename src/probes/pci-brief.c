@@ -235,7 +235,7 @@ static struct pci_bar *add_bar(struct probe_context *ctx, struct pci_device *d, 
 	return bar;
 }
 
-/* True when the next register belongs to this one. */
+/* Returns true if the next register belongs to this one. */
 static bool add_from_kernel(struct probe_context *ctx, struct pci_device *d, unsigned int index,
 			    const uint64_t numbers[3])
 {

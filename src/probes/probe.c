@@ -283,7 +283,7 @@ static void take_trace(const struct run *run, char trace[PATH_MAX])
 	trace[n] = '\0';
 }
 
-/* True when the child has ended. False when its current step STEP, the first one to begin with, did not get from one
+/* Returns true if the child has ended. False when its current step STEP, the first one to begin with, did not get from one
  * file to the next within its deadline. False too when it is not done after so many deadlines, or when the time for
  * all is over. On a busy host a probe that gets on is not stuck. What the child says of the time extends none of it. */
 static bool wait_for_child(struct run *run, struct child *c, size_t *step)

@@ -29,10 +29,12 @@ static bool is_applied(const char *id, struct span text, struct span *record)
 	if (journal_begin(&journal, id, text))
 		return false;
 	while (journal_next(&journal, &event)) {
-		committed |= span_is(event, "COMMIT");
-		if (span_starts(event, "BEGIN "))
-			*record = (struct span){ event.p + 6, event.n - 6 };
-		if (span_is(event, "UNDO") || span_starts(event, "END "))
+		enum journal_event kind = journal_event(&event);
+
+		committed |= kind == JOURNAL_COMMIT;
+		if (kind == JOURNAL_BEGIN)
+			*record = span_trim(event);
+		if (kind == JOURNAL_UNDO || kind == JOURNAL_END)
 			return false;
 	}
 	return committed && !journal.damaged;

@@ -217,7 +217,7 @@ static unsigned int deadline_of(const struct run *run)
 	return run->p->quick ? PROVE_STEP_QUICK_MS : PROVE_STEP_MS;
 }
 
-/* True when the child has ended; false when its step, or all, took too long. */
+/* Returns true if the child has ended; false when its step, or all, took too long. */
 static bool wait_for(const struct run *run, const struct child *c)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };

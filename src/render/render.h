@@ -175,7 +175,7 @@ const struct finding *render_next(const struct report *report, const struct find
 const char *render_reason(const struct report *report, const struct finding *finding);
 const char *render_subjects(const struct report *report, const struct finding *finding);
 
-/* "base, deepep" of a rule's profiles; in a static buffer. */
+/* Returns "base, deepep" of a rule's profiles, in BUFFER. */
 const char *render_profiles(unsigned int profiles, char buffer[64]);
 
 #endif

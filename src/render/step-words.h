@@ -7,11 +7,11 @@
 
 /* "By hand on this node, as root" */
 const char *steps_title(const struct steps *steps, const struct step *step);
-/* Returns the title of STEP_FIX. */
 /* Shown before the steps that need the hardware to work. */
 #define STOP_FOR_HARDWARE "Stop here until the hardware works."
 /* Returns true if STEP is the first of them. */
 bool steps_needs_working_hardware(const struct steps *steps, const struct step *step);
+/* Returns the title of STEP_FIX. */
 const char *steps_fix_text(const struct steps *steps, const struct step *step);
 /* Columns of a table: the person who acts ("you", "root", "host", ...), and the next action in a word or two. */
 const char *steps_who(const struct steps *steps, const struct problem *problem);

@@ -45,7 +45,7 @@ static size_t processor_nodes(const struct node *node)
 	return n;
 }
 
-/* True when the rule has answered. */
+/* Returns true if the rule has answered. */
 static bool skip_without_epyc(struct rule_context *ctx)
 {
 	const struct os_facts *os = &ctx->node->os;

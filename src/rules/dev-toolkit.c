@@ -183,7 +183,7 @@ static const struct reference *real_ldconfig(const struct node *node, const stru
 	return NULL;
 }
 
-/* True when the value is the host's. */
+/* Returns true if the value is the host's. */
 static bool check_script(struct rule_context *ctx, const struct reference *r)
 {
 	const struct reference *real = real_ldconfig(ctx->node, r);

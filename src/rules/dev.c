@@ -614,7 +614,7 @@ static bool is_named_by_job(const struct node *node, const char *device)
 	return false;
 }
 
-static bool is_anothers(const struct node *node, const struct rdma_device *d, const char *path)
+static bool is_of_others(const struct node *node, const struct rdma_device *d, const char *path)
 {
 	return is_container(node) && !find_node(node, path) && has_verbs_node(node) &&
 	       !is_named_by_job(node, d->name.value);
@@ -660,7 +660,7 @@ static void check_infiniband(struct rule_context *ctx)
 		if (!is_known(d->uverbs))
 			continue;
 		path = text_printf(ctx, "/dev/infiniband/%s", d->uverbs.value);
-		if (is_anothers(node, d, path))
+		if (is_of_others(node, d, path))
 			note_not_given(ctx, path);
 		else
 			check_verbs_node(ctx, path, SEVERITY_ERR);

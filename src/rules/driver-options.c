@@ -63,7 +63,7 @@ static void check_wrong_option(struct rule_context *ctx, const struct option *op
 			.evidence = { s->running.fact, s->configured.fact, s->early.fact });
 }
 
-/* True if it answered, which is never a pass. After skip_without_params(). */
+/* Returns true if it answered, which is never a pass. After skip_without_params(). */
 static bool check_option(struct rule_context *ctx, const struct option *option)
 {
 	struct setting s = setting_nvreg(ctx->node, option->name, ctx->arena);

@@ -481,7 +481,7 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 }
 
 /* One client of another version says nothing of the node: any user can bring libraries, or give the driver a version. */
-static void say_without_libraries(struct rule_context *ctx)
+static void answer_without_libraries(struct rule_context *ctx)
 {
 	static const char observed[] = "no libcuda or libnvidia-ml was found on this node";
 	const struct log_line *refused = node_log(ctx->node, "api-mismatch");
@@ -533,7 +533,7 @@ static void check_library_mismatch(struct rule_context *ctx)
 	else if (found.same)
 		PASS(ctx, .evidence = { library_fact(ctx, found.same), "driver.version" });
 	else if (!skip_unless_software_whole(ctx))
-		say_without_libraries(ctx);
+		answer_without_libraries(ctx);
 }
 
 /* ---- the module's file ---- */

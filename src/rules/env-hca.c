@@ -266,7 +266,7 @@ static void fail_half(struct rule_context *ctx, const struct job_value *v,
 }
 
 /* An active NIC next to a GPU is missing in the list, or a NIC of another purpose is in it. A single one that is
- * missing was forgotten; where many are, that is intended. True when there was something to say. */
+ * missing was forgotten; where many are, that is intended. Returns true if there was something to say. */
 static bool check_coverage(struct rule_context *ctx, const struct job_value *v,
 			   const struct hca_list *list)
 {
@@ -702,7 +702,7 @@ static void check_net(struct rule_context *ctx, const struct job_value *net)
 			.evidence = { net->fact, "software.items" });
 }
 
-/* True when NCCL opens no RDMA device, so that no list of them matters to it. */
+/* Returns true if NCCL opens no RDMA device, so that no list of them matters to it. */
 static bool is_switched_off(struct rule_context *ctx)
 {
 	struct job_value disable = job_nccl(ctx->arena, ctx->node, "NCCL_IB_DISABLE");

@@ -88,7 +88,7 @@ static void fail_variable(struct rule_context *ctx, const char *variable, const 
 			.evidence = { fact });
 }
 
-/* True when it does what it seems to. */
+/* Returns true if it does what it seems to. */
 static bool check_variable(struct rule_context *ctx, const char *variable, const char *fact)
 {
 	const struct software_item *nvshmem = node_software(ctx->node, "nvshmem");

@@ -6,7 +6,7 @@
 #include "evaluate/skip.h"
 #include "query/peermem.h"
 
-/* True when the rule has answered: no GPU, no RDMA device, no configuration to read. */
+/* Returns true if the rule has answered: no GPU, no RDMA device, no configuration to read. */
 static bool skip_without_config(struct rule_context *ctx)
 {
 	if (skip_unless_for_gpus(ctx) || skip_unless_for_rdma(ctx))

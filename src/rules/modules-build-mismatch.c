@@ -170,7 +170,7 @@ static bool fail_other_build(struct rule_context *ctx)
 	return false;
 }
 
-/* True when the rule has answered. */
+/* Returns true if the rule has answered. */
 static bool skip_without_ofed(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -369,7 +369,7 @@ static const char *exported_name(const struct node *node, const char *name,
 	return found;
 }
 
-/* True when the rule has answered. */
+/* Returns true if the rule has answered. */
 static bool check_fs_looked_up(struct rule_context *ctx, const struct module_file *file)
 {
 	const struct module_file *from = NULL;

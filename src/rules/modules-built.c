@@ -18,7 +18,7 @@
 #define NEWEST_BRANCH "999" /* later than all */
 
 /* Returns true if all GPUs are given to virtual machines. Then this host needs no driver for them. */
-static bool are_all_given_away(const struct node *node)
+static bool are_all_gpus_passed_through(const struct node *node)
 {
 	for_each(d, &node->pci.devices)
 		if (pci_is_gpu(d) && !pci_is_for_guest(d))
@@ -151,7 +151,7 @@ static void check_not_built(struct rule_context *ctx)
 		PASS(ctx, .observed = "nvidia is loaded", .evidence = { "driver.loaded" });
 		return;
 	}
-	if (are_all_given_away(node)) {
+	if (are_all_gpus_passed_through(node)) {
 		NOT_APPLICABLE(ctx, .observed = "all GPUs are given to virtual machines",
 			       .evidence = { "pci.devices" });
 		return;

@@ -85,7 +85,7 @@ static void fail_file(struct rule_context *ctx, const struct module_file *nvidia
 			   fact_path(ctx->arena, "modules.files", nvidia->path.value, "version") });
 }
 
-/* The files that modprobe would take for kernel RELEASE. True when nvidia is among them, with its version. */
+/* The files that modprobe would take for kernel RELEASE. Returns true if nvidia is among them, with its version. */
 static bool check_files(struct rule_context *ctx, const char *release)
 {
 	const struct module_file *nvidia = module_file_find(ctx->node, "nvidia", release);

@@ -35,7 +35,7 @@ static const struct pci_device *first_nic(const struct node *node)
 	return NULL;
 }
 
-/* True when the rule has been answered. */
+/* Returns true if the rule has been answered. */
 static bool skip_without_mlx5(struct rule_context *ctx, const struct pci_device **nic)
 {
 	*nic = first_nic(ctx->node);

@@ -41,7 +41,7 @@ static bool is_active_roce(const struct rule_context *ctx, const struct rdma_dev
 
 /* ---- rdma/no-rocev2-gid ---- */
 
-/* A port that no job runs over needs no address. True when the answer was given. */
+/* A port that no job runs over needs no address. Returns true if the answer was given. */
 static bool skip_left_out(struct rule_context *ctx, const struct rdma_device *d,
 			  const struct rdma_port *p)
 {

@@ -173,7 +173,7 @@ static void check_efa_gin(struct rule_context *ctx, const struct rdma_device *d,
 		     .evidence = { fact, version });
 }
 
-/* True when the device fits. */
+/* Returns true if the device fits. */
 static bool check_device(struct rule_context *ctx, const struct rdma_device *d)
 {
 	const struct pci_device *pci = is_known(d->bdf) ? node_pci(ctx->node, d->bdf.value) : NULL;

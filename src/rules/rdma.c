@@ -292,8 +292,6 @@ static void check_ports(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "no RDMA port", .evidence = { "rdma.devices" });
 }
 
-/* ---- IBGDA ---- */
-
 /* ---- names ---- */
 
 /* NVSHMEM reads NVSHMEM_HCA_PREFIX from this release on. */

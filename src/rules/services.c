@@ -50,7 +50,7 @@ static enum switches find_switches(const struct node *node, const char **bdf)
 	return found;
 }
 
-/* True when the rule has been answered. BDF is a switch, or a GPU of a board with switches. */
+/* Returns true if the rule has been answered. BDF is a switch, or a GPU of a board with switches. */
 static bool skip_without_switches(struct rule_context *ctx, enum switches *switches,
 				  const char **bdf)
 {
@@ -127,7 +127,7 @@ static void fail_down(struct rule_context *ctx, const struct service *s, const c
 }
 
 /* NVSwitches behind ConnectX functions are managed by MADs. Without mlx5_ib and ib_umad fabric manager finds no
- * switch and ends. True when one is missing, and that was reported. */
+ * switch and ends. Returns true if one is missing, and that was reported. */
 static bool lacks_umad(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;

@@ -137,8 +137,8 @@ static int note_after(struct txn *t, struct txn_step *step, uint32_t first)
 		if (rc)
 			return txn_fail(t, rc, NULL);
 		kept->after_known = true;
-		rc = txn_journal_write(t, "MADE %u %u %s", (unsigned int)(step - t->steps.items),
-				       (unsigned int)i,
+		rc = txn_journal_write(t, JOURNAL_MADE, "%u %u %s",
+				       (unsigned int)(step - t->steps.items), (unsigned int)i,
 				       kept->after.there ? kept->after.sha256 : "-");
 		if (rc)
 			return rc;

@@ -127,7 +127,7 @@ static int note_made(struct txn *t, const struct txn_step *step, struct kept *ke
 		return txn_fail(t, rc, "%s: %s", kept->path, strerror(-rc));
 	made->there = true;
 	kept->after_known |= !t->taking_back;
-	return txn_journal_write(t, "%s %u %u %s", t->taking_back ? "REMADE" : "MADE",
+	return txn_journal_write(t, t->taking_back ? JOURNAL_REMADE : JOURNAL_MADE, "%u %u %s",
 				 (unsigned int)(step - t->steps.items),
 				 (unsigned int)(kept - step->kept.items), made->sha256);
 }

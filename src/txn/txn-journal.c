@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * txn-journal.c - the journal: a line for each action that begins or ends, fsynced before the transaction continues.
- * Lines have the form of parse/journal.h:
- *
- *     BEGIN SHA        the first line; SHA is that of plan.json
- *     INTENT N, DONE N file N
- *     RUN N, RAN N     step N
- *     MADE N M SHA     file M of step N becomes one of that hash
- *     VERIFIED, COMMIT
- *     UNDO             reverting has begun; lines above no longer mean that all is done
- *     REMADE N M SHA   the undo rebuilds file M of step N
- *     END WORD         the last line: a word of txn_record_state_words
+ * parse/journal.h has the form of a line, and the events with their arguments.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -56,17 +47,12 @@ static int append(struct txn *t, const char *line, size_t n)
 	return rc;
 }
 
-int txn_journal_write(struct txn *t, const char *format, ...)
+static int write_event(struct txn *t, const char *event)
 {
-	char event[256], line[256 + JOURNAL_CHECK + 1], check[JOURNAL_CHECK];
-	va_list ap;
-	int n, rc;
+	char line[256 + JOURNAL_CHECK + 1], check[JOURNAL_CHECK];
+	int rc = journal_check(t->check, span_of(event), check);
+	int n = snprintf(line, sizeof(line), "%s %s\n", event, check);
 
-	va_start(ap, format);
-	vsnprintf(event, sizeof(event), format, ap);
-	va_end(ap);
-	rc = journal_check(t->check, span_of(event), check);
-	n = snprintf(line, sizeof(line), "%s %s\n", event, check);
 	if (rc == 0)
 		rc = append(t, line, (size_t)n);
 	if (rc)
@@ -74,6 +60,23 @@ int txn_journal_write(struct txn *t, const char *format, ...)
 	t->journal_size += (size_t)n;
 	strcpy(t->check, check);
 	return 0;
+}
+
+int txn_journal_note(struct txn *t, enum journal_event event)
+{
+	return write_event(t, journal_event_words[event]);
+}
+
+int txn_journal_write(struct txn *t, enum journal_event event, const char *format, ...)
+{
+	char text[256];
+	va_list ap;
+	int n = snprintf(text, sizeof(text), "%s ", journal_event_words[event]);
+
+	va_start(ap, format);
+	vsnprintf(text + n, sizeof(text) - (size_t)n, format, ap);
+	va_end(ap);
+	return write_event(t, text);
 }
 
 /* ---- reading ---- */
@@ -129,38 +132,37 @@ static void replay_end(struct txn *t, struct span word)
 	t->status = status >= 0 ? (enum txn_record_state)status : TXN_IS_DAMAGED;
 }
 
-static void replay_number(struct txn *t, struct span event, struct span word)
+static void replay_number(struct txn *t, enum journal_event event, struct span word)
 {
 	uint64_t n;
 
 	if (span_u64(word, 10, &n))
 		return;
-	if (span_is(event, "INTENT") && n < t->files.count)
+	if (event == JOURNAL_INTENT && n < t->files.count)
 		t->files.items[n].begun = true;
-	else if (span_is(event, "RUN") && n < t->steps.count)
+	else if (event == JOURNAL_RUN && n < t->steps.count)
 		t->steps.items[n].begun = true;
-	else if (span_is(event, "RAN") && n < t->steps.count)
+	else if (event == JOURNAL_RAN && n < t->steps.count)
 		t->steps.items[n].ended = true;
 }
 
 static void replay_line(struct txn *t, struct span line)
 {
-	struct span rest = line, event, word = { "", 0 };
+	struct span rest = line, word = { "", 0 };
+	enum journal_event event = journal_event(&rest);
 
-	if (!span_word(&rest, &event))
-		return;
-	if (span_is(event, "MADE") || span_is(event, "REMADE")) {
-		replay_made(t, rest, span_is(event, "REMADE"));
+	if (event == JOURNAL_MADE || event == JOURNAL_REMADE) {
+		replay_made(t, rest, event == JOURNAL_REMADE);
 		return;
 	}
-	if (span_is(event, "BEGIN")) {
+	if (event == JOURNAL_BEGIN) {
 		take_sha(&rest, t->record_sha);
 		return;
 	}
 	span_word(&rest, &word);
-	t->committed |= span_is(event, "COMMIT");
-	t->undoing |= span_is(event, "UNDO");
-	if (span_is(event, "END"))
+	t->committed |= event == JOURNAL_COMMIT;
+	t->undoing |= event == JOURNAL_UNDO;
+	if (event == JOURNAL_END)
 		replay_end(t, word);
 	replay_number(t, event, word);
 }

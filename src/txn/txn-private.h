@@ -150,8 +150,10 @@ const char *state_advice(struct txn *t);
 /* txn-journal.c */
 int txn_journal_open(struct txn *t); /* for more events */
 void txn_journal_replay(struct txn *t, struct journal *journal);
-/* Writes one line to the journal and syncs it. */
-int txn_journal_write(struct txn *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Write one line to the journal and sync it: an event without arguments, and one with them. 0 or negative errno. */
+int txn_journal_note(struct txn *t, enum journal_event event);
+int txn_journal_write(struct txn *t, enum journal_event event, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* txn-record.c: struct txn as JSON. */
 #define RECORD_FORMAT OWN_RECORD_FORMAT

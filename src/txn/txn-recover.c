@@ -181,7 +181,7 @@ static enum txn_result finish(struct txn *t)
 	/* Without a last line the next run tries again. */
 	if (t->again)
 		txn_note(t, "the next fix or undo tries again what failed");
-	else if (txn_journal_write(t, "END %s", txn_record_state_words[status]))
+	else if (txn_journal_write(t, JOURNAL_END, "%s", txn_record_state_words[status]))
 		txn_note(t, "%s", t->why);
 	else if (status != TXN_IS_PARTLY)
 		state_forget(t);
@@ -233,7 +233,7 @@ enum txn_result txn_revert(struct txn *t)
 	t->taking_back = true;
 	txn_under_way(true);
 	/* Without it the next run would take COMMIT as final; nothing is undone yet. */
-	if (txn_journal_write(t, "UNDO") && (t->committed || t->commit_tried)) {
+	if (txn_journal_note(t, JOURNAL_UNDO) && (t->committed || t->commit_tried)) {
 		t->outcome->text = t->why;
 		txn_under_way(!t->committed);
 		return t->committed ? TXN_REFUSED : TXN_PARTLY;

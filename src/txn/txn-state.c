@@ -352,7 +352,7 @@ static int begin_journal(struct txn *t, const char *text, size_t n)
 		return txn_fail(t, rc, "%s: %s", t->id, strerror(-rc));
 	strcpy(t->check, journal.check);
 	rc = txn_journal_open(t);
-	return rc ? rc : txn_journal_write(t, "BEGIN %s", sha);
+	return rc ? rc : txn_journal_write(t, JOURNAL_BEGIN, "%s", sha);
 }
 
 int state_begin(struct txn *t)

@@ -228,7 +228,8 @@ static int change_file(struct txn *t, struct txn_file *file)
 	int rc = stop_if_asked(t);
 
 	if (rc == 0)
-		rc = txn_journal_write(t, "INTENT %u", (unsigned int)(file - t->files.items));
+		rc = txn_journal_write(t, JOURNAL_INTENT, "%u",
+				       (unsigned int)(file - t->files.items));
 	if (rc)
 		return rc;
 	file->begun = true;
@@ -242,7 +243,7 @@ static int change_file(struct txn *t, struct txn_file *file)
 			   : write_remove(&t->w, kept->path, &kept->before);
 	if (rc)
 		return txn_fail(t, rc, NULL);
-	return txn_journal_write(t, "DONE %u", (unsigned int)(file - t->files.items));
+	return txn_journal_write(t, JOURNAL_DONE, "%u", (unsigned int)(file - t->files.items));
 }
 
 static int change_files(struct txn *t)
@@ -264,14 +265,14 @@ static int run_step(struct txn *t, struct txn_step *step, struct txn_item *item)
 	int rc = stop_if_asked(t);
 
 	if (rc == 0)
-		rc = txn_journal_write(t, "RUN %u", n);
+		rc = txn_journal_write(t, JOURNAL_RUN, "%u", n);
 	if (rc)
 		return rc;
 	step->begun = true;
 	TEST_POINT("running a step");
 	rc = txn_step_run(t, step, item);
 	if (rc == 0)
-		rc = txn_journal_write(t, "RAN %u", n);
+		rc = txn_journal_write(t, JOURNAL_RAN, "%u", n);
 	if (rc == 0)
 		step->ended = true;
 	return rc;
@@ -301,7 +302,7 @@ static int verify(struct txn *t)
 
 	if (t->options->verify && !t->options->verify(t->options->user, t->arena, &why))
 		return txn_fail(t, -EBADE, "%s", why);
-	return txn_journal_write(t, "VERIFIED");
+	return txn_journal_note(t, JOURNAL_VERIFIED);
 }
 
 static void carry_out(struct txn *t)
@@ -319,7 +320,7 @@ static void carry_out(struct txn *t)
 		rc = stop_if_asked(t);
 	t->commit_tried = rc == 0;
 	if (rc == 0)
-		rc = txn_journal_write(t, "COMMIT");
+		rc = txn_journal_note(t, JOURNAL_COMMIT);
 	if (rc == 0) {
 		t->outcome->result = TXN_APPLIED;
 	} else {

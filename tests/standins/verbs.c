@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * verbs-standin.c - a libibverbs with one device, mlx5_0, whose answers are chosen when it is
+ * verbs.c - a libibverbs with one device, mlx5_0, whose answers are chosen when it is
  * built: -DREGISTER=EBADF is what registering a DMA-BUF fails with, -DOPEN=EACCES what opening
  * fails with, -DHANG opens and does not come back.
  */

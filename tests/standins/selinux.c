@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* selinux-standin.c - as libselinux.so.1: a policy that wants "standin:PATH" everywhere but below
+/* selinux.c - as libselinux.so.1: a policy that wants "standin:PATH" everywhere but below
  * /etc/default. */
 #include <errno.h>
 #include <stdio.h>
