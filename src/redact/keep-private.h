@@ -103,8 +103,13 @@ void keep_bls(struct keeping *k, struct span text);
 void keep_loader(struct keeping *k, struct span text);
 void keep_efi_variable(struct keeping *k, struct span text);
 void keep_settings(struct keeping *k, struct span text);
-void keep_version(struct keeping *k, struct span text);
 void keep_inet6(struct keeping *k, struct span text);
+
+/* keep-version.c: of files that only tell a version, the version. */
+void keep_ofed_version(struct keeping *k, struct span text);
+void keep_cuda_version(struct keeping *k, struct span text);
+void keep_nvshmem_version(struct keeping *k, struct span text);
+void keep_version(struct keeping *k, struct span text);
 
 /* keep-log.c */
 void keep_log(struct keeping *k, struct span line);
