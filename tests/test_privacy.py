@@ -458,17 +458,27 @@ def test_an_entry_that_is_fetched(stages, tmp_path):
     assert evaluated("--from", file) == evaluated("--root", stage.directory)
 
 
-def test_only_registers_stay_of_a_script(stages):
-    """Of a line with the word setpci every word with "=" was kept."""
+def test_only_registers_stay_of_a_script(stages, tmp_path):
+    """Of a line with the word setpci every word with "=" was kept, then every word of capitals and every option."""
     tree = node.copy_of(node.tree_of("hgx-h100-ib"))
-    tree.file("/usr/local/bin/tune", "#!/bin/sh\nsetpci -v -s 0000:19:00.0 CAP_EXP+8.w=5000:f000 COMMAND=$CMD # erinys\n"
-              'echo "setpci done, pw=hunter2 token=deadbeefcafe99 for erinys x=1"\n')
-    stage = stages("script")
+    tree.file("/usr/local/bin/tune", "#!/bin/sh\nsetpci -v -s 0000:19:00.0 CAP_EXP+8.w=5000:f000 COMMAND=$CMDpw1 # erinys\n"
+              'echo "setpci done, pw=hunter2 token=deadbeefcafe99 for erinys x=1"\n'
+              "setpci -s 0:0 PIN=31337 PASSWORD_X=12345678 ECAP_ACS+0x6.w=0\nsetpci -pS3CRET1 -s 31338 31339 BIST=0\n"
+              "setpci $S3CRET2 -d 10de: -A erinys -OS3CRET3 CAP_PM+4.w@S3CRET4=0 command=0x07:$S3CRET5\n")
+    tree.file("/etc/udev/rules.d/70-x.rules", "".join(
+        'ATTR{vendor}=="0x15b3", ATTR{%s}="%s"\n' % pair for pair in (
+            ("S3CRETattr", "S3CRETvalue"), ("numa_node", "1"), ("driver_override", "S3CRETdriver"), ("pin", "31340"))))
+    stage, file = stages("script"), tmp_path / "node.capture"
     stage.put(tree)
-    raw = capture(stage.directory)
-    assert "CAP_EXP+8.w=5000:f000 COMMAND=$CMD" in shown(raw) and "-v -s 0000:19:00.0" in shown(raw)
-    for secret in ("hunter2", "deadbeef", "erinys"):
-        assert secret not in shown(raw), secret
+    file.write_bytes(capture(stage.directory))
+    found = [f for f in program.run("doctor", "--json", "--from", file).json()["findings"] if f["rule"] == "pci/changed-by-file"]
+    told = " ".join(f["observed"] for f in found)
+    for kept in ("setpci -v -s 0000:19:00.0 CAP_EXP+8.w=5000:f000 COMMAND=$", "setpci -s 0:0 ECAP_ACS+0x6.w=0", "setpci BIST=0",
+                 "setpci $ -d 10de: command=0x07:$", "numa_node=1", "driver_override=redacted"):
+        assert kept in told, kept + told
+    assert evaluated("--from", file) == evaluated("--root", stage.directory)
+    for secret in ("hunter2", "deadbeef", "erinys", "3133", "PASSWORD", "12345678", "S3CRET", "CMDpw1"):
+        assert secret not in shown(file.read_bytes()), secret
 
 
 SERVICE_LINES = [
