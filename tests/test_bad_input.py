@@ -127,6 +127,16 @@ def test_image_without_trailer(scratch):
         assert image.get("complete") is not True
 
 
+def test_configuration_that_cannot_be_listed(scratch):
+    """Every expectation can be in it. Without one the node was found well."""
+    folder = "/etc/nvnodecheck.conf.d"
+    directory = staged(scratch, edit("file %s/x.conf" % folder, ["[expect]", "gpu-count = 9"]))
+    assert run("preflight", "--root", directory).status == 1
+    os.chmod(directory + folder, 0o700)
+    result = run("preflight", "--root", directory, user=True)
+    assert result.status == 2 and folder + ": Permission denied" in result.err, str(result)
+
+
 @pytest.mark.parametrize("path", [
     PARAMS, "/proc/modules", "/etc/modprobe.d/nvidia-deepep.conf", "/etc/os-release",
     "/sys/class/infiniband/mlx5_0/ports/1/state", "/proc/net/route", "/boot/initrd.img-@KERNEL@",
