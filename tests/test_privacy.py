@@ -779,3 +779,23 @@ def test_a_short_host_in_the_name_of_a_file(host, left, stages):
     text = shown(capture(stage.directory))
     assert "x-%s.conf" % host not in text and "x-%s-redacted-host.conf" % host not in text
     assert "x-%s-redacted-host.conf" % left in text
+
+
+def test_names_in_a_large_file_of_hosts(stages):
+    """A file that was not read had no names, so that all of them stayed."""
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    tree.file("/etc/hostname", "erinys\n")
+    tree.file("/etc/modprobe.d/x-tisiphone.conf", "options nvidia NVreg_EnableMSI=1\n")
+    hosts = "".join("10.%d.%d.%d n%d.lab\n" % (i >> 16, i >> 8 & 255, i & 255, i) for i in range(70000))
+    tree.file("/etc/hosts", hosts + "10.9.9.9 erinys tisiphone\n")
+    stage = stages("many-hosts")
+    stage.put(tree)
+    assert len(hosts) > 1 << 20 and "tisiphone" not in shown(capture(stage.directory))
+    os.truncate(stage.directory + "/etc/hosts", (16 << 20) + 1)
+    for bad in ("long", "loop"):
+        made = program.run("capture", "--root", stage.directory, "-o", "-")
+        assert made.status == 4 and "/etc/hosts" in made.err and made.raw.count(b"\n") == 1, (bad, str(made))
+        assert program.run("capture", "--root", stage.directory, "-o", "-", "--no-redact").status == 0
+        os.unlink(stage.directory + "/etc/hosts")
+        assert program.run("capture", "--root", stage.directory, "-o", "-").status == 0
+        os.symlink("hosts", stage.directory + "/etc/hosts")
