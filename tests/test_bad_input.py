@@ -4,6 +4,7 @@ evaluated, no crash."""
 import contextlib
 import json
 import os
+import stat
 import time
 
 import pytest
@@ -125,6 +126,47 @@ def test_image_without_trailer(scratch):
     all_fine(facts)
     for image in facts.get("initramfs", {}).get("images") or []:
         assert image.get("complete") is not True
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("count", [30, 40])
+def test_nodes_of_many_groups(count, scratch):
+    """Those after the 32nd were left out without a word."""
+    directory = staged(scratch, edit("file /etc/group", ["root:x:0:"]), edit("file /etc/passwd", ["root:x:0:0:root:/root:/bin/sh"]))
+    paths = [directory + "/dev/nvidia%d" % i for i in range(50, 50 + count)]
+    for i, path in enumerate(paths):
+        os.mknod(path, stat.S_IFCHR, os.makedev(195, 50 + i))
+        os.chown(path, 0, 2000 + i)
+        os.chmod(path, 0o660)
+    facts = program.facts(directory)
+    for path in paths:
+        os.unlink(path)
+    assert len(facts["dev"].get("groups") or []) == (count if count <= 32 else 0)
+    assert bool([g for g in gaps(facts, "/dev") if "groups" in g["why"]]) == (count > 32)
+
+
+@pytest.mark.parametrize("change, verdict", [(None, "unknown"), ("remove", "fail"), ("close", "unknown")])
+def test_groups_without_the_order_of_services(change, verdict, scratch):
+    """A file that cannot be read may name a directory service, which has more groups."""
+    edits = ["param DeviceFileMode = 432", "param DeviceFileGID = 33", edit("file /etc/group", ["root:x:0:"]),
+             edit("file /etc/passwd", ["root:x:0:0:root:/root:/bin/sh"])]
+    if change != "remove":
+        edits.append(edit("file /etc/nsswitch.conf", ["group: files sss" if change is None else "group: files"]))
+    directory = staged(scratch, *edits)
+    if change == "close":
+        os.chmod(directory + "/etc/nsswitch.conf", 0)
+    found = run("doctor", "--json", "--only", "dev/group-without-users", "--root", directory, user=True).json()["findings"]
+    assert [f["verdict"] for f in found] == [verdict]
+
+
+def test_configuration_that_cannot_be_listed(scratch):
+    """Every expectation can be in it. Without one the node was found well."""
+    folder = "/etc/nvnodecheck.conf.d"
+    directory = staged(scratch, edit("file %s/x.conf" % folder, ["[expect]", "gpu-count = 9"]))
+    assert run("preflight", "--root", directory).status == 1
+    os.chmod(directory + folder, 0o700)
+    result = run("preflight", "--root", directory, user=True)
+    assert result.status == 2 and folder + ": Permission denied" in result.err, str(result)
 
 
 @pytest.mark.parametrize("path", [

@@ -257,6 +257,15 @@ def test_log_in_a_pipe_that_does_not_end(begin, said, tmp_path):
     assert "--timeout" in out
 
 
+def test_log_with_many_signs_in_a_line(tmp_path):
+    """Each sign was compared with everything before it, also in other lines: a small packed log took hours."""
+    block = b" " * 131071 + b"\n" + b"no error," * 14563 + b"\n"
+    path = tmp_path / "log.gz"
+    path.write_bytes(gzip.compress(block * 64 + FAILURE))
+    result, _, cpu = program.run_measured("why", "--json", "--timeout", "60", path)
+    assert result.json()["decisive"]["line"] == 64 * block.count(b"\n") + 1 and cpu < 8, (str(result)[:500], cpu)
+
+
 def test_log_that_is_read_whole(tmp_path):
     """Limits that are not met change nothing."""
     path = tmp_path / "log"

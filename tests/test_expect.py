@@ -262,6 +262,34 @@ def test_mounts_that_are_cut_off_are_unknown(text, scratch):
     assert verdict(directory) == "unknown"
 
 
+ROOT_MOUNT = r"20 1 8:1 / / ro - xfs /dev/sda1 rw\n"
+
+
+@pytest.mark.parametrize("line, verdicts", [
+    ("31 1 0:41 / /home/u/m rw - tmpfs  rw", ("pass", "fail")),  # mount("", ...)
+    ("31 1 0:41 / /home/u/m rw - fuse.x", ("pass", "unknown")),
+    ("31 1 0:41 / / rw - fuse.x", ("unknown", "fail")),
+    ("31 1 0:41 / /home/u/m rw shared:4 - lustre x:/fs rw,flock", ("pass", "pass")),
+])
+def test_a_mount_of_a_user_hides_no_other(line, verdicts, scratch):
+    """A line with an empty source, or one that cannot be read, made all mounts unknown."""
+    directory = put(scratch, NODE, ["mount./ = xfs", "mount./home/u/m = lustre"],
+                    "file /proc/self/mountinfo text='%s%s\\n'" % (ROOT_MOUNT, line))
+    found = evaluated(directory)
+    assert (found["mount./"][0], found["mount./home/u/m"][0]) == verdicts
+
+
+def test_thousands_of_mounts_of_users(scratch):
+    users = "".join(r"%d 1 0:41 / /home/u/%d rw - fuse.sshfs x: rw,user_id=1001,group_id=0\n" % (i, i) for i in range(100, 1400))
+    own = "".join(r"%d 1 0:41 / /data/%d rw - xfs /dev/sdb rw\n" % (i, i) for i in range(2000, 2600))
+    directory = put(scratch, NODE, ["mount./ = xfs"], "file /proc/self/mountinfo text='%s%s%s'" % (users, own, ROOT_MOUNT))
+    assert verdict(directory) == "pass"
+    found = mounts(directory)
+    assert len(found) == 1024 and "/data/2599" in found and "/home/u/1100" in found
+    directory = put(scratch, NODE, ["mount./ = xfs"], "file /proc/self/mountinfo text='%s%s'" % (ROOT_MOUNT, own * 2 + own.replace("data", "d2")))
+    assert verdict(directory) == "unknown"
+
+
 def test_huge_pages(scratch):
     directory = put(scratch, NODE, None, "hugepages 2048kB 512", "hugepages 1048576kB 16")
     found = run("facts", "os.hugepages", "--root", directory).json()

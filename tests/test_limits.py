@@ -359,13 +359,14 @@ def test_process_of_a_tree(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="a container needs root")
-@pytest.mark.parametrize("contained", [False, True])
-def test_a_launcher_in_a_container(contained, tmp_path):
-    """Root's, with a low limit: another PID namespace is not the node's."""
+@pytest.mark.parametrize("kind", ["own", "contained", "set-uid"])
+def test_a_launcher_that_is_not_the_nodes(kind, tmp_path):
+    """Root's, with a low limit: in another PID namespace, or a set-uid program that a user started by that name."""
     program_file = tmp_path / "slurmd"
     shutil.copy("/bin/sleep", program_file)
     own = 4096 * (1 + os.getpid() % 1000)
-    words = ["unshare", "-p", "-f", "-m", "--mount-proc", "--kill-child"] if contained else []
+    words = ["unshare", "-p", "-f", "-m", "--mount-proc", "--kill-child"] if kind == "contained" else []
+    program_file.chmod(0o4755 if kind == "set-uid" else 0o755)
     with subprocess.Popen([*words, str(program_file), "60"], preexec_fn=lambda: resource.setrlimit(
             resource.RLIMIT_MEMLOCK, (own, own))) as process:
         try:
@@ -373,7 +374,7 @@ def test_a_launcher_in_a_container(contained, tmp_path):
             found = [p for p in document()["limits"]["launchers"] if p["memlock_soft_bytes"] == own]
         finally:
             process.kill()
-    assert bool(found) != contained, found
+    assert bool(found) == (kind == "own"), found
 
 
 def name_of(pid):

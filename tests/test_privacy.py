@@ -225,6 +225,15 @@ PLANTS = [
      "FABRIC_MODE=0 «m0de-pw»\nDATABASE_PATH=/srv/«fab-db»\n"),
     ("what stands behind the firewall's switch", "/etc/ufw/ufw.conf", "ENABLED=yes «ufw-pw»\nLOGLEVEL=«ufw-level»\n"),
     ("what a module has of a number", "/sys/module/nvidia_uvm/parameters/uvm_unlock_key", "«8471637»\n"),
+    ("a line beside OFED's version", "/usr/bin/ofed_info",
+     "#!/bin/sh\nrepo=https://«deploy:0fedpw»@«repo»/MLNX_OFED_LINUX-24.10-1.1.4.0\nkey=OFED-«0fedk3y»\n"),
+    ("what stands beside CUDA's version", "/usr/local/cuda-12.3/version.json",
+     '{"cuda":{"name":"CUDA «4cme»","version":"12.4.20240301"},"token":"«cuda-t0ken»"}\n'),
+    ("a version of CUDA with a word", "/usr/local/cuda-12.1/version.json", '{"cuda":{"version":"12-«cudapw»"}}\n'),
+    ("a line beside NVSHMEM's version", "/usr/local/nvshmem/include/non_abi/nvshmem_version.h",
+     "/* «for erin» */\n#define NVSHMEM_VENDOR_MAJOR_VERSION 3 /* «hdr-pw» */\n#define NVSHMEM_VENDOR_MINOR_VERSION 2\n"
+     "#define NVSHMEM_VENDOR_PATCH_VERSION 5\n#define NVSHMEM_VENDOR_«PIN 8471639»\n"),
+    ("a word in the place of DOCA's version", "/opt/mellanox/doca/applications/VERSION", "«5d0capw»\n"),
     ("what was expected, and why", "/etc/nvnodecheck.conf",
      "# «contract 99»\n[rule driver/loaded]\nseverity = off\nreason = «trent wants it so»\n"
      "[expect]\nmount./data/«missiles» = nfs4 rw from=«filer-3.corp»:/vol/*\n"),
@@ -449,17 +458,27 @@ def test_an_entry_that_is_fetched(stages, tmp_path):
     assert evaluated("--from", file) == evaluated("--root", stage.directory)
 
 
-def test_only_registers_stay_of_a_script(stages):
-    """Of a line with the word setpci every word with "=" was kept."""
+def test_only_registers_stay_of_a_script(stages, tmp_path):
+    """Of a line with the word setpci every word with "=" was kept, then every word of capitals and every option."""
     tree = node.copy_of(node.tree_of("hgx-h100-ib"))
-    tree.file("/usr/local/bin/tune", "#!/bin/sh\nsetpci -v -s 0000:19:00.0 CAP_EXP+8.w=5000:f000 COMMAND=$CMD # erinys\n"
-              'echo "setpci done, pw=hunter2 token=deadbeefcafe99 for erinys x=1"\n')
-    stage = stages("script")
+    tree.file("/usr/local/bin/tune", "#!/bin/sh\nsetpci -v -s 0000:19:00.0 CAP_EXP+8.w=5000:f000 COMMAND=$CMDpw1 # erinys\n"
+              'echo "setpci done, pw=hunter2 token=deadbeefcafe99 for erinys x=1"\n'
+              "setpci -s 0:0 PIN=31337 PASSWORD_X=12345678 ECAP_ACS+0x6.w=0\nsetpci -pS3CRET1 -s 31338 31339 BIST=0\n"
+              "setpci $S3CRET2 -d 10de: -A erinys -OS3CRET3 CAP_PM+4.w@S3CRET4=0 command=0x07:$S3CRET5\n")
+    tree.file("/etc/udev/rules.d/70-x.rules", "".join(
+        'ATTR{vendor}=="0x15b3", ATTR{%s}="%s"\n' % pair for pair in (
+            ("S3CRETattr", "S3CRETvalue"), ("numa_node", "1"), ("driver_override", "S3CRETdriver"), ("pin", "31340"))))
+    stage, file = stages("script"), tmp_path / "node.capture"
     stage.put(tree)
-    raw = capture(stage.directory)
-    assert "CAP_EXP+8.w=5000:f000 COMMAND=$CMD" in shown(raw) and "-v -s 0000:19:00.0" in shown(raw)
-    for secret in ("hunter2", "deadbeef", "erinys"):
-        assert secret not in shown(raw), secret
+    file.write_bytes(capture(stage.directory))
+    found = [f for f in program.run("doctor", "--json", "--from", file).json()["findings"] if f["rule"] == "pci/changed-by-file"]
+    told = " ".join(f["observed"] for f in found)
+    for kept in ("setpci -v -s 0000:19:00.0 CAP_EXP+8.w=5000:f000 COMMAND=$", "setpci -s 0:0 ECAP_ACS+0x6.w=0", "setpci BIST=0",
+                 "setpci $ -d 10de: command=0x07:$", "numa_node=1", "driver_override=redacted"):
+        assert kept in told, kept + told
+    assert evaluated("--from", file) == evaluated("--root", stage.directory)
+    for secret in ("hunter2", "deadbeef", "erinys", "3133", "PASSWORD", "12345678", "S3CRET", "CMDpw1"):
+        assert secret not in shown(file.read_bytes()), secret
 
 
 SERVICE_LINES = [
@@ -760,3 +779,23 @@ def test_a_short_host_in_the_name_of_a_file(host, left, stages):
     text = shown(capture(stage.directory))
     assert "x-%s.conf" % host not in text and "x-%s-redacted-host.conf" % host not in text
     assert "x-%s-redacted-host.conf" % left in text
+
+
+def test_names_in_a_large_file_of_hosts(stages):
+    """A file that was not read had no names, so that all of them stayed."""
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    tree.file("/etc/hostname", "erinys\n")
+    tree.file("/etc/modprobe.d/x-tisiphone.conf", "options nvidia NVreg_EnableMSI=1\n")
+    hosts = "".join("10.%d.%d.%d n%d.lab\n" % (i >> 16, i >> 8 & 255, i & 255, i) for i in range(70000))
+    tree.file("/etc/hosts", hosts + "10.9.9.9 erinys tisiphone\n")
+    stage = stages("many-hosts")
+    stage.put(tree)
+    assert len(hosts) > 1 << 20 and "tisiphone" not in shown(capture(stage.directory))
+    os.truncate(stage.directory + "/etc/hosts", (16 << 20) + 1)
+    for bad in ("long", "loop"):
+        made = program.run("capture", "--root", stage.directory, "-o", "-")
+        assert made.status == 4 and "/etc/hosts" in made.err and made.raw.count(b"\n") == 1, (bad, str(made))
+        assert program.run("capture", "--root", stage.directory, "-o", "-", "--no-redact").status == 0
+        os.unlink(stage.directory + "/etc/hosts")
+        assert program.run("capture", "--root", stage.directory, "-o", "-").status == 0
+        os.symlink("hosts", stage.directory + "/etc/hosts")

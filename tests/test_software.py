@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from lib import node, program as tool
 from lib.rootfs_dict import Link, by, document, gaps, make, observe
 
 GNU = "/usr/lib/x86_64-linux-gnu/"
@@ -158,6 +159,19 @@ def test_ofed_by_its_sources(tmp_path):
         "/opt/mellanox/doca/applications/VERSION": ("doca", "2.9.0114"),
         "/opt/mellanox/doca/lib/x86_64-linux-gnu/libdoca_common.so.2.9.0114": ("doca", "2.9.0114"),
     }
+
+
+@pytest.mark.parametrize("path", ["/etc/ld.so.conf.d/site.conf", "/etc/ld.so.conf.d"])
+def test_folders_of_the_loader_that_cannot_be_read(scratch, path):
+    tree = node.copy_of(node.tree_of("hgx-h100-ib"))
+    tree.file("/etc/ld.so.conf.d/site.conf", "/opt/site\n")
+    scratch.put(tree)
+
+    def complete():
+        return tool.run("facts", "software.complete", "--root", scratch.directory, user=True).json()
+    assert complete() is True
+    os.chmod(scratch.directory + path, 0)
+    assert complete() is False
 
 
 def test_links_are_followed_to_their_end(tmp_path):

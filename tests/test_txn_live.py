@@ -144,6 +144,15 @@ def test_boot_that_is_not_mounted(root):
     txn.put(root, "/etc/fstab", "# x\nUUID=1 / ext4 defaults 0 1\nUUID=2 /boot/grub/ ext4 defaults\n")
     ran = live(root, (txn.FILES, [txn.MENU_STEP]), "$D / apply $P")
     assert "/boot/grub is in /etc/fstab and is not mounted" in outcome(ran)["text"]
+    # A list of mounts that is longer than a text file may be is read, too: users can make mounts.
+    long = "/mnt" + 15 * ("/" + 240 * "x")
+    ran = live(root, (txn.FILES, [txn.MENU_STEP]), """
+mkdir -p %s; for n in $(seq 1 300); do mount --bind /etc %s; done
+[ $(wc -c < /proc/self/mountinfo) -gt 1048576 ]; $D / apply $P""" % (long, long))
+    assert "/boot/grub is in /etc/fstab and is not mounted" in outcome(ran)["text"]
+    txn.put(root, "/etc/fstab", "# x\n" * 300000)
+    ran = live(root, (txn.FILES, [txn.MENU_STEP]), "$D / apply $P")
+    assert "/etc/fstab: " in outcome(ran)["text"]
     txn.put(root, "/etc/fstab", "UUID=2 /boot/grub ext4 noauto,ro\n")
     ran = live(root, (txn.FILES, [txn.MENU_STEP]), "$D / apply $P --no-regenerate")
     assert outcome(ran)["result"] == "applied"

@@ -524,6 +524,10 @@ def test_a_failure_of_the_table_is_enough(why):
 
 def test_it_is_found_far_down(why):
     assert why("all is well\n" * 100000 + STRANGE)["unrecognised"]["line"] == 100001
+    # Numbers of other lines deny nothing.
+    for begin in ("0 warmup\nstarting\n", "1 warmup\nstarting\n", "0 warmup\rstarting\n", "a\n" * 40 + "0 "  + "a" * 70 + "\n"):
+        assert why(begin + STRANGE)["unrecognised"]["line"] == begin.count("\n") + 1, begin
+    assert not why("begin\n  0 tests completed and failed\n")["unrecognised"]
 
 
 # ---- who wrote a line ----

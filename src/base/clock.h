@@ -21,6 +21,15 @@ static inline uint64_t clock_ms(void)
 	return clock_us() / 1000;
 }
 
+/* Processor time of this process. */
+static inline uint64_t clock_processor_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
 /* Returns true if END_US has passed. With 0, never. */
 static inline bool clock_has_passed(uint64_t end_us)
 {

@@ -30,7 +30,8 @@ static enum exit_status record(struct source *source, const struct options *opti
 	int rc = host_record(source->host, fd, !options->no_redact, told);
 
 	if (rc) {
-		complain("cannot read the host name, which must not be in a capture: %s",
+		complain("cannot read the host name or a file with it (/etc/hostname, /etc/hosts, "
+			 "/etc/resolv.conf), and it must not be in a capture: %s",
 			 strerror(-rc));
 		return EXIT_CANNOT;
 	}

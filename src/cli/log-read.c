@@ -27,9 +27,16 @@ struct input {
 	struct span back;
 	uint64_t given;	   /* bytes */
 	uint64_t unpacked; /* bytes */
-	uint64_t end_us;   /* clock_us() at which reading ends; 0: never */
+	uint64_t end_us;   /* clock_us() at which reading ends; 0: after LOG_PROCESSOR_MS of work */
 	struct span block; /* the last one */
 };
+
+/* A pipe can be open for as long as a job runs, so that only work counts if nothing else is said. */
+static bool is_time_over(const struct input *in)
+{
+	return in->end_us ? clock_has_passed(in->end_us)
+			  : clock_processor_us() > UINT64_C(1000) * LOG_PROCESSOR_MS;
+}
 
 static int read_block(struct input *in, struct span *block)
 {
@@ -90,8 +97,11 @@ static int feed_plain(struct input *in, struct job_reader *reader)
 	struct span block;
 	int rc;
 
-	while ((rc = read_block(in, &block)) > 0)
+	while ((rc = read_block(in, &block)) > 0) {
 		job_feed(reader, block);
+		if (is_time_over(in))
+			return -ETIMEDOUT;
+	}
 	return rc;
 }
 
@@ -105,7 +115,7 @@ static int feed_unpacked(struct input *in, struct job_reader *reader, struct spa
 		block.n = (size_t)left;
 	in->unpacked += block.n;
 	job_feed(reader, block);
-	return !fits ? -EFBIG : clock_has_passed(in->end_us) ? -ETIMEDOUT : 1;
+	return !fits ? -EFBIG : is_time_over(in) ? -ETIMEDOUT : 1;
 }
 
 /* Reads one compressed stream. The bytes after it are in in->back. */

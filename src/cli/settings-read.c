@@ -23,6 +23,18 @@ static int read_one(struct settings *settings, struct host *host, const char *fi
 	return settings_parse(settings, file, text.data, text.size, arena, error);
 }
 
+/* Of a folder that cannot be listed, any expectation can be in it. */
+static int list_folder(struct host *host, struct names *names, char error[512])
+{
+	int rc = host_list(host, names, SETTINGS_FOLDER);
+
+	if (rc && rc != -ENOENT && rc != -ENODATA) {
+		snprintf(error, 512, SETTINGS_FOLDER ": %s", strerror(-rc));
+		return rc;
+	}
+	return 0;
+}
+
 int settings_read(struct settings *settings, struct host *host, const char *file,
 		  struct arena *arena, char error[512])
 {
@@ -34,7 +46,7 @@ int settings_read(struct settings *settings, struct host *host, const char *file
 		return read_one(settings, host, file, true, arena, error);
 	rc = read_one(settings, host, SETTINGS_FILE, false, arena, error);
 	if (rc == 0)
-		host_list(host, &names, SETTINGS_FOLDER);
+		rc = list_folder(host, &names, error);
 	for (size_t i = 0; rc == 0 && i < names.count; i++) {
 		if (!span_ends(span_of(names.items[i]), ".conf") || names.items[i][0] == '.')
 			continue;

@@ -10,8 +10,6 @@
 #include "parse/field.h"
 #include "parse/mountinfo.h"
 
-#define MOUNTS_MAX (4u << 20)
-
 static void close_host(struct host **host)
 {
 	host_close(*host);
@@ -29,7 +27,7 @@ static bool is_on(int fd, const char *type)
 	size_t bad = 0;
 
 	if (!live || host_read(live, &info, HOST_FILE_MAX, "/proc/self/fdinfo/%d", fd) ||
-	    host_read(live, &mounts, MOUNTS_MAX, "/proc/self/mountinfo") ||
+	    host_read(live, &mounts, MOUNTINFO_MAX, "/proc/self/mountinfo") ||
 	    !field_find(text_span(&info), ':', "mnt_id", &word) || span_u64(word, 10, &wanted))
 		return false;
 	for (rest = text_span(&mounts); span_cut(&rest, '\n', &line);) {

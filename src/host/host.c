@@ -12,7 +12,8 @@
 #include "facts/fact.h"
 #include "host/host-private.h"
 
-#define LINKS_MAX 40 /* as the kernel's MAXSYMLINKS */
+#define NAMES_FILE_MAX (16u << 20) /* some sites list all their nodes in /etc/hosts */
+#define LINKS_MAX 40		   /* as the kernel's MAXSYMLINKS */
 
 void host_close(struct host *host)
 {
@@ -35,6 +36,13 @@ void host_identity(const struct host *host, uint64_t *device, uint64_t *inode)
 	*inode = host->inode;
 }
 
+/* The node, the tree or the capture does not have the file. */
+static bool is_missing(int rc)
+{
+	return rc == -ENOENT || rc == -ENOTDIR || rc == -ENODATA || rc == -ENOMEDIUM ||
+	       rc == -ENOMSG;
+}
+
 /* Known to every child from the start: each redacts by itself. */
 static int learn_names(struct host *host)
 {
@@ -50,13 +58,13 @@ static int learn_names(struct host *host)
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		_cleanup_text_ struct text text = { 0 };
-		int rc = host->ops->read(host, files[i].path, HOST_FILE_MAX, &text);
+		int rc = host->ops->read(host, files[i].path, NAMES_FILE_MAX, &text);
 
-		/* The names in a file that could not be read would not be redacted. */
-		if (rc == -EIO || rc == -ENOMEM)
-			return rc;
 		if (rc == 0)
 			files[i].learn(host->recorder, text_span(&text));
+		/* The names in a file that could not be read would not be redacted. */
+		else if (!is_missing(rc))
+			return rc;
 	}
 	return 0;
 }

@@ -193,7 +193,16 @@ bool kmsg_line_parse(struct span line, bool syslog, struct kmsg_line *out)
 
 bool kmsg_is_banner(struct span message)
 {
-	return span_starts(message, "Linux version ");
+	/* A program can have a name of this form, and a message of the kernel about it then begins so. */
+	return span_starts(message, "Linux version ") && !kmsg_is_of_user(message);
+}
+
+bool kmsg_is_first(const struct kmsg_line *line)
+{
+	uint64_t time_us;
+
+	return kmsg_is_banner(line->message) && kmsg_line_time(line, &time_us) &&
+	       time_us < KMSG_BANNER_US;
 }
 
 /* ---- patterns ---- */

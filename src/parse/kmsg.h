@@ -44,6 +44,11 @@ bool kmsg_line_parse(struct span line, bool syslog, struct kmsg_line *out);
 bool kmsg_line_time(const struct kmsg_line *line, uint64_t *time_us);
 /* Returns true for the first message of every kernel. */
 bool kmsg_is_banner(struct span message);
+/* A boot's first message has the time 0. A second later is before any user's process, by whose name or text a line
+ * could begin so. */
+#define KMSG_BANNER_US 1000000
+/* Returns true for that message with such a time. */
+bool kmsg_is_first(const struct kmsg_line *line);
 
 /* Returns true if MESSAGE begins with a name that any user can choose: of a process, as "NAME[PID]: segfault at 0 ...
  * in FILE[...]" does, of a program, or of a network interface. Such a message is no evidence about a device. */

@@ -5,23 +5,50 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool parse_line(struct span line, struct mountinfo *out)
+/* Cuts a field and the blank after it. The kernel writes one blank between fields, and blanks in a field as \040, so that
+ * a field can be empty (fs/proc_namespace.c, show_mountinfo()). */
+static bool cut_field(struct span *line, struct span *field)
 {
-	struct span word;
+	size_t n = span_find(*line, ' ');
 
-	/* Number, parent's number, major:minor, root within the file system. */
-	for (int i = 0; i < 4; i++)
-		if (!span_word(&line, &word))
-			return false;
-	if (!span_word(&line, &out->point) || !span_word(&line, &out->mount_options))
+	if (n == line->n)
+		return false;
+	*field = (struct span){ line->p, n };
+	*line = (struct span){ line->p + n + 1, line->n - n - 1 };
+	return true;
+}
+
+static bool parse_rest(struct span line, struct mountinfo *out)
+{
+	struct span field;
+
+	if (!cut_field(&line, &out->mount_options))
 		return false;
 	/* Skip any number of optional fields, up to "-". */
 	do {
-		if (!span_word(&line, &word))
+		if (!cut_field(&line, &field))
 			return false;
-	} while (!span_is(word, "-"));
-	return span_word(&line, &out->type) && span_word(&line, &out->source) &&
-	       span_word(&line, &out->super_options);
+	} while (!span_is(field, "-"));
+	out->super_options = line;
+	return cut_field(&out->super_options, &out->type) && out->type.n &&
+	       cut_field(&out->super_options, &out->source) && out->super_options.n;
+}
+
+static bool parse_line(struct span line, struct mountinfo *out)
+{
+	struct span field;
+
+	*out = (struct mountinfo){ 0 };
+	/* Number, parent's number, major:minor, root within the file system. */
+	for (int i = 0; i < 4; i++)
+		if (!cut_field(&line, &field))
+			return false;
+	if (!cut_field(&line, &out->point) || !out->point.n)
+		return false;
+	out->is_whole = parse_rest(line, out);
+	if (!out->is_whole)
+		*out = (struct mountinfo){ .point = out->point };
+	return true;
 }
 
 bool mountinfo_next(struct span *rest, struct mountinfo *out, size_t *bad)

@@ -5,12 +5,17 @@
 
 #include "base/span.h"
 
+/* Bytes of the file that are read: a node can have thousands of mounts. */
+#define MOUNTINFO_MAX (8u << 20)
+
 struct mountinfo {
-	struct span point, type, source; /* as the kernel writes them: see mountinfo_unescape() */
+	struct span point, type,
+		source; /* as the kernel writes them: see mountinfo_unescape(). SOURCE may be empty */
 	struct span mount_options, super_options;
+	bool is_whole; /* false: of the line, only the mount point can be read */
 };
 
-/* Reads the next line. False at the end. Other lines are skipped and counted in BAD. */
+/* Reads the next line. False at the end. Lines without a mount point are skipped and counted in BAD. */
 bool mountinfo_next(struct span *rest, struct mountinfo *out, size_t *bad);
 
 /* Blanks, tabs, newlines, backslashes and "#" are written \040 and so on (fs/proc_namespace.c, mangle). Writes at most

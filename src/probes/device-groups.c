@@ -31,13 +31,15 @@ struct accounts {
 
 /* ---- which groups ---- */
 
+/* COUNT is more than GROUPS_MAX if there is no room. */
 static void add_gid(uint64_t *gids, size_t *count, uint64_t gid)
 {
-	for (size_t i = 0; i < *count; i++)
+	for (size_t i = 0; i < *count && i < GROUPS_MAX; i++)
 		if (gids[i] == gid)
 			return;
 	if (*count < GROUPS_MAX)
-		gids[(*count)++] = gid;
+		gids[*count] = gid;
+	++*count;
 }
 
 static bool is_for_group(uint64_t mode)
@@ -93,10 +95,10 @@ static int read_accounts(struct host *host, struct accounts *a, pid_t pid)
 	if (rc)
 		return rc == -ENOENT ? -ENODATA : rc;
 	a->has_passwd = host_read(host, &a->passwd, HOST_FILE_MAX, "/etc/passwd") == 0;
-	if (host_read(host, &order, HOST_FILE_MAX, "/etc/nsswitch.conf") == 0) {
-		a->groups_elsewhere = nsswitch_has_others(text_span(&order), "group");
-		a->users_elsewhere = nsswitch_has_others(text_span(&order), "passwd");
-	}
+	rc = host_read(host, &order, HOST_FILE_MAX, "/etc/nsswitch.conf");
+	/* Without the file, only files count. One that cannot be read may name a directory service. */
+	a->groups_elsewhere = rc ? rc != -ENOENT : nsswitch_has_others(text_span(&order), "group");
+	a->users_elsewhere = rc ? rc != -ENOENT : nsswitch_has_others(text_span(&order), "passwd");
 	if (pid)
 		snprintf(folder, sizeof(folder), "%d", pid);
 	a->has_status = host_read(host, &a->status, HOST_FILE_MAX, "/proc/%s/status", folder) == 0;
@@ -143,7 +145,11 @@ static void run(struct probe_context *ctx)
 	uint64_t gids[GROUPS_MAX];
 	struct group_question q = { gids, find_gids(node, gids), ctx->pid };
 
-	if (q.count)
+	/* Not all of them: what a rule says of a list is said of each node. */
+	if (q.count > GROUPS_MAX)
+		host_gap_note(ctx->host, "/dev", -EOVERFLOW,
+			      "its nodes have more groups than are looked up");
+	else if (q.count)
 		host_query(ctx->host, "groups of device nodes", &dev_facts_desc, &answer,
 			   ctx->arena, ask_groups, &q);
 	else if (!is_incomplete(node))

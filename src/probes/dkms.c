@@ -13,7 +13,8 @@
 #include "probes/probe.h"
 
 #define TREE "/var/lib/dkms"
-#define PACKAGES_MAX 64
+#define PACKAGES_MAX 256
+#define VERSIONS_MAX 16 /* of one package */
 #define KERNELS_MAX 64
 #define LOG_MAX (4u << 20)
 #define LINE_BYTES 300 /* of a line that is quoted */
@@ -77,26 +78,46 @@ static void read_built(struct tree *t, struct dkms_package *package)
 									    names.items[i]);
 }
 
-static void read_package(struct tree *t, const char *name)
+static struct dkms_package *add_package(struct tree *t, const char *name, const char *path)
+{
+	struct dkms_package *package = LIST_ADD(t->arena, &t->facts->packages);
+
+	package->path = fact_str(t->arena, path);
+	package->name = fact_str(t->arena, name);
+	return package;
+}
+
+/* 0, or -EOVERFLOW. A package whose versions were not all read has one that is not known, so that it does not pass. */
+static int read_package(struct tree *t, const char *name)
 {
 	_cleanup_names_ struct names versions = { 0 };
+	const char *folder = arena_printf(t->arena, TREE "/%s", name);
+	int rc = host_list(t->host, &versions, "%s", folder);
+	size_t count = 0;
 
-	if (host_list(t->host, &versions, TREE "/%s", name))
-		return;
+	if (rc == -ENOENT)
+		return 0;
 	for (size_t i = 0; i < versions.count && t->facts->packages.count < PACKAGES_MAX; i++) {
-		const char *path = arena_printf(t->arena, TREE "/%s/%s", name, versions.items[i]);
 		struct dkms_package *package;
 
 		/* Links kernel-RELEASE-ARCH lead to what is installed. */
 		if (strncmp(versions.items[i], "kernel-", strlen("kernel-")) == 0)
 			continue;
-		package = LIST_ADD(t->arena, &t->facts->packages);
-		package->path = fact_str(t->arena, path);
-		package->name = fact_str(t->arena, name);
+		if (++count > VERSIONS_MAX) {
+			rc = -EOVERFLOW;
+			break;
+		}
+		package = add_package(t, name,
+				      arena_printf(t->arena, "%s/%s", folder, versions.items[i]));
 		package->version = fact_str(t->arena, versions.items[i]);
 		read_built(t, package);
 		read_log(t, package);
 	}
+	if (t->facts->packages.count == PACKAGES_MAX)
+		return -EOVERFLOW;
+	if (rc)
+		add_package(t, name, folder);
+	return 0;
 }
 
 static void read_headers(struct tree *t)
@@ -124,12 +145,12 @@ static int ask_dkms(struct host *host, void *facts, struct arena *arena, void *u
 	t.facts->packages.state = probe_state(rc);
 	if (rc)
 		return rc == -ENOENT ? 0 : rc;
-	for (size_t i = 0; i < names.count; i++)
+	for (size_t i = 0; rc == 0 && i < names.count; i++)
 		if (is_of_interest(names.items[i]))
-			read_package(&t, names.items[i]);
+			rc = read_package(&t, names.items[i]);
 	if (t.facts->packages.count)
 		read_headers(&t);
-	return 0;
+	return rc;
 }
 
 static void dkms_run(struct probe_context *ctx)

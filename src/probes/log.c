@@ -243,7 +243,7 @@ static int read_at_once(struct host *host, struct log_scan *scan)
 
 		if (!is_of_kernel(line) || !kmsg_line_parse(line, false, &parsed))
 			continue;
-		complete |= !any && kmsg_is_banner(parsed.message);
+		complete |= !any && kmsg_is_first(&parsed);
 		any = true;
 		log_scan_line(scan, &parsed);
 	}
@@ -253,10 +253,6 @@ static int read_at_once(struct host *host, struct log_scan *scan)
 		       ? -EAGAIN
 		       : 0;
 }
-
-/* A boot's first message has the time 0. A second later is before any user's process, by whose name or text a line
- * could begin so. */
-#define BANNER_US 1000000
 
 /* ---- journals ---- */
 
@@ -269,7 +265,7 @@ static void journal_line(void *user, uint64_t time_us, int level, struct span me
 {
 	struct journal_scan *j = user;
 
-	j->banner |= kmsg_is_banner(message) && time_us < BANNER_US;
+	j->banner |= kmsg_is_banner(message) && time_us < KMSG_BANNER_US;
 	log_scan_message(j->scan, time_us, level, message);
 }
 
@@ -335,7 +331,7 @@ static bool is_of_boot(const struct file_scan *f, const struct kmsg_line *line)
 {
 	uint64_t boot = f->file->boot_us, time_us;
 
-	if (kmsg_line_time(line, &time_us) ? time_us >= BANNER_US : f->timed && !line->time.n)
+	if (kmsg_line_time(line, &time_us) ? time_us >= KMSG_BANNER_US : f->timed && !line->time.n)
 		return false;
 	return !f->file->shared || !boot || !line->clock_us ||
 	       (line->clock_us + BOOT_US >= boot && line->clock_us <= boot + BOOT_US);

@@ -9,7 +9,6 @@
 
 #define OWN_MOUNTS "/proc/self/mountinfo"
 #define INIT_MOUNTS "/proc/1/mountinfo"
-#define MOUNTINFO_MAX (8u << 20)
 #define MOUNTS_MAX 1024
 #define OPTIONS_MAX 1024
 #define HUGEPAGES "/sys/kernel/mm/hugepages"
@@ -31,22 +30,58 @@ static bool is_of_containers(const char *point, struct span type)
 	return span_is(type, "nsfs") || (span_is(type, "overlay") && strcmp(point, "/") != 0);
 }
 
-/* The mount of that point, or a new one: what is mounted later lies on top. */
-static struct mount_point *mount_of(struct os_facts *answer, struct arena *arena, const char *point)
+/* fs/fuse/inode.c, fuse_show_options(): the user who may use it. Users make such mounts, by the thousand. */
+static bool is_of_user(struct span type, struct span options)
+{
+	struct span option;
+
+	if (!span_is(type, "fuse") && !span_starts(type, "fuse."))
+		return false;
+	while (span_cut(&options, ',', &option))
+		if (span_starts(option, "user_id=") && !span_is(option, "user_id=0"))
+			return true;
+	return false;
+}
+
+static struct mount_point *find_of_user(struct os_facts *answer)
+{
+	for_each_mut(m, &answer->mounts)
+		if (is_known(m->type) && is_known(m->options) &&
+		    is_of_user(span_of(m->type.value), span_of(m->options.value)))
+			return m;
+	return NULL;
+}
+
+struct mounts {
+	struct os_facts *answer;
+	struct arena *arena;
+	bool is_cut; /* mounts of users were left out */
+};
+
+/* The mount of that point, or a new one: what is mounted later lies on top. NULL: there is no room. In a full list the
+ * node's mounts take the places of users' mounts. */
+static struct mount_point *mount_of(struct mounts *to, const char *point,
+				    const struct mountinfo *line)
 {
 	struct mount_point *mount;
 
-	for_each_mut(m, &answer->mounts)
+	for_each_mut(m, &to->answer->mounts)
 		if (str_is(m->point, point))
 			return m;
-	if (answer->mounts.count == MOUNTS_MAX)
-		return NULL;
-	mount = LIST_ADD(arena, &answer->mounts);
-	mount->point = fact_str(arena, point);
+	if (to->answer->mounts.count < MOUNTS_MAX) {
+		mount = LIST_ADD(to->arena, &to->answer->mounts);
+	} else {
+		bool is_users = is_of_user(line->type, line->super_options);
+
+		mount = is_users ? NULL : find_of_user(to->answer);
+		to->is_cut |= is_users || mount;
+	}
+	if (mount)
+		*mount = (struct mount_point){ .point = fact_str(to->arena, point) };
 	return mount;
 }
 
-static int add_mount(struct os_facts *answer, struct arena *arena, const struct mountinfo *line)
+static int add_mount(struct mounts *to, const struct mountinfo *line)
 {
 	char point[PATH_MAX], source[PATH_MAX], options[OPTIONS_MAX];
 	struct mount_point *mount;
@@ -54,16 +89,18 @@ static int add_mount(struct os_facts *answer, struct arena *arena, const struct 
 	if (!mountinfo_unescape(line->point, point, sizeof(point)) ||
 	    is_of_containers(point, line->type))
 		return 0;
-	mount = mount_of(answer, arena, point);
+	mount = mount_of(to, point, line);
 	if (!mount)
-		return -EOVERFLOW;
-	mount->type = fact_strn(arena, line->type.p, line->type.n);
-	mount->source = mountinfo_unescape(line->source, source, sizeof(source))
-				? fact_str(arena, source)
-				: (struct fact_str){ 0 };
-	mount->options = mountinfo_options(line, options, sizeof(options))
-				 ? fact_str(arena, options)
-				 : (struct fact_str){ 0 };
+		return is_of_user(line->type, line->super_options) ? 0 : -EOVERFLOW;
+	*mount = (struct mount_point){ .point = mount->point };
+	/* Of a line that cannot be read, the mount point stays: what is mounted there is not known. */
+	if (!line->is_whole)
+		return 0;
+	mount->type = fact_strn(to->arena, line->type.p, line->type.n);
+	if (mountinfo_unescape(line->source, source, sizeof(source)))
+		mount->source = fact_str(to->arena, source);
+	if (mountinfo_options(line, options, sizeof(options)))
+		mount->options = fact_str(to->arena, options);
 	return 0;
 }
 
@@ -78,7 +115,7 @@ static int compare_mounts(const void *a, const void *b)
 static int ask_mounts(struct host *host, void *facts, struct arena *arena, void *user)
 {
 	_cleanup_text_ struct text text = { 0 };
-	struct os_facts *answer = facts;
+	struct mounts to = { .answer = facts, .arena = arena };
 	struct mountinfo line;
 	struct span rest;
 	size_t bad = 0;
@@ -90,11 +127,14 @@ static int ask_mounts(struct host *host, void *facts, struct arena *arena, void 
 		rc = host_read(host, &text, MOUNTINFO_MAX, OWN_MOUNTS);
 	if (rc)
 		return rc;
-	answer->mounts.state = FACT_KNOWN;
+	to.answer->mounts.state = FACT_KNOWN;
 	rest = text_span(&text);
 	while (rc == 0 && mountinfo_next(&rest, &line, &bad))
-		rc = add_mount(answer, arena, &line);
-	fact_list_sort(&answer->mounts, sizeof(answer->mounts.items[0]), compare_mounts);
+		rc = add_mount(&to, &line);
+	fact_list_sort(&to.answer->mounts, sizeof(to.answer->mounts.items[0]), compare_mounts);
+	if (to.is_cut)
+		host_gap_note(host, OWN_MOUNTS, -EOVERFLOW,
+			      "users have more FUSE mounts than are kept");
 	return bad ? -EBADMSG : rc;
 }
 

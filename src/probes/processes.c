@@ -3,7 +3,9 @@
 #include "probes/processes.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/span.h"
 #include "parse/process.h"
@@ -97,6 +99,17 @@ static bool is_system_uid(uint64_t uid)
 	return uid <= SYSTEM_UID_MAX || (uid >= DYNAMIC_UID_MIN && uid <= DYNAMIC_UID_MAX);
 }
 
+/* A user can start a set-uid program by a link of any name, and some of these programs become root altogether. No daemon
+ * of the node is one. False if that is not known: only a reader with CAP_SYS_PTRACE sees the program. */
+static bool is_set_uid(struct host *host, uint64_t pid)
+{
+	char program[PATH_MAX];
+	struct host_stat stat;
+
+	return host_link(host, program, "/proc/%llu/exe", (unsigned long long)pid) == 0 &&
+	       host_stat(host, &stat, "%s", program) == 0 && (stat.mode & S_ISUID);
+}
+
 bool process_is_the_nodes(struct host *host, uint64_t pid)
 {
 	_cleanup_text_ struct text status = { 0 };
@@ -109,7 +122,7 @@ bool process_is_the_nodes(struct host *host, uint64_t pid)
 		       !host_exists(host, "/proc/1/status");
 	/* A program that root may be through its mode keeps its user's real one. */
 	return process_uids(text_span(&status), &real, &effective) && is_system_uid(real) &&
-	       is_system_uid(effective);
+	       is_system_uid(effective) && !is_set_uid(host, pid);
 }
 
 static bool links_differ(struct host *host, pid_t pid, const char *name)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * references-registers.c - what udev rules, services and scripts write to PCI functions: registers by setpci, and files
- * of sysfs by udev's ATTR. Of a command only what setpci reads as functions and as writes of registers is kept.
+ * of sysfs by udev's ATTR. Of a command only what setpci reads as functions and as writes of registers is kept
+ * (parse/setpci.h).
  */
 #include <ctype.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "parse/setpci.h"
 #include "parse/udev.h"
 #include "probes/references.h"
 
@@ -23,69 +25,12 @@ static bool is_of(struct span word, bool (*is_one)(unsigned char))
 
 static bool is_plain_character(unsigned char c)
 {
-	return isalnum(c) || (c && strchr("_+.:=*,-%$", c));
+	return isalnum(c) || (c && strchr("_+.:=*,-%$@", c));
 }
 
 static bool is_plain(struct span word)
 {
 	return is_of(word, is_plain_character);
-}
-
-/* "$VALUE" of a shell, "%k" of udev. */
-static bool is_variable(struct span word)
-{
-	return word.n && (word.p[0] == '$' || word.p[0] == '%');
-}
-
-static bool is_selector_character(unsigned char c)
-{
-	return isxdigit(c) || (c && strchr(":.*,", c));
-}
-
-/* 10de:2330, 0000:19:00.0 */
-static bool is_selector(struct span word)
-{
-	return word.p[0] == '-' || is_variable(word) || is_of(word, is_selector_character);
-}
-
-static bool is_register_character(unsigned char c)
-{
-	return isupper(c) || isxdigit(c) || (c && strchr("_+.@x", c));
-}
-
-static bool is_number_character(unsigned char c)
-{
-	return isxdigit(c) || c == 'x';
-}
-
-/* "20:20,0x0". A number has up to eight digits. */
-static bool is_register_value(struct span value)
-{
-	struct span word, number;
-
-	if (is_variable(value))
-		return true;
-	while (span_cut(&value, ',', &word))
-		while (span_cut(&word, ':', &number))
-			if (number.n > strlen("0x00000000") || !is_of(number, is_number_character))
-				return false;
-	return true;
-}
-
-/* setpci(8): CAP_EXP+30.w=20:20. Other words with a "=" are what a message or a variable says, perhaps a secret. */
-static bool is_write(struct span word)
-{
-	const char *equals = memchr(word.p, '=', word.n);
-	struct span name, value;
-
-	if (!equals || word.p[0] == '-')
-		return false;
-	name = (struct span){ word.p, (size_t)(equals - word.p) };
-	value = (struct span){ equals + 1, word.n - name.n - 1 };
-	if (name.n > 2 && name.p[name.n - 2] == '.' && strchr("bwl", name.p[name.n - 1]))
-		name.n -= 2;
-	return (is_variable(name) || is_of(name, is_register_character)) &&
-	       is_register_value(value);
 }
 
 static void add_word(char *text, struct span word)
@@ -114,9 +59,41 @@ static bool next_word(struct span *rest, struct span *word)
 	return n > 0;
 }
 
+/* What a command selects, and what it writes. */
+struct command {
+	char selected[TEXT_MAX], written[TEXT_MAX];
+};
+
+/* Of what setpci does not read itself, nothing stays: a message or a variable of the line can be a secret. */
+static void take_word(struct command *c, struct span word, struct span *rest)
+{
+	struct span argument;
+
+	switch (setpci_word(word)) {
+	case SETPCI_FLAGS:
+	case SETPCI_VARIABLE:
+		add_word(c->selected, word);
+		break;
+	case SETPCI_FILTER:
+		if (!next_word(rest, &argument) || !setpci_is_selection(argument))
+			break;
+		add_word(c->selected, word);
+		add_word(c->selected, argument);
+		break;
+	case SETPCI_METHOD:
+		next_word(rest, &argument);
+		break;
+	case SETPCI_WRITE:
+		add_word(c->written, word);
+		break;
+	case SETPCI_OTHER:
+		break;
+	}
+}
+
 static void take_setpci(struct references *refs, struct span rest, size_t line)
 {
-	char selected[TEXT_MAX] = "", written[TEXT_MAX] = "";
+	struct command c = { 0 };
 	struct reference *r;
 	struct span word;
 
@@ -125,16 +102,13 @@ static void take_setpci(struct references *refs, struct span rest, size_t line)
 			break;
 		if (!is_plain(word))
 			return;
-		if (is_write(word))
-			add_word(written, word);
-		else if (is_selector(word))
-			add_word(selected, word);
+		take_word(&c, word, &rest);
 	}
 	/* It only reads. */
-	if (!written[0])
+	if (!c.written[0])
 		return;
-	r = reference_add(refs, REFERENCE_REGISTER, REGISTERS_SETPCI, span_of(written),
-			  selected[0] ? arena_strdup(refs->arena, selected) : NULL, line);
+	r = reference_add(refs, REFERENCE_REGISTER, REGISTERS_SETPCI, span_of(c.written),
+			  c.selected[0] ? arena_strdup(refs->arena, c.selected) : NULL, line);
 	if (r)
 		r->found = r->name;
 }

@@ -299,15 +299,15 @@ static void read_loader(struct places *p)
 {
 	_cleanup_names_ struct names names = { 0 };
 
-	if (host_list(p->ctx->host, &names, "/etc/ld.so.conf.d"))
+	if (!is_done(p, host_list(p->ctx->host, &names, "/etc/ld.so.conf.d")))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
 		_cleanup_text_ struct text text = { 0 };
 		struct span rest, line;
 
 		if (!span_ends(span_of(names.items[i]), ".conf") ||
-		    host_read(p->ctx->host, &text, HOST_FILE_MAX, "/etc/ld.so.conf.d/%s",
-			      names.items[i]))
+		    !is_done(p, host_read(p->ctx->host, &text, HOST_FILE_MAX,
+					  "/etc/ld.so.conf.d/%s", names.items[i])))
 			continue;
 		rest = text_span(&text);
 		while (span_cut(&rest, '\n', &line)) {

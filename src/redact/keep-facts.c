@@ -9,9 +9,10 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "facts/fact.h"
+#include "facts/facts-references.h"
 #include "parse/conf-keys.h"
 #include "parse/service-words.h"
+#include "parse/setpci.h"
 #include "query/bootargs.h"
 #include "redact/keep-private.h"
 
@@ -475,6 +476,58 @@ static const struct {
 	{ "verbs_provider_file", "path", keep_path },
 };
 
+/* The reader takes only what setpci reads (parse/setpci.h). Only the names of variables are chosen by people. */
+static void put_setpci(struct keeping *k, struct span text)
+{
+	while (text.n) {
+		size_t n = setpci_variable(text);
+		bool is_shell = n && text.p[0] == '$';
+
+		n = n ? n : 1;
+		keep_as_it_is(k, (struct span){ text.p, is_shell ? 1 : n });
+		text = (struct span){ text.p + n, text.n - n };
+	}
+}
+
+/* "numa_node=1": files of PCI functions in sysfs. */
+static void put_attribute(struct keeping *k, struct span text)
+{
+	static const char *const names[] = {
+		"broken_parity_status",
+		"d3cold_allowed",
+		"driver_override",
+		"enable",
+		"msi_bus",
+		"numa_node",
+		"remove",
+		"rescan",
+		"reset",
+		"reset_method",
+		"sriov_numvfs",
+		NULL,
+	};
+	static const char *const values[] = { "bus",	"disabled", "enabled",	"flr",
+					      "nvidia", "pm",	    "vfio-pci", NULL };
+	size_t n = span_find(text, '=');
+	struct span name = { text.p, n }, value = { text.p + n + 1, text.n - n - 1 };
+
+	if (n == text.n || !keep_has(names, name)) {
+		keep_instead(k, text);
+		return;
+	}
+	keep_as_it_is(k, (struct span){ text.p, n + 1 });
+	(keep_is_plain(value) || keep_has(values, value) ? keep_as_it_is : keep_instead)(k, value);
+}
+
+static void put_register(struct keeping *k, const char *field, const char *role, struct span text)
+{
+	if (strcmp(field, "role") == 0 || !role || strcmp(field, "claim") == 0 ||
+	    strcmp(role, REGISTERS_UDEV) != 0)
+		put_setpci(k, text);
+	else
+		put_attribute(k, text);
+}
+
 /* User names are private; of the lines of services only those that are known are kept. */
 static bool put_private(struct keeping *k, const char *desc, const char *field,
 			struct json_object *object, struct span text)
@@ -511,10 +564,9 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 			 : keep_value_of_reference)(k, text);
 		return true;
 	}
-	/* The reader takes letters, digits and signs of setpci alone. */
 	if (strcmp(desc, "reference") == 0 && kind && strcmp(kind, "register") == 0 &&
 	    strcmp(field, "file") != 0) {
-		keep_as_it_is(k, text);
+		put_register(k, field, json_string(object, "role"), text);
 		return true;
 	}
 	if (strcmp(desc, "reference") != 0 || !kind || strcmp(kind, "user") != 0 ||

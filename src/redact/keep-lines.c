@@ -730,28 +730,3 @@ void keep_settings(struct keeping *k, struct span text)
 {
 	keep_each_line(k, text, put_setting, NULL);
 }
-
-/* ---- versions ---- */
-
-/* Lines of a header, of a script or of JSON that have one. */
-static void put_version(struct keeping *k, struct span line, void *user)
-{
-	static const char *const about[] = { "NVSHMEM_VENDOR_", "MLNX_OFED",   "OFED-",	  "OFED_",
-					     "\"cuda\"",	"\"version\"", "\"name\"" };
-	struct span text = span_trim(line);
-	bool kept = text.n <= 2 && text.n && strchr("{}[],", text.p[0]);
-
-	(void)user;
-	for (size_t i = 0; i < ARRAY_SIZE(about); i++)
-		kept |= span_search(text, about[i]) != NULL;
-	kept |= text.n && isdigit((unsigned char)text.p[0]) && text.n < 32;
-	if (kept)
-		keep_free_text(k, line);
-	else
-		keep_nothing(k, line);
-}
-
-void keep_version(struct keeping *k, struct span text)
-{
-	keep_each_line(k, text, put_version, NULL);
-}

@@ -65,7 +65,6 @@ void keep_bls(struct keeping *k, struct span text);
 void keep_loader(struct keeping *k, struct span text);
 void keep_efi_variable(struct keeping *k, struct span text);
 void keep_settings(struct keeping *k, struct span text);
-void keep_version(struct keeping *k, struct span text);
 void keep_inet6(struct keeping *k, struct span text);
 /* Leaves TEXT out, except its newlines. */
 void keep_nothing(struct keeping *k, struct span text);
@@ -117,6 +116,13 @@ bool keep_login_unit(struct keeping *k, struct span part);
 void keep_login(struct keeping *k, struct span text);
 void keep_status(struct keeping *k, struct span text);
 void keep_user_map(struct keeping *k, struct span text);
+
+/* ---- keep-version.c: of files that only tell a version, the version ---- */
+
+void keep_ofed_version(struct keeping *k, struct span text);
+void keep_cuda_version(struct keeping *k, struct span text);
+void keep_nvshmem_version(struct keeping *k, struct span text);
+void keep_version(struct keeping *k, struct span text);
 
 /* ---- keep-log.c: the kernel log, and logs of services ---- */
 

@@ -202,7 +202,7 @@ static const struct {
 	{ "/usr/lib/systemd/system-sleep/*", keep_uvm_names },
 	{ "/usr/share/nvidia/nvswitch/fabricmanager.cfg", keep_fabric },
 	{ "/run/nvidia/driver/usr/share/nvidia/nvswitch/fabricmanager.cfg", keep_fabric },
-	{ "/usr/bin/ofed_info", keep_version },
+	{ "/usr/bin/ofed_info", keep_ofed_version },
 	{ "/opt/mellanox/doca/applications/VERSION", keep_version },
 };
 
@@ -217,9 +217,12 @@ static bool fits(const char *pattern, const char *path)
 bool keep_text(struct keeping *k, const char *path, struct span text)
 {
 	/* These exist wherever CUDA and NVSHMEM were installed. */
-	if (span_ends(span_of(path), "/version.json") ||
-	    span_ends(span_of(path), "/nvshmem_version.h")) {
-		keep_version(k, text);
+	if (span_ends(span_of(path), "/version.json")) {
+		keep_cuda_version(k, text);
+		return true;
+	}
+	if (span_ends(span_of(path), "/nvshmem_version.h")) {
+		keep_nvshmem_version(k, text);
 		return true;
 	}
 	if (fits(module_parameter, path)) {

@@ -513,8 +513,9 @@ static void show_stopped(struct why_view *w)
 				   "Only the first %" PRIu64
 				   " bytes of the log, up to line %" PRIu64 ", were read: %s.",
 				   job->bytes, job->lines,
-				   job->read == JOB_READ_SIZE ? "more is not unpacked"
-							      : "--timeout ended the reading"));
+				   job->read == JOB_READ_SIZE
+					   ? "more is not unpacked"
+					   : "the time for reading was over (--timeout)"));
 }
 
 enum exit_status render_why_text(const struct why *why, const struct render_options *options,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "parse/mountinfo.h"
 #include "txn/txn-private.h"
 #include "txn/write-private.h"
 
@@ -27,22 +28,33 @@ static bool has_word(struct span words, const char *wanted)
 	return false;
 }
 
-/* proc_pid_mountinfo(5): the mount point is the fifth word. */
-static bool is_mounted(struct txn *t, struct span place)
+/* 1, 0, or why it is not known. PLACE is as fstab has it, which escapes blanks as mountinfo does. */
+static int is_mounted(struct txn *t, struct span place)
 {
 	_cleanup_text_ struct text text = { 0 };
-	struct span rest, line, word = { NULL, 0 };
+	struct mountinfo line;
+	struct span rest;
+	size_t bad = 0;
+	int rc = host_read(t->host, &text, MOUNTINFO_MAX, "/proc/self/mountinfo");
 
-	if (host_read(t->host, &text, HOST_FILE_MAX, "/proc/self/mountinfo") < 0)
-		return true;
 	rest = text_span(&text);
-	while (span_cut(&rest, '\n', &line)) {
-		for (int i = 0; i < 5 && span_word(&line, &word); i++)
-			;
-		if (word.n == place.n && memcmp(word.p, place.p, place.n) == 0)
-			return true;
-	}
-	return false;
+	while (rc == 0 && mountinfo_next(&rest, &line, &bad))
+		if (line.point.n == place.n && memcmp(line.point.p, place.p, place.n) == 0)
+			return 1;
+	return rc ? rc : bad ? -EBADMSG : 0;
+}
+
+static int require_mounted(struct txn *t, struct span place)
+{
+	int rc = is_mounted(t, place);
+
+	if (rc < 0)
+		return txn_fail(t, rc,
+				"%.*s is in /etc/fstab, and whether it is mounted is not known: %s",
+				SPAN_FMT(place), strerror(-rc));
+	return rc ? 0
+		  : txn_fail(t, -ENODEV, "%.*s is in /etc/fstab and is not mounted; mount it first",
+			     SPAN_FMT(place));
 }
 
 /* An image in the folder that /boot should be mounted on is one that no boot loader ever reads. */
@@ -50,11 +62,15 @@ int generate_check_place(struct txn *t, const char *path)
 {
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, line, device, place, type, options;
+	int rc = t->options->root ? -ENOENT
+				  : host_read(t->host, &text, HOST_FILE_MAX, "/etc/fstab");
 
-	if (t->options->root || host_read(t->host, &text, HOST_FILE_MAX, "/etc/fstab") < 0)
+	if (rc == -ENOENT)
 		return 0;
+	if (rc)
+		return txn_fail(t, rc, "/etc/fstab: %s", strerror(-rc));
 	rest = text_span(&text);
-	while (span_cut(&rest, '\n', &line)) {
+	while (rc == 0 && span_cut(&rest, '\n', &line)) {
 		if (!span_word(&line, &device) || span_starts(device, "#") ||
 		    !span_word(&line, &place) || !span_word(&line, &type))
 			continue;
@@ -65,12 +81,10 @@ int generate_check_place(struct txn *t, const char *path)
 			place.n--;
 		if (place.n < 2 || strncmp(path, place.p, place.n) != 0 || path[place.n] != '/')
 			continue;
-		if (!has_word(options, "noauto") && !is_mounted(t, place))
-			return txn_fail(t, -ENODEV,
-					"%.*s is in /etc/fstab and is not mounted; mount it first",
-					SPAN_FMT(place));
+		if (!has_word(options, "noauto"))
+			rc = require_mounted(t, place);
 	}
-	return 0;
+	return rc;
 }
 
 const char *generate_program(struct txn *t, const char *name)

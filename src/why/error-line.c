@@ -40,12 +40,26 @@ static bool is_denial(struct span before)
 	return false;
 }
 
-/* "0 errors", "no error", "without failures", "0 tests failed", "  0 tests completed and failed" */
-static bool is_denied_before(struct span line, const char *at)
-{
-	struct span before = { line.p, (size_t)(at - line.p) };
+/* The text before AT in its line, of which TEXT can have many; at most the last bytes of it. */
+#define BEFORE_MAX 64
 
-	if (span_starts(span_trim(before), "0 "))
+static struct span before_in_line(struct span text, const char *at, bool *is_whole)
+{
+	const char *begin = at;
+
+	while (begin > text.p && at - begin < BEFORE_MAX && begin[-1] != '\n' && begin[-1] != '\r')
+		begin--;
+	*is_whole = begin == text.p || begin[-1] == '\n' || begin[-1] == '\r';
+	return (struct span){ begin, (size_t)(at - begin) };
+}
+
+/* "0 errors", "no error", "without failures", "0 tests failed", "  0 tests completed and failed" */
+static bool is_denied_before(struct span text, const char *at)
+{
+	bool is_whole;
+	struct span before = before_in_line(text, at, &is_whole);
+
+	if (is_whole && span_starts(span_trim(before), "0 "))
 		return true;
 	if (!before.n || (before.p[before.n - 1] != ' ' && before.p[before.n - 1] != '-'))
 		return false;
@@ -91,7 +105,7 @@ static bool is_denied_behind(struct span rest)
 
 	if (rest.n > 5 && memcmp(rest.p, " for ", 5) == 0)
 		i = 4;
-	while (i < rest.n && isalpha((unsigned char)rest.p[i]))
+	while (i < rest.n && i < NAME_BEHIND && isalpha((unsigned char)rest.p[i]))
 		i++;
 	if (i + 1 < rest.n && rest.p[i] == ' ' && rest.p[i + 1] == '0')
 		return is_none((struct span){ rest.p + i + 1, rest.n - i - 1 });
@@ -105,7 +119,8 @@ static bool is_denied_behind(struct span rest)
 	return is_none((struct span){ rest.p + i, rest.n - i });
 }
 
-/* Returns true if LINE has SIGN at AT. */
+/* Returns true if LINE, which can be many lines, has SIGN at AT. It is asked at each place with the first letters of a
+ * sign, so that it reads only some bytes on both sides. */
 static bool has_sign(const struct sign *sign, struct span line, const char *at)
 {
 	size_t n = sign->n, left = (size_t)(line.p + line.n - at);

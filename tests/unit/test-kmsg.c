@@ -122,12 +122,40 @@ static void test_random(void **state)
 	assert_in_range(matches, 1000, 19999);
 }
 
+/* A name of a process has up to 15 bytes, "[PID]: segfault" behind it. */
+static void test_banner(void **state)
+{
+	static const struct {
+		const char *line;
+		bool is_first;
+	} rows[] = {
+		{ "<5>[    0.000000] Linux version 6.8.0-45-generic (buildd@lcy02) (gcc 13) #45 SMP",
+		  true },
+		{ "<6>[ 5000.000000] Linux version 6.8.0-45-generic (buildd@lcy02) (gcc 13) #45 SMP",
+		  false },
+		{ "<6>[ 5000.000000] Linux version 6[2000]: segfault at 0 ip 0 sp 0 error 4",
+		  false },
+		{ "<6>[    0.500000] Linux version 6[2000]: segfault at 0 ip 0 sp 0 error 4",
+		  false },
+		{ "<6>Linux version 6.8.0-45-generic (buildd@lcy02) (gcc 13) #45 SMP", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct kmsg_line line;
+
+		assert_true(kmsg_line_parse(span_of(rows[i].line), false, &line));
+		assert_int_equal(kmsg_is_first(&line), rows[i].is_first);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_at_each_place),
 		cmocka_unit_test(test_first_counts),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_banner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
