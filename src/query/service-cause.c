@@ -59,8 +59,10 @@ static const struct {
 
 const char *service_ending(struct arena *arena, const struct service *s)
 {
-	if (!is_known(s->result) || str_is(s->result, "success"))
+	if (!is_known(s->result) || str_is(s->result, "success") || str_is(s->result, "failed"))
 		return NULL;
+	if (str_is(s->result, "dependency"))
+		return "dependency: a unit that it requires did not start";
 	if (!is_known(s->exit_status) || !s->exit_status.value)
 		return s->result.value;
 	for (size_t i = 0; i < ARRAY_SIZE(before_the_program); i++)
@@ -93,8 +95,11 @@ const struct service_line *service_last_word(const struct service *s)
 	static const char *const loud[] = { "error",  "fail",	"fatal",    "cannot", "can't",
 					    "unable", "denied", "mismatch", "invalid" };
 	static const char *const systemd[] = {
-		"Failed with result", "Main process exited",   "Control process exited",
-		"Failed to start",    "Scheduled restart job", "Start request repeated too quickly"
+		"Failed with result",	  "main process exited",
+		"control process exited", "Failed to start",
+		"Scheduled restart job",  "start request repeated too quickly",
+		"entered failed state",	  ".service failed.",
+		"Dependency failed"
 	};
 	const struct service_line *line;
 
@@ -105,7 +110,7 @@ const struct service_line *service_last_word(const struct service *s)
 		bool echo = false;
 
 		for (size_t k = 0; k < ARRAY_SIZE(systemd); k++)
-			echo |= strstr(text, systemd[k]) != NULL;
+			echo |= strcasestr(text, systemd[k]) != NULL;
 		for (size_t k = 0; !echo && k < ARRAY_SIZE(loud); k++)
 			if (strcasestr(text, loud[k]))
 				return &s->last_lines.items[i];
