@@ -13,6 +13,7 @@
 #include "query/gpus.h"
 #include "query/node-find.h"
 #include "query/reference.h"
+#include "query/slurm.h"
 
 #define FABRIC_MANAGER "nvidia-fabricmanager.service"
 #define IMEX "nvidia-imex.service"
@@ -178,6 +179,23 @@ static bool find_missing_name(struct arena *arena, const struct node *node, cons
 	return false;
 }
 
+static void take_name(struct arena *arena, const struct node *node, const struct service *s,
+		      const struct reference *r, struct service_cause *cause)
+{
+	cause->fact = reference_fact(arena, node, r, "found");
+	/* The line is right: a file that it needs is missing. */
+	if (str_is(r->role, SLURM_DEVICES_FILE)) {
+		cause->text = arena_printf(
+			arena, "%s does not exist: Slurm 17.11 needs it for ConstrainDevices=yes",
+			r->name.value);
+		cause->remedy = SLURM_DEVICES_REMEDY;
+		return;
+	}
+	cause->text = arena_printf(arena, "%s: %s names %s, which this node lacks",
+				   reference_place(arena, r), r->role.value, r->name.value);
+	cause->remedy = arena_printf(arena, "Correct that line, then start %s.", s->unit.value);
+}
+
 /* Finds a missing name in its own configuration. */
 static bool find_wrong_configuration(struct arena *arena, const struct node *node,
 				     const struct service *s, struct service_cause *cause)
@@ -197,14 +215,11 @@ static bool find_wrong_configuration(struct arena *arena, const struct node *nod
 		       (r = reference_next(node, own[i].format, NULL, r))) {
 			enum reference_state state = reference_state(r);
 
-			if (state != REFERENCE_MISSING && state != REFERENCE_CHANGED)
+			if ((state != REFERENCE_MISSING && state != REFERENCE_CHANGED) ||
+			    (own[i].format == REFERENCE_GRES &&
+			     (!slurm_needs(node, r) || known_is(r->kind, REFERENCE_PROGRAM))))
 				continue;
-			cause->text = arena_printf(arena, "%s: %s names %s, which this node lacks",
-						   reference_place(arena, r), r->role.value,
-						   r->name.value);
-			cause->remedy = arena_printf(arena, "Correct that line, then start %s.",
-						     s->unit.value);
-			cause->fact = reference_fact(arena, node, r, "found");
+			take_name(arena, node, s, r, cause);
 			return true;
 		}
 	return false;
