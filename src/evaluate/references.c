@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 
+#include "query/slurm.h"
+
 /* ---- what is wrong ---- */
 
 static const char *changed(struct rule_context *ctx, const struct reference *r)
@@ -62,6 +64,16 @@ static const char *missing(struct rule_context *ctx, const struct reference *r)
 	case REFERENCE_RUNTIME:
 		return text_printf(ctx, "%s is %s, and no runtime has that name", r->role.value,
 				   r->name.value);
+	case REFERENCE_FILE:
+		if (str_is(r->role, SLURM_DEVICES_FILE))
+			return text_printf(ctx,
+					   "has ConstrainDevices=yes, and %s does not exist, which "
+					   "Slurm 17.11 needs%s",
+					   r->name.value,
+					   slurm_release_of(ctx->node)
+						   ? ""
+						   : " (the release here is not known)");
+		/* fallthrough */
 	default:
 		return text_printf(ctx, "%s names %s, which does not exist", r->role.value,
 				   r->name.value);

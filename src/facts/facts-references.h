@@ -29,6 +29,10 @@
 #define SLURM_GRES_TYPES "GresTypes"
 #define SLURM_TASK_PLUGIN "TaskPlugin"
 #define SLURM_DEVICES "ConstrainDevices"
+#define SLURM_DEVICES_FILE "AllowedDevicesFile"
+#define SLURM_PROLOG "Prolog"
+#define SLURM_EPILOG "Epilog"
+#define SLURM_HEALTH "HealthCheckProgram"
 #define SLURM_SELECT "SelectType"
 #define SLURM_EXCLUSIVE "OverSubscribe" /* of a partition that gives whole nodes */
 #define SLURM_LIMITS "PropagateResourceLimits"

@@ -20,8 +20,9 @@ struct service {
 	struct fact_str enabled; /* enabled, disabled, static, masked; absent: no unit file */
 	/* Time from the boot to the start of its oldest process. Known for services that run. */
 	struct fact_u64 started_ms;
-	/* Result of its last run in this boot, in systemd's words: success, exit-code, signal, timeout. Known for
-	 * services that do not run. */
+	/* Result of its last run in this boot, in systemd's words: success, exit-code, signal, timeout. "failed" where
+	 * its messages have no reason, "dependency" where a unit that it requires did not start. Known for services
+	 * that do not run. */
 	struct fact_str result;
 	struct fact_u64 exit_status; /* of its main process, or the signal that ended it */
 	struct fact_u64 restarts;    /* restarts by systemd */

@@ -28,10 +28,14 @@ const struct service_word *service_word_find(const char *unit, const char *line)
 
 struct span service_word_in(struct span line)
 {
-	static const char *const systemd[] = { "Failed with result '", "Main process exited, code=",
-					       "Control process exited, code=",
-					       "Scheduled restart job, restart counter is at",
-					       "Start request repeated too quickly" };
+	static const char *const systemd[] = {
+		"Failed with result '", "Main process exited, code=",
+		"Control process exited, code=", "Scheduled restart job, restart counter is at",
+		"Start request repeated too quickly",
+		/* of systemd 219 */
+		"main process exited, code=", "control process exited, code=",
+		" entered failed state.", ".service failed."
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (span_search(line, words[i].text))

@@ -53,31 +53,122 @@ static void take_result(struct unit_outcome *outcome, struct span text)
 		snprintf(outcome->result, sizeof(outcome->result), "%.*s", SPAN_FMT(word));
 }
 
-bool unit_outcome_update(struct unit_outcome *outcome, const char *unit, struct span message)
+static void set_result(struct unit_outcome *outcome, const char *result)
 {
-	size_t n = strlen(unit);
-	struct span text;
+	snprintf(outcome->result, sizeof(outcome->result), "%s", result);
+}
 
-	/* "Starting nvidia-fabricmanager.service - NVIDIA fabric manager service..." */
-	if (span_starts(message, "Starting ") || span_starts(message, "Started ")) {
-		const char *at = span_search(message, unit);
+/* Cuts NAME and the blanks after it off MESSAGE. */
+static bool cut_name(struct span *message, const char *name)
+{
+	size_t n = strlen(name);
 
-		if (at)
-			*outcome = (struct unit_outcome){ .has_restarts = outcome->has_restarts,
-							  .restarts = outcome->restarts };
-		return at;
-	}
-	if (message.n < n + 2 || strncmp(message.p, unit, n) != 0 || message.p[n] != ':')
+	if (message->n < n || strncmp(message->p, name, n) != 0)
 		return false;
-	text = span_trim((struct span){ message.p + n + 1, message.n - n - 1 });
+	*message = span_trim((struct span){ message->p + n, message->n - n });
+	return true;
+}
+
+/* "Started Slurm node daemon.": VERB, and the unit by its description alone or by its name. */
+static bool is_job(const struct unit_names *names, const char *verb, struct span message)
+{
+	size_t n = names->description ? strlen(names->description) : 0;
+
+	if (!cut_name(&message, verb))
+		return false;
+	if (span_search(message, names->unit))
+		return true;
+	return n && message.n > n && strncmp(message.p, names->description, n) == 0 &&
+	       message.p[n] == '.';
+}
+
+static bool is_dependency(const struct unit_names *names, struct span message)
+{
+	return is_job(names, "Dependency failed for ", message) ||
+	       (is_job(names, "Job ", message) && span_search(message, "result 'dependency'"));
+}
+
+bool unit_is_meant(const struct unit_names *names, struct span message)
+{
+	return span_search(message, names->unit) || is_job(names, "Starting ", message) ||
+	       is_job(names, "Started ", message) || is_job(names, "Failed to start ", message) ||
+	       is_dependency(names, message);
+}
+
+/* ---- systemd before 224: the unit's name is in other places, and no message has the result ---- */
+
+static void take_ending(struct unit_outcome *outcome, struct span text)
+{
+	outcome->has_status = number_behind(text, "status=", &outcome->status);
+	set_result(outcome, "");
+	snprintf(outcome->ended, sizeof(outcome->ended), "%s",
+		 span_search(text, "code=exited")   ? "exit-code"
+		 : span_search(text, "code=killed") ? "signal"
+		 : span_search(text, "code=dumped") ? "core-dump"
+						    : "");
+}
+
+static void take_failure(struct unit_outcome *outcome)
+{
+	if (!outcome->result[0])
+		set_result(outcome, outcome->ended[0] ? outcome->ended : "failed");
+}
+
+/* TEXT: what follows the unit's name. */
+static void update_older(struct unit_outcome *outcome, struct span text)
+{
+	if (span_starts(text, "failed."))
+		take_failure(outcome);
+	else if (span_starts(text, "failed to run '"))
+		set_result(outcome, "resources");
+	else if (span_starts(text, "start") && span_search(text, " timed out."))
+		set_result(outcome, "timeout");
+	else if (span_search(text, "holdoff time") && span_search(text, "scheduling restart")) {
+		outcome->has_restarts = true;
+		outcome->restarts++;
+	}
+}
+
+static void update_newer(struct unit_outcome *outcome, struct span text)
+{
 	if (span_starts(text, "Failed with result"))
 		take_result(outcome, text);
 	else if (span_starts(text, "Deactivated successfully"))
-		snprintf(outcome->result, sizeof(outcome->result), "success");
+		set_result(outcome, "success");
 	else if (span_starts(text, "Main process exited") || span_starts(text, "Control process"))
 		outcome->has_status = number_behind(text, "status=", &outcome->status);
+	else if (span_starts(text, "main process exited") ||
+		 span_starts(text, "control process exited"))
+		take_ending(outcome, text);
 	else if (span_starts(text, "Scheduled restart job"))
 		outcome->has_restarts = number_behind(text, "restart counter is at ",
 						      &outcome->restarts);
+}
+
+bool unit_outcome_update(struct unit_outcome *outcome, const struct unit_names *names,
+			 struct span message)
+{
+	struct span text = message;
+
+	/* "Starting nvidia-fabricmanager.service - NVIDIA fabric manager service..." */
+	if (is_job(names, "Starting ", message) || is_job(names, "Started ", message))
+		*outcome = (struct unit_outcome){ .has_restarts = outcome->has_restarts,
+						  .restarts = outcome->restarts };
+	else if (is_dependency(names, message))
+		set_result(outcome, "dependency");
+	else if (is_job(names, "Failed to start ", message))
+		take_failure(outcome);
+	else if (cut_name(&text, "start request repeated too quickly for ") &&
+		 span_is(text, names->unit))
+		set_result(outcome, "start-limit");
+	else if (cut_name(&text, "Unit ") && cut_name(&text, names->unit) &&
+		 span_starts(text, "entered failed state"))
+		take_failure(outcome);
+	else if (text = message, !cut_name(&text, names->unit))
+		return false;
+	else if (cut_name(&text, ":"))
+		update_newer(outcome, text);
+	else
+		update_older(outcome, text);
 	return true;
 }

@@ -17,15 +17,26 @@ bool syslog_line_parse(struct span line, struct syslog_line *out);
 
 /* The end of a unit's last run, as far as systemd's messages report it. */
 struct unit_outcome {
-	char result[24]; /* exit-code, signal, success, ...; "": not reported */
+	/* exit-code, signal, success, ...; "": not reported; "failed": without a reason */
+	char result[24];
+	char ended[24]; /* how a process ended, in older messages: the unit can still run */
 	bool has_status;
 	uint64_t status; /* exit status of the main process, or its signal */
 	bool has_restarts;
 	uint64_t restarts;
 };
 
-/* Updates the end from MESSAGE, one of systemd's, about UNIT (src/core/unit.c and service.c of systemd 255). A start
- * resets it. Returns true if MESSAGE is about UNIT. */
-bool unit_outcome_update(struct unit_outcome *outcome, const char *unit, struct span message);
+/* A unit, by the names that systemd's messages have of it. */
+struct unit_names {
+	const char *unit;
+	const char *description; /* Description=, all that older messages have; NULL: none */
+};
+
+/* Returns true if MESSAGE, one of systemd's, is about the unit. */
+bool unit_is_meant(const struct unit_names *names, struct span message);
+/* Updates the end from MESSAGE, one of systemd's, about the unit (src/core/unit.c, job.c and service.c of systemd 255
+ * and of 219, as RHEL 7 has it). A start resets it. Returns true if MESSAGE is about the unit. */
+bool unit_outcome_update(struct unit_outcome *outcome, const struct unit_names *names,
+			 struct span message);
 
 #endif

@@ -38,6 +38,7 @@ struct question {
 struct program_search {
 	struct arena *arena;
 	const char *program;
+	const char *description; /* of the unit; NULL: none */
 };
 
 static void take_program(void *user, const char *path, const struct unit_assignment *a)
@@ -47,6 +48,11 @@ static void take_program(void *user, const char *path, const struct unit_assignm
 	bool optional;
 
 	(void)path;
+	/* A specifier (%i) is not resolved. */
+	if (span_is(a->section, "Unit") && span_is(a->key, "Description") && a->value.n)
+		s->description = memchr(a->value.p, '%', a->value.n)
+					 ? NULL
+					 : arena_strndup(s->arena, a->value.p, a->value.n);
 	if (!span_is(a->section, "Service") || !span_is(a->key, "ExecStart"))
 		return;
 	if (!a->value.n)
@@ -71,9 +77,9 @@ static bool take_libraries(struct dynamic_loader *loader, const char *program,
 	return true;
 }
 
-/* A unit can start a script: then the daemon is the one that is known for it. */
-static void read_program(struct host *host, struct arena *arena, const struct question *q,
-			 struct service *answer)
+/* A unit can start a script: then the daemon is the one that is known for it. Returns the unit's description. */
+static const char *read_program(struct host *host, struct arena *arena, const struct question *q,
+				struct service *answer)
 {
 	_cleanup_fragments_ struct unit_fragments fragments = { 0 };
 	_cleanup_dynamic_loader_ struct dynamic_loader loader = { 0 };
@@ -88,19 +94,20 @@ static void read_program(struct host *host, struct arena *arena, const struct qu
 		search.program = known;
 	if (!search.program) {
 		answer->program.state = rc ? FACT_UNKNOWN : FACT_ABSENT;
-		return;
+		return search.description;
 	}
 	answer->program = fact_str(arena, search.program);
 	dynamic_loader_open(&loader, host, arena, NULL);
 	if (!take_libraries(&loader, search.program, answer) && known)
 		take_libraries(&loader, known, answer);
+	return search.description;
 }
 
 /* ---- what was written ---- */
 
 struct messages {
 	struct arena *arena;
-	const char *unit;
+	struct unit_names names;
 	const char *idents[2]; /* by which it writes to syslog: its name, and its process */
 	struct unit_outcome outcome;
 	struct {
@@ -148,7 +155,7 @@ static bool syslog_text(void *user, struct span line)
 	if (span_is(parsed.ident, "kernel") && span_search(parsed.text, "Linux version "))
 		m->count = 0;
 	systemd = span_is(parsed.ident, "systemd");
-	if (systemd ? span_search(parsed.text, m->unit) != NULL
+	if (systemd ? unit_is_meant(&m->names, parsed.text)
 		    : (m->idents[0] && span_is(parsed.ident, m->idents[0])) ||
 			      (m->idents[1] && span_is(parsed.ident, m->idents[1])))
 		keep(m, systemd, parsed.text);
@@ -176,8 +183,8 @@ static const char *read_messages(struct host *host, struct messages *m)
 
 	journal_boot(host, boot);
 	if ((live || journal_folder(host, native) == 0) &&
-	    journal_read_unit(live ? NULL : native, boot, m->unit, MESSAGES_MAX, take_journal, m) ==
-		    0) {
+	    journal_read_unit(live ? NULL : native, boot, m->names.unit, MESSAGES_MAX, take_journal,
+			      m) == 0) {
 		reverse(m);
 		return "journal";
 	}
@@ -213,7 +220,7 @@ static void take_outcome(struct messages *m, struct service *answer)
 
 	for (size_t i = m->count - there; i < m->count; i++)
 		if (m->kept[i % MESSAGES_MAX].systemd)
-			unit_outcome_update(&m->outcome, m->unit,
+			unit_outcome_update(&m->outcome, &m->names,
 					    span_of(m->kept[i % MESSAGES_MAX].text));
 	if (m->outcome.result[0])
 		answer->result = fact_str(m->arena, m->outcome.result);
@@ -240,7 +247,7 @@ static bool own_line(void *user, struct span line)
 		return true;
 	keep(own->last, false, line);
 	kept = own->last->kept[(own->last->count - 1) % MESSAGES_MAX].text;
-	if (service_word_find(own->last->unit, kept)) {
+	if (service_word_find(own->last->names.unit, kept)) {
 		own->telling = kept;
 		own->at = own->last->count;
 	}
@@ -297,7 +304,7 @@ static void read_own_log(struct host *host, struct arena *arena, const struct qu
 		return;
 	m = arena_alloc(arena, sizeof(*m));
 	m->arena = arena;
-	m->unit = q->unit;
+	m->names.unit = q->unit;
 	own.last = m;
 	if (read_end(host, path, OWN_LOG_MAX, own_line, &own))
 		return;
@@ -321,9 +328,9 @@ static int daemons_ask(struct host *host, void *facts, struct arena *arena, void
 	const char *file;
 
 	answer->unit = fact_str(arena, q->unit);
-	read_program(host, arena, q, answer);
 	m->arena = arena;
-	m->unit = q->unit;
+	m->names.unit = q->unit;
+	m->names.description = read_program(host, arena, q, answer);
 	m->idents[0] = q->row ? q->row->comm : NULL;
 	m->idents[1] = is_known(answer->program) ? last_part(answer->program.value) : NULL;
 	file = read_messages(host, m);
@@ -460,7 +467,7 @@ static int ask_licence(struct host *host, void *facts, struct arena *arena, void
 
 	(void)user;
 	m->arena = arena;
-	m->unit = GRIDD ".service";
+	m->names.unit = GRIDD ".service";
 	m->idents[0] = GRIDD;
 	if (!read_messages(host, m))
 		return -ENODATA;

@@ -214,7 +214,7 @@ const struct reference_source reference_sources[] = {
 	{ REFERENCE_ENGINE, containerd_folders, ".conf", reference_read_containerd, NULL, NULL },
 	{ REFERENCE_GRES, gres_files, NULL, reference_read_gres, NULL, NULL },
 	{ REFERENCE_GRES, slurm_files, NULL, reference_read_slurm, NULL, NULL },
-	{ REFERENCE_GRES, cgroup_files, NULL, reference_read_slurm_settings, NULL, NULL },
+	{ REFERENCE_GRES, cgroup_files, NULL, reference_read_slurm_cgroup, NULL, NULL },
 	{ REFERENCE_SPANK, spank_files, NULL, reference_read_spank, NULL, NULL },
 	{ REFERENCE_SPANK, spank_folders, ".conf", reference_read_spank, NULL, NULL },
 	{ REFERENCE_SYSCTL, NULL, ".conf", read_sysctl, "", "sysctl.d" },

@@ -172,6 +172,20 @@ static void take_partition(struct references *refs, struct span rest, size_t lin
 	}
 }
 
+/* A pattern can match any number of files, and NHC's program can have arguments: what is not one path is left out. */
+static void take_program(struct references *refs, const struct unit_assignment *a,
+			 struct span value)
+{
+	static const char *const keys[] = { SLURM_PROLOG, SLURM_EPILOG, SLURM_HEALTH };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (value_is(a->key, keys[i]) && span_starts(value, "/") &&
+		    !memchr(value.p, '*', value.n) && !memchr(value.p, '?', value.n) &&
+		    !memchr(value.p, '[', value.n) && !memchr(value.p, ' ', value.n) &&
+		    !memchr(value.p, '%', value.n))
+			reference_add(refs, REFERENCE_PROGRAM, keys[i], value, NULL, a->line);
+}
+
 static void take_setting(struct references *refs, const struct unit_assignment *a)
 {
 	static const char *const keys[] = {
@@ -185,6 +199,7 @@ static void take_setting(struct references *refs, const struct unit_assignment *
 	value = span_trim(value);
 	if (value_is(a->key, "PartitionName"))
 		take_partition(refs, value, a->line);
+	take_program(refs, a, value);
 	while (value_is(a->key, SLURM_PLUGIN_DIR) && span_cut(&value, ':', &folder))
 		if (folder.n)
 			reference_add(refs, REFERENCE_FILE, SLURM_PLUGIN_DIR, folder, NULL,
@@ -200,13 +215,40 @@ static void take_setting(struct references *refs, const struct unit_assignment *
 	}
 }
 
-void reference_read_slurm_settings(struct references *refs, struct span text)
+static void read_settings(struct references *refs, struct span text)
 {
 	struct unit_reader reader = { .rest = text };
 	struct unit_assignment a;
 
 	while (unit_next(&reader, &a))
 		take_setting(refs, &a);
+}
+
+/* ConstrainDevices: slurmd of 17.11 does not start without a list of devices, which 22.05 no longer reads (Slurm
+ * 17.11.9: src/common/xcgroup_read_config.c; its default is beside cgroup.conf). */
+void reference_read_slurm_cgroup(struct references *refs, struct span text)
+{
+	struct unit_reader reader = { .rest = text };
+	struct unit_assignment a;
+	const char *path = NULL;
+	size_t line = 0, constrains = 0;
+
+	read_settings(refs, text);
+	while (unit_next(&reader, &a)) {
+		if (value_is(a.key, SLURM_DEVICES))
+			constrains = value_is(a.value, "yes") ? a.line : 0;
+		if (value_is(a.key, SLURM_DEVICES_FILE) && a.value.n) {
+			path = arena_strndup(refs->arena, a.value.p, a.value.n);
+			line = a.line;
+		}
+	}
+	if (!constrains)
+		return;
+	if (!path)
+		path = arena_printf(refs->arena, "%.*scgroup_allowed_devices_file.conf",
+				    (int)(strrchr(refs->file, '/') + 1 - refs->file), refs->file);
+	reference_add(refs, REFERENCE_FILE, SLURM_DEVICES_FILE, span_of(path), NULL,
+		      line ? line : constrains);
 }
 
 /* ---- plugstack.conf: "required /usr/lib/slurm/spank_pyxis.so KEY=VALUE" (Slurm 26.05: src/common/spank.c) ---- */
@@ -235,7 +277,7 @@ void reference_read_slurm(struct references *refs, struct span text)
 	struct gres_line line;
 	uint64_t count;
 
-	reference_read_slurm_settings(refs, text);
+	read_settings(refs, text);
 	while (gres_next(&reader, &line)) {
 		int ours = line.nodes.n && !span_is(line.nodes, "DEFAULT")
 				   ? is_for_us(refs, line.nodes)

@@ -53,7 +53,7 @@ extern const struct reference_source
  * references-topology.c, references-lxc.c */
 reference_read reference_read_cdi, reference_read_toolkit, reference_read_docker,
 	reference_read_containerd, reference_read_hook, reference_read_gres, reference_read_slurm,
-	reference_read_slurm_settings, reference_read_spank, reference_read_udev,
+	reference_read_slurm_cgroup, reference_read_spank, reference_read_udev,
 	reference_read_topology, reference_read_lxc, reference_read_registers;
 /* Adds references that are in no file of their own: from facts that were read before, and from units. */
 void references_from_facts(struct probe_context *ctx);

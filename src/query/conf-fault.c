@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "parse/conf-keys.h"
 #include "parse/version.h"
+#include "query/slurm.h"
 
 /* Slurm: fatal() in src/common/read_config.c, src/interfaces/gres.c, cgroup.c. Docker, containerd and the toolkit:
  * data/conf-keys.tsv has the places. */
@@ -46,23 +47,6 @@ const struct conf_reader *conf_reader(const struct conf_fault *fault)
 }
 
 /* ---- what becomes of the line ---- */
-
-/* The number of libslurm.so is API_CURRENT of META, one more with each release. */
-static const char *const slurm_releases[] = { "17.02", "17.11", "18.08", "19.05", "20.02",
-					      "20.11", "21.08", "22.05", "23.02", "23.11",
-					      "24.05", "24.11", "25.05", "25.11", "26.05" };
-#define SLURM_API_FIRST 31
-
-static const char *slurm_release(const char *library)
-{
-	struct span number = { library, strcspn(library, ".") };
-	uint64_t api;
-
-	if (span_u64(number, 10, &api) || api < SLURM_API_FIRST ||
-	    api - SLURM_API_FIRST >= ARRAY_SIZE(slurm_releases))
-		return NULL;
-	return slurm_releases[api - SLURM_API_FIRST];
-}
 
 /* Returns the release of the program that reads the file. NULL: not known, or several are installed. */
 static const char *release_of(const struct node *node, const struct conf_fault *fault)

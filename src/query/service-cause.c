@@ -13,6 +13,7 @@
 #include "query/gpus.h"
 #include "query/node-find.h"
 #include "query/reference.h"
+#include "query/slurm.h"
 
 #define FABRIC_MANAGER "nvidia-fabricmanager.service"
 #define IMEX "nvidia-imex.service"
@@ -59,8 +60,10 @@ static const struct {
 
 const char *service_ending(struct arena *arena, const struct service *s)
 {
-	if (!is_known(s->result) || str_is(s->result, "success"))
+	if (!is_known(s->result) || str_is(s->result, "success") || str_is(s->result, "failed"))
 		return NULL;
+	if (str_is(s->result, "dependency"))
+		return "dependency: a unit that it requires did not start";
 	if (!is_known(s->exit_status) || !s->exit_status.value)
 		return s->result.value;
 	for (size_t i = 0; i < ARRAY_SIZE(before_the_program); i++)
@@ -93,8 +96,11 @@ const struct service_line *service_last_word(const struct service *s)
 	static const char *const loud[] = { "error",  "fail",	"fatal",    "cannot", "can't",
 					    "unable", "denied", "mismatch", "invalid" };
 	static const char *const systemd[] = {
-		"Failed with result", "Main process exited",   "Control process exited",
-		"Failed to start",    "Scheduled restart job", "Start request repeated too quickly"
+		"Failed with result",	  "main process exited",
+		"control process exited", "Failed to start",
+		"Scheduled restart job",  "start request repeated too quickly",
+		"entered failed state",	  ".service failed.",
+		"Dependency failed"
 	};
 	const struct service_line *line;
 
@@ -105,7 +111,7 @@ const struct service_line *service_last_word(const struct service *s)
 		bool echo = false;
 
 		for (size_t k = 0; k < ARRAY_SIZE(systemd); k++)
-			echo |= strstr(text, systemd[k]) != NULL;
+			echo |= strcasestr(text, systemd[k]) != NULL;
 		for (size_t k = 0; !echo && k < ARRAY_SIZE(loud); k++)
 			if (strcasestr(text, loud[k]))
 				return &s->last_lines.items[i];
@@ -173,6 +179,23 @@ static bool find_missing_name(struct arena *arena, const struct node *node, cons
 	return false;
 }
 
+static void take_name(struct arena *arena, const struct node *node, const struct service *s,
+		      const struct reference *r, struct service_cause *cause)
+{
+	cause->fact = reference_fact(arena, node, r, "found");
+	/* The line is right: a file that it needs is missing. */
+	if (str_is(r->role, SLURM_DEVICES_FILE)) {
+		cause->text = arena_printf(
+			arena, "%s does not exist: Slurm 17.11 needs it for ConstrainDevices=yes",
+			r->name.value);
+		cause->remedy = SLURM_DEVICES_REMEDY;
+		return;
+	}
+	cause->text = arena_printf(arena, "%s: %s names %s, which this node lacks",
+				   reference_place(arena, r), r->role.value, r->name.value);
+	cause->remedy = arena_printf(arena, "Correct that line, then start %s.", s->unit.value);
+}
+
 /* Finds a missing name in its own configuration. */
 static bool find_wrong_configuration(struct arena *arena, const struct node *node,
 				     const struct service *s, struct service_cause *cause)
@@ -192,14 +215,11 @@ static bool find_wrong_configuration(struct arena *arena, const struct node *nod
 		       (r = reference_next(node, own[i].format, NULL, r))) {
 			enum reference_state state = reference_state(r);
 
-			if (state != REFERENCE_MISSING && state != REFERENCE_CHANGED)
+			if ((state != REFERENCE_MISSING && state != REFERENCE_CHANGED) ||
+			    (own[i].format == REFERENCE_GRES &&
+			     (!slurm_needs(node, r) || known_is(r->kind, REFERENCE_PROGRAM))))
 				continue;
-			cause->text = arena_printf(arena, "%s: %s names %s, which this node lacks",
-						   reference_place(arena, r), r->role.value,
-						   r->name.value);
-			cause->remedy = arena_printf(arena, "Correct that line, then start %s.",
-						     s->unit.value);
-			cause->fact = reference_fact(arena, node, r, "found");
+			take_name(arena, node, s, r, cause);
 			return true;
 		}
 	return false;

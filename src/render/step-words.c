@@ -151,7 +151,14 @@ static const char *drain_title(const struct steps *steps)
 	return "Drain the node: start no new jobs, and wait until the running ones end";
 }
 
-#define POWER_TITLE "Power the node off. Then power it on with its BMC or its power button"
+/* A virtual machine has neither BMC nor button. */
+static const char *power_title(const struct steps *steps)
+{
+	return is_known(steps->report->node->os.hypervisor)
+		       ? "Power this virtual machine off. Then start it again from its host, or with the provider's "
+			 "console"
+		       : "Power the node off. Then power it on with its BMC or its power button";
+}
 
 static bool has_firmware_step(const struct steps *steps)
 {
@@ -171,7 +178,7 @@ static const char *restart_title(const struct steps *steps)
 	case ACTIVATION_RELOAD:
 		return "Load the driver again, or reboot";
 	case ACTIVATION_POWER_CYCLE:
-		return POWER_TITLE;
+		return power_title(steps);
 	default:
 		return has_firmware_step(steps) ? "Reboot the node once, into its firmware setup"
 						: "Reboot the node once";
@@ -214,7 +221,7 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 	case STEP_SAVE:
 		return "Save the kernel log and the state of the node, for a ticket";
 	case STEP_POWER:
-		return POWER_TITLE;
+		return power_title(steps);
 	case STEP_FIX:
 		return "";
 	case STEP_HAND:

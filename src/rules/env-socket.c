@@ -161,7 +161,9 @@ static const char *remedy_of(struct rule_context *ctx, const char *variable)
 		count > NAMED ? " and others" : "");
 }
 
-static void check_taken(struct rule_context *ctx, const struct job_value *v, const struct taken *t)
+/* EXCLUDE: the value is a list of those that are not taken. */
+static void check_taken(struct rule_context *ctx, const struct job_value *v, const struct taken *t,
+			bool exclude)
 {
 	const char *bad = t->names[REACH_NOTHING];
 
@@ -172,7 +174,9 @@ static void check_taken(struct rule_context *ctx, const struct job_value *v, con
 		UNKNOWN(ctx, .subject = v->name,
 			.evidence = { interface_fact(ctx, t->names[REACH_UNKNOWN]) });
 	else if (*t->poor)
-		FAIL_AS(ctx, SEVERITY_WARN, .subject = v->name,
+		FAIL_AS(ctx,
+			exclude && !t->count[REACH_NODES] ? ctx->rule->severity : SEVERITY_WARN,
+			.subject = v->name,
 			.observed = text_printf(
 				ctx, "%s takes %s, which reach%s no other node",
 				job_value_text(ctx->arena, ctx->node, v), t->poor,
@@ -221,7 +225,7 @@ static void check_list(struct rule_context *ctx, const struct job_value *v)
 					     job_value_text(ctx->arena, ctx->node, v), t.poor),
 		     .evidence = { v->fact, "net.interfaces" });
 	else
-		check_taken(ctx, v, &t);
+		check_taken(ctx, v, &t, list.exclude);
 }
 
 /* Whole names with commas between them, and each must do. Open MPI also takes subnets, which are not looked up. */
@@ -250,7 +254,7 @@ static void check_names(struct rule_context *ctx, const struct job_value *v)
 			break;
 	}
 	if (any)
-		check_taken(ctx, v, &worst);
+		check_taken(ctx, v, &worst, false);
 }
 
 /* NCCL's own choice (src/misc/socket.cc, ncclFindInterfaces): ib*, else all but docker*, lo* and virbr*. Only an

@@ -73,6 +73,7 @@ static const char *unset_options(struct rule_context *ctx, const struct kernel_n
 
 struct tally {
 	const char *text, *source; /* of the needs that are not met */
+	bool efa, other;	   /* which are not met: its driver is also a module of its own */
 	bool is_error, open;
 	size_t needs;
 };
@@ -97,6 +98,23 @@ static void check_need(struct rule_context *ctx, const struct kernel_need *need,
 			      t->text ? "; " : "", unset, need->effect);
 	t->source = t->source ? text_printf(ctx, "%s\n%s", t->source, need->source) : need->source;
 	t->is_error |= need->is_error;
+	if (strcmp(need->subject, "efa") == 0)
+		t->efa = true;
+	else
+		t->other = true;
+}
+
+/* Kernels of distributions are mostly built without EFA, whose driver AWS hands out as a module. */
+static const char *efa_remedy(struct rule_context *ctx)
+{
+	const char *kernel = is_known(ctx->node->os.kernel) ? ctx->node->os.kernel.value
+							    : "that runs";
+
+	return text_printf(
+		ctx,
+		"Install the driver efa for kernel %s: run AWS's EFA installer (efa_installer.sh -y), or build "
+		"kernel/linux/efa of amzn-drivers. Then run modprobe efa.",
+		kernel);
 }
 
 static void check_config(struct rule_context *ctx)
@@ -116,8 +134,11 @@ static void check_config(struct rule_context *ctx)
 		check_need(ctx, need, &t);
 	if (t.text)
 		FAIL_AS(ctx, t.is_error ? SEVERITY_ERR : SEVERITY_WARN, .observed = t.text,
-			.expected = "a kernel with these options", .source = t.source,
-			.evidence = { "os.kernel_config", "os.kernel" });
+			.expected = t.efa && !t.other ? "the module efa"
+						      : "a kernel with these options",
+			.remedy = t.efa && !t.other ? efa_remedy(ctx) : NULL,
+			.activation = t.efa && !t.other ? ACTIVATION_NOW : ACTIVATION_NONE,
+			.source = t.source, .evidence = { "os.kernel_config", "os.kernel" });
 	else if (t.open)
 		UNKNOWN(ctx, .observed = "whether this node needs a certain kernel is not known",
 			.evidence = { "pci.devices", "software.items" });

@@ -35,6 +35,26 @@ static const struct pci_device *first_nic(const struct node *node)
 	return NULL;
 }
 
+/* The functions by which fabric manager reaches the NVSwitches of an HGX B200 and later, and no other mlx5 one: RDMA, if
+ * any, goes over other makers' NICs. */
+static bool all_manage_switches(const struct node *node)
+{
+	bool any = false;
+
+	for_each(d, &node->pci.devices) {
+		if (!is_mlx5(d) || pci_is_for_guest(d))
+			continue;
+		if (!str_is(d->sub_model, "SW_MNG"))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+#define CUDA_FAILS                                                                                \
+	"Fabric manager cannot manage the NVSwitches, and CUDA fails with error 802 (system not " \
+	"yet initialized)."
+
 /* Returns true if the rule has been answered. */
 static bool skip_without_mlx5(struct rule_context *ctx, const struct pci_device **nic)
 {
@@ -139,6 +159,9 @@ static void fail_missing(struct rule_context *ctx, enum severity severity, const
 		return;
 	}
 	FAIL_AS(ctx, severity, .subject = name,
+		.impact = all_manage_switches(ctx->node) && strcmp(name, "ib_uverbs") != 0
+				  ? CUDA_FAILS
+				  : NULL,
 		.observed = text_printf(
 			ctx, "%s is not loaded%s%s: %s", name, load.why_not ? " (" : "",
 			load.why_not ? text_printf(ctx, "%s)", load.why_not) : "", effect),
@@ -156,11 +179,13 @@ static void check_mlx5(struct rule_context *ctx)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
 		if (!is_present(ctx, needed[i]))
-			fail_missing(ctx,
-				     severity_of(ctx, SEVERITY_ERR, i == 0 || is_set_up(ctx->node)),
-				     needed[i],
-				     i == 0 ? text_printf(ctx, "%s has no driver", nic->bdf.value)
-					    : "no RDMA device of these NICs exists");
+			fail_missing(
+				ctx, severity_of(ctx, SEVERITY_ERR, i == 0 || is_set_up(ctx->node)),
+				needed[i],
+				i == 0 ? text_printf(ctx, "%s has no driver", nic->bdf.value)
+				: all_manage_switches(ctx->node)
+					? "the NVSwitches' management functions have no RDMA device"
+					: "no RDMA device of these NICs exists");
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { node_module(ctx->node, "mlx5_ib")
 						? "modules.loaded[mlx5_ib].state"
@@ -199,6 +224,19 @@ static bool skip_without_rdma_nic(struct rule_context *ctx, bool *is_mlx)
 	return true;
 }
 
+/* Connections by address need rdma_ucm, which EFA does not have. */
+static bool is_not_needed(const struct node *node, const char *name)
+{
+	if (strcmp(name, "ib_umad") == 0)
+		return is_all_ethernet(node);
+	if (strcmp(name, "rdma_ucm") != 0 || !all_manage_switches(node))
+		return false;
+	for_each(d, &node->rdma.devices)
+		if (!str_is(d->driver, "efa") && !str_is(d->driver, "mlx5_core"))
+			return false;
+	return true;
+}
+
 static void check_rdma(struct rule_context *ctx)
 {
 	static const struct {
@@ -220,7 +258,7 @@ static void check_rdma(struct rule_context *ctx)
 		if (is_present(ctx, needed[i].name) ||
 		    (!is_mlx && strcmp(needed[i].name, "mlx5_ib") == 0))
 			continue;
-		if (strcmp(needed[i].name, "ib_umad") == 0 && is_all_ethernet(ctx->node))
+		if (is_not_needed(ctx->node, needed[i].name))
 			continue;
 		/* Where RDMA was not set up, one module is enough to name. */
 		if (strcmp(needed[i].name, "ib_uverbs") != 0 &&
@@ -238,7 +276,10 @@ static void check_rdma(struct rule_context *ctx)
 		else
 			fail_missing(ctx,
 				     severity_of(ctx, needed[i].severity, is_set_up(ctx->node)),
-				     needed[i].name, needed[i].effect);
+				     needed[i].name,
+				     i == 3 && all_manage_switches(ctx->node)
+					     ? "fabric manager cannot manage the NVSwitches"
+					     : needed[i].effect);
 	}
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "modules.loaded" });
@@ -247,7 +288,7 @@ static void check_rdma(struct rule_context *ctx)
 static const struct rule modules_rdma_rules[] = {
 	{
 		.id = "modules/mlx5-not-loaded",
-		.title = "No RDMA device exists: the NIC's driver is not loaded",
+		.title = "NICs have no RDMA device: their driver is not loaded",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.needs_module = "",
@@ -287,14 +328,17 @@ static const struct rule modules_rdma_rules[] = {
 			"nodes that they make.",
 		.why = "ib_uverbs makes /dev/infiniband/uverbsN, rdma_ucm makes rdma_cm, ib_umad makes umadN. NCCL connects "
 		       "without rdma_ucm. So does NVSHMEM, except over libfabric's verbs provider. UCX, MPI over rdma_cm and storage use it. opensm and diagnostics such as "
-		       "sminfo and perfquery need ib_umad; nothing is said of it where all ports are Ethernet.",
+		       "sminfo and perfquery need ib_umad; nothing is said of it where all ports are Ethernet. Fabric manager needs "
+		       "it for the NVSwitches of HGX B200 and later. Where mlx5_core drives only their management functions, and "
+		       "RDMA goes over EFA, nothing needs rdma_ucm.",
 		.check = "lsmod | grep -E 'ib_uverbs|ib_umad|rdma_ucm|mlx5_ib'; ls /dev/infiniband",
 		.sources =
 			"rdma-core 691953d8d (2026-08-20): Documentation/udev.md, kernel-boot/modules/rdma.conf, "
 			"infiniband.conf; libibumad/umad.c (umad_init, do_umad_open_port)\n"
 			"NCCL 2.30.7-1: src/transport/net_ib (no librdmacm)\n"
 			"github.com/NVIDIA/nvshmem 2d7d25f (2025-10-16): src/modules/transport/ibgda/ibgda.cpp, "
-			"libfabric/libfabric.cpp, common/env_defs.h (NVSHMEM_LIBFABRIC_PROVIDER)",
+			"libfabric/libfabric.cpp, common/env_defs.h (NVSHMEM_LIBFABRIC_PROVIDER)\n"
+			"github.com/NVIDIA/gpu-operator issue 2781",
 	},
 };
 

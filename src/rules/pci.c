@@ -400,6 +400,12 @@ static bool is_resizing(const struct node *node)
 	return param && str_is(param->value, "1");
 }
 
+/* A window of more than 4 GiB cannot be below 4 GiB. */
+#define ABOVE_4G_ON                                                                                   \
+	"Above 4G Decoding is on: that window is above 4 GiB. Give the bridge more address space: "   \
+	"raise the size of the 64-bit MMIO window in the firmware setup, or move the GPU to another " \
+	"slot. Without such a setting it is a limit of the platform."
+
 static void check_window_of(struct rule_context *ctx, const struct pci_device *gpu, uint64_t now,
 			    uint64_t wanted)
 {
@@ -420,6 +426,7 @@ static void check_window_of(struct rule_context *ctx, const struct pci_device *g
 				format_bytes(ctx->arena, now), asked, bridge->bdf.value,
 				format_bytes(ctx->arena, size), format_bytes(ctx->arena, wanted)),
 			.expected = "a window as large as the BAR",
+			.remedy = size > UINT32_MAX ? ABOVE_4G_ON : NULL,
 			.evidence = { fact_path(ctx->arena, "pci.devices", bridge->bdf.value,
 						"window.size_bytes"),
 				      bar1_fact(ctx, gpu), no_room_fact(ctx, said) });

@@ -82,34 +82,63 @@ static const struct rdma_device *unplaced(const struct node *node)
 	"The reload takes the NIC's interface down for some seconds and ends its RDMA " \
 	"connections: do not do it while you are logged in through it."
 
+static bool share_bridge(const struct node *node, const struct pci_device *a,
+			 const struct pci_device *b)
+{
+	const struct pci_device *of_a[PATH_PORTS_MAX], *of_b[PATH_PORTS_MAX];
+	size_t n = topology_above(node, a, of_a), m = topology_above(node, b, of_b);
+
+	/* In a virtual machine the bridges are not the board's. */
+	if (!n || !m || is_known(node->os.hypervisor))
+		return true;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < m; k++)
+			if (of_a[i] == of_b[k])
+				return true;
+	return false;
+}
+
+/* A NIC that shares no bridge with any GPU, as the one of the node's own network: jobs take the others. */
+static enum severity severity_of(const struct node *node, const struct pci_device *nic)
+{
+	bool near = !topology_gpus(node), other = false;
+
+	for_each(d, &node->pci.devices)
+		if (pci_is_gpu(d))
+			near |= share_bridge(node, nic, d);
+	for_each(d, &node->pci.devices)
+		other |= d != nic && topology_is_nic(node, d) && node_rdma_of(node, d);
+	return near || !other ? SEVERITY_ERR : SEVERITY_WARN;
+}
+
 static void fail_bound(struct rule_context *ctx, const struct pci_device *nic, const char *fact)
 {
 	const char *bdf = nic->bdf.value;
 	bool off = rdma_is_not_offered(ctx->node, nic);
 
-	FAIL(ctx, .subject = bdf,
-	     .observed =
-		     off ? "it has the driver mlx5_core and no RDMA device; mlx5_core offers none for it, so "
-			   "RDMA is switched off there"
-			 : "it has the driver mlx5_core and no RDMA device",
-	     .expected = "an entry in /sys/class/infiniband", .ends_jobs = true,
-	     .remedy =
-		     off ? "Switch RDMA on (of a sub-function the parameter is enable_rdma). " RELOADS
-			 : "Read what mlx5_core logged about the NIC. If enable_rdma is false, switch it on. Then "
-			   "reload the device. " RELOADS,
-	     .command =
-		     off ? shell_printf(
-				   ctx->arena,
-				   "sudo devlink dev param set pci/%s name enable_roce value true "
-				   "cmode driverinit\n"
-				   "sudo devlink dev reload pci/%s",
-				   bdf, bdf)
-			 : shell_printf(ctx->arena,
-					"sudo dmesg | grep %s\n"
-					"sudo devlink dev param show pci/%s name enable_rdma\n"
-					"sudo devlink dev reload pci/%s",
-					bdf, bdf, bdf),
-	     .evidence = { fact, off ? "rdma.auxiliary" : NULL });
+	FAIL_AS(ctx, severity_of(ctx->node, nic), .subject = bdf,
+		.observed =
+			off ? "it has the driver mlx5_core and no RDMA device; mlx5_core offers none for it, so "
+			      "RDMA is switched off there"
+			    : "it has the driver mlx5_core and no RDMA device",
+		.expected = "an entry in /sys/class/infiniband", .ends_jobs = true,
+		.remedy =
+			off ? "Switch RDMA on (of a sub-function the parameter is enable_rdma). " RELOADS
+			    : "Read what mlx5_core logged about the NIC. If enable_rdma is false, switch it on. Then "
+			      "reload the device. " RELOADS,
+		.command =
+			off ? shell_printf(
+				      ctx->arena,
+				      "sudo devlink dev param set pci/%s name enable_roce value true "
+				      "cmode driverinit\n"
+				      "sudo devlink dev reload pci/%s",
+				      bdf, bdf)
+			    : shell_printf(ctx->arena,
+					   "sudo dmesg | grep %s\n"
+					   "sudo devlink dev param show pci/%s name enable_rdma\n"
+					   "sudo devlink dev reload pci/%s",
+					   bdf, bdf, bdf),
+		.evidence = { fact, off ? "rdma.auxiliary" : NULL });
 }
 
 static void check_nic(struct rule_context *ctx, const struct pci_device *nic, size_t *good)

@@ -6,6 +6,7 @@
 #include "parse/version.h"
 #include "query/container-runtime.h"
 #include "query/distribution.h"
+#include "query/peermem.h"
 #include "query/ports.h"
 
 /* rdma-core 34: ibv_reg_dmabuf_mr in libibverbs (debian/libibverbs1.symbols, IBVERBS_1.12). */
@@ -47,12 +48,54 @@ static const char *needs_no_dmabuf(const struct node *node)
 						    : NULL;
 }
 
+/* DeepEP 1 uses NVSHMEM, and DeepEP 2 GIN. */
+static bool uses_gin(const struct rule_context *ctx)
+{
+	const struct software_item *deepep = node_software(ctx->node, "deepep");
+
+	return is_asked_for(ctx, PROFILE_NCCL_GIN) ||
+	       (is_asked_for(ctx, PROFILE_DEEPEP) &&
+		!(deepep && is_known(deepep->version) &&
+		  version_compare(deepep->version.value, "2") < 0));
+}
+
+/* The kernel's half is missing too: NULL, or why. */
+static const char *kernel_lacks_dmabuf(struct rule_context *ctx)
+{
+	const char *why = NULL;
+
+	return is_known(ctx->node->os.kernel) && !node_software(ctx->node, "ofed") &&
+			       dmabuf_path(ctx->node, ctx->arena, &why) == DMABUF_NO &&
+			       version_compare(ctx->node->os.kernel.value, "5.12") < 0
+		       ? why
+		       : NULL;
+}
+
+static void fail_dmabuf(struct rule_context *ctx, const struct software_item *core,
+			uint64_t release, const char *evidence)
+{
+	const char *why = kernel_lacks_dmabuf(ctx);
+
+	FAIL_AS(ctx, SEVERITY_WARN,
+		.observed = text_printf(ctx, "libibverbs %s (rdma-core %llu)%s%s",
+					core->version.value, (unsigned long long)release,
+					why ? "; " : "", why ? why : ""),
+		.expected = why ? "kernel 5.12 and rdma-core 34 or later, for DMA-BUF"
+				: "rdma-core 34 or later, for DMA-BUF",
+		.impact =
+			"Programs find the RDMA devices, and cannot register GPU memory by DMA-BUF.",
+		.remedy =
+			why ? "Boot a kernel of 5.12 or later and upgrade rdma-core to 34 or later: one of them alone "
+			      "does not help. Or install MLNX_OFED or DOCA-OFED and load nvidia_peermem."
+			    : "Upgrade rdma-core to 34 or later, or load nvidia_peermem.",
+		.evidence = { evidence, why ? "os.kernel" : NULL });
+}
+
 static void check_too_old(struct rule_context *ctx)
 {
 	const struct software_item *core = node_software(ctx->node, "libibverbs");
 	const struct software_item *nccl = node_software(ctx->node, "nccl");
-	bool gin = is_asked_for(ctx, PROFILE_GIN_ANY) && nccl &&
-		   version_compare(nccl->version.value, NCCL_GIN) >= 0;
+	bool gin = uses_gin(ctx) && nccl && version_compare(nccl->version.value, NCCL_GIN) >= 0;
 	const char *evidence =
 		core ? fact_path(ctx->arena, "software.items", core->path.value, "version") : NULL;
 	uint64_t release;
@@ -78,18 +121,14 @@ static void check_too_old(struct rule_context *ctx)
 					     needs_no_dmabuf(ctx->node)),
 		     .evidence = { evidence, "driver.flavour", "modules.loaded" });
 	else if (release < CORE_DMABUF)
-		FAIL_AS(ctx, SEVERITY_WARN,
-			.observed = text_printf(ctx, "libibverbs %s (rdma-core %llu)",
-						core->version.value, (unsigned long long)release),
-			.expected = "rdma-core 34 or later, for DMA-BUF",
-			.remedy = "Upgrade rdma-core to 34 or later, or load nvidia_peermem.",
-			.evidence = { evidence });
+		fail_dmabuf(ctx, core, release, evidence);
 	else if (gin && release < CORE_GIN)
 		FAIL_AS(ctx, SEVERITY_WARN,
 			.observed = text_printf(ctx, "libibverbs %s (rdma-core %llu), NCCL %s",
 						core->version.value, (unsigned long long)release,
 						nccl->version.value),
 			.expected = "rdma-core 44 or later, for NCCL GIN",
+			.impact = "NCCL's GPU-initiated networking (GIN) does not start.",
 			.remedy = "Upgrade rdma-core to 44 or later where the job runs.",
 			.evidence = { evidence, fact_path(ctx->arena, "software.items",
 							  nccl->path.value, "version") });
@@ -399,8 +438,8 @@ static const struct rule rdma_providers_rules[] = {
 		.reads = "The version of libibverbs; NCCL on disk; the loaded modules.",
 		.why = "rdma-core 34 has ibv_reg_dmabuf_mr. With nvidia_peermem loaded, programs do not need it, and the "
 		       "proprietary kernel modules export no DMA-BUF. NCCL " NCCL_GIN
-		       " and later needs rdma-core 44 for GIN, which is checked in the profiles deepep and "
-		       "nccl-gin.",
+		       " and later needs rdma-core 44 for GIN, which is checked in the profiles nccl-gin "
+		       "and deepep; DeepEP 1 uses NVSHMEM in its place. The kernel registers DMA-BUF from 5.12 on.",
 		.check = "ls /usr/lib64/libibverbs.so.1.* /usr/lib/*/libibverbs.so.1.*",
 		.sources = "rdma-core 64: debian/libibverbs1.symbols\n"
 			   "NCCL 2.30.7: docs/userguide/source/usage/deviceapi.rst, Requirements",

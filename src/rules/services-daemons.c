@@ -123,7 +123,12 @@ static void check_stopped(struct rule_context *ctx, const struct daemon *daemon,
 		fail(ctx, daemon, s);
 	else
 		NOTE(ctx, .subject = s->unit.value,
-		     .observed = "enabled, and does not run; no failure is recorded",
+		     .observed =
+			     was_read(s->last_lines)
+				     ? "enabled, and does not run; the messages that were read record no failure"
+				     : "enabled, and does not run; no messages of it were found",
+		     .remedy = text_printf(ctx, "systemctl status %s shows why.",
+					   shell_name(s->unit.value, "UNIT")),
 		     .evidence = {
 			     fact_path(ctx->arena, "services.units", s->unit.value, "active") });
 }

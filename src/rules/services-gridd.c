@@ -6,6 +6,22 @@
 #define GRIDD "nvidia-gridd.service"
 #define ACTIVE "services.units[" GRIDD "].active"
 
+/* Returns what is wrong with the service S, which may be NULL. */
+static const char *describe(struct rule_context *ctx, const struct service *s)
+{
+	bool no_unit = !s || str_is(s->load, "not-found") || is_absent(s->enabled);
+
+	if (no_unit && s && is_known(s->program))
+		return text_printf(
+			ctx, "a vGPU; %s is there, and no nvidia-gridd.service: nothing starts it",
+			s->program.value);
+	if (no_unit)
+		return "a vGPU, and nvidia-gridd is not installed: the driver is not that of vGPU guests, or a part of "
+		       "it is missing";
+	return text_printf(ctx, "a vGPU, and nvidia-gridd is %s; %s at boot", s->active.value,
+			   is_known(s->enabled) ? s->enabled.value : "not enabled");
+}
+
 static void check_gridd(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -22,16 +38,13 @@ static void check_gridd(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "a container brings the driver, and its daemons",
 			       .evidence = { "services.driver_container" });
 	else
-		FAIL(ctx,
-		     .observed =
-			     !s || str_is(s->load, "not-found") || is_absent(s->enabled)
-				     ? "a vGPU, and nvidia-gridd is not installed: the driver is not that of vGPU "
-				       "guests, or a part of it is missing"
-				     : text_printf(ctx,
-						   "a vGPU, and nvidia-gridd is %s; %s at boot",
-						   s->active.value,
-						   is_known(s->enabled) ? s->enabled.value
-									: "not enabled"),
+		FAIL(ctx, .observed = describe(ctx, s),
+		     .remedy =
+			     s && is_known(s->program) && is_absent(s->enabled)
+				     ? "Install a guest driver whose installer writes nvidia-gridd.service (GRID "
+				       "535.161.08 does on Azure, its 550 does not), or write that unit with ExecStart= "
+				       "of this program. Then run systemctl enable --now nvidia-gridd."
+				     : NULL,
 		     .expected = "nvidia-gridd active",
 		     .evidence = { s ? ACTIVE : "services.units", "gpu.devices" });
 }

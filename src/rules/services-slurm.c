@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "evaluate/references.h"
+#include "query/slurm.h"
 
 #define LIBRARY "libnvidia-ml.so"
 
@@ -22,16 +23,15 @@ static bool has_soname(const struct node *node)
 /* One of the library's two names is enough; the first one is reported. */
 static bool counts(const struct node *node, const struct reference *r)
 {
-	(void)node;
-	return !str_is(r->name, LIBRARY ".1");
+	return !str_is(r->name, LIBRARY ".1") && slurm_needs(node, r);
 }
 
 static enum severity grade(const struct rule_context *ctx, const struct reference *r,
 			   enum reference_state state)
 {
 	(void)state;
-	/* slurmctld can accept less (node_reg_mem_percent). */
-	if (str_is(r->role, "RealMemory"))
+	/* slurmctld can accept less (node_reg_mem_percent). Without its check a node keeps its jobs. */
+	if (str_is(r->role, "RealMemory") || str_is(r->role, SLURM_HEALTH))
 		return SEVERITY_WARN;
 	return known_is(r->kind, REFERENCE_LIBRARY) && has_soname(ctx->node) ? SEVERITY_WARN
 									     : SEVERITY_ERR;
@@ -50,6 +50,15 @@ static bool is_plugin(const struct reference *r)
 
 static const char *what_breaks(struct rule_context *ctx, const struct reference *r)
 {
+	if (str_is(r->role, SLURM_DEVICES_FILE))
+		return "slurmd of 17.11 does not start: \"this is needed for proper functionality when Constraining "
+		       "Devices\".";
+	if (str_is(r->role, SLURM_HEALTH))
+		return "slurmd cannot run its health check: a node with a fault keeps getting jobs.";
+	if (known_is(r->kind, REFERENCE_PROGRAM))
+		return text_printf(ctx,
+				   "The first job fails, and the node is drained: \"%s error\".",
+				   r->role.value);
 	if (str_is(r->role, SLURM_PLUGIN "MpiDefault"))
 		return "slurmd does not start, or srun fails: \"MPI: Cannot create context\".";
 	if (str_is(r->role, SLURM_PLUGIN SLURM_SELECT))
@@ -76,18 +85,21 @@ static const char *what_breaks(struct rule_context *ctx, const struct reference 
 	       "configured\".";
 }
 
-/* With the rest slurmd starts, and something else fails. */
 static const char *what_stops(const struct reference *r)
 {
-	bool starts = known_is(r->kind, REFERENCE_AMOUNT) || known_is(r->kind, REFERENCE_LIBRARY) ||
-		      str_is(r->role, "RealMemory") || str_is(r->role, SLURM_PLUGIN_DIR) ||
-		      str_is(r->role, SLURM_PLUGIN "MpiDefault");
-
-	return starts ? NULL : "slurmd.service";
+	return slurm_stops_without(r) ? "slurmd.service" : NULL;
 }
 
 static const char *remedy(struct rule_context *ctx, const struct reference *r)
 {
+	if (str_is(r->role, SLURM_DEVICES_FILE))
+		return SLURM_DEVICES_REMEDY;
+	if (known_is(r->kind, REFERENCE_PROGRAM))
+		return text_printf(
+			ctx,
+			"Install %s, mount the file system that it is on, or correct %s= in slurm.conf on "
+			"all nodes and run scontrol reconfigure.",
+			r->name.value, r->role.value);
 	if (is_plugin(r))
 		return text_printf(
 			ctx,
@@ -410,8 +422,8 @@ static const struct rule services_slurm_rules[] = {
 
 	{
 		.id = "services/gres-conf",
-		.title = "Slurm drains the node or does not start: its files name devices or "
-			 "plugins that are not here",
+		.title = "Slurm drains the node or does not start: its files name devices, plugins "
+			 "or scripts that are not here",
 		.is_short_effect = true,
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
@@ -425,7 +437,8 @@ static const struct rule services_slurm_rules[] = {
 			"File=, Cores= and AutoDetect= of this node's lines in gres.conf (/etc/slurm, "
 			"/etc/slurm-llnl, the cache of a configless slurmd). Gres= and RealMemory= of this node in "
 			"slurm.conf, PluginDir= and gpu_nvml.so, and the plugins that TaskPlugin, SelectType, ProctrackType, "
-			"JobAcctGatherType, AuthType, CredType, SwitchType and MpiDefault select. /dev, the number of processors, the GPUs, the memory, and "
+			"JobAcctGatherType, AuthType, CredType, SwitchType and MpiDefault select. Prolog=, Epilog= and HealthCheckProgram= with one path. "
+			"ConstrainDevices and AllowedDevicesFile in cgroup.conf, and Slurm's release. /dev, the number of processors, the GPUs, the memory, and "
 			"where the dynamic loader finds " LIBRARY ".",
 		.why = "slurmd waits 20 seconds for each device file and then ends. With AutoDetect=nvml it opens the "
 		       "library by name. If that fails, it continues without GPUs. It also needs its plugin "
@@ -433,12 +446,17 @@ static const struct rule services_slurm_rules[] = {
 		       "looked for beside gpu_generic.so. Packages have plugins apart too (MPI), and releases drop some: "
 		       "select/cons_res in 23.11, task/cray_aries in 24.05. Cores are compared with the number of "
 		       "logical processors, which is the most that there can be. Files that Include names, and values of "
-		       "NodeName=DEFAULT, are not read.",
+		       "NodeName=DEFAULT, are not read. slurmd of 17.11 ends "
+		       "if it has ConstrainDevices=yes and no cgroup_allowed_devices_file.conf; 17.02 and 18.08 do not. Where the "
+		       "release is not known, this matters only while slurmd does not run.",
 		.check =
 			"slurmd -G; ls -l $(grep -o 'File=[^ ]*' /etc/slurm/gres.conf | cut -d= -f2)",
 		.sources =
 			"Slurm 26.05: src/interfaces/gres.c, gpu.c, task.c, mpi.c, switch.c, src/common/plugin.c, src/slurmd/slurmd/slurmd.c, "
-			"src/common/read_config.c (_is_valid_path); gres.conf(5)",
+			"src/common/read_config.c (_is_valid_path); gres.conf(5)\n"
+			"Slurm 17.02.11, 17.11.0 to 17.11.13, 18.08.0: src/plugins/task/cgroup/task_cgroup_devices.c\n"
+			"Slurm 17.11.9: src/slurmd/common/run_script.c; Slurm 25.11: src/plugins/prep/script/prep_script_slurmd.c, "
+			"src/common/run_command.c, src/slurmctld/node_mgr.c, job_mgr.c",
 	},
 };
 

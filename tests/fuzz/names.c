@@ -123,6 +123,7 @@ static void read_loader(struct span text)
 
 static void read_syslog(struct span text)
 {
+	static const struct unit_names names = { "slurmd.service", "Slurm node daemon" };
 	struct unit_outcome outcome = { 0 };
 	struct span rest = text, line;
 
@@ -133,7 +134,7 @@ static void read_syslog(struct span text)
 			continue;
 		check_inside(line, parsed.ident);
 		check_inside(line, parsed.text);
-		(void)unit_outcome_update(&outcome, "slurmd.service", parsed.text);
+		(void)unit_outcome_update(&outcome, &names, parsed.text);
 		assert(memchr(outcome.result, '\0', sizeof(outcome.result)));
 	}
 }
