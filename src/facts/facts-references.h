@@ -48,6 +48,9 @@
 
 /* The devices of a CDI specification: nvidia.com/gpu=0. */
 #define CDI_DEVICES "devices"
+/* Its version, and what of it needs a version: the role ends with the field, and the name is the version. */
+#define REFERENCE_CDI_VERSION "cdiVersion"
+#define REFERENCE_CDI_FIELD "field: "
 
 /* Values of the configuration of containerd and Docker. */
 #define ENGINE_VERSION "version"
