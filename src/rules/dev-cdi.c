@@ -10,6 +10,7 @@
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 #include "parse/version.h"
+#include "query/device-file.h"
 
 static bool is_wrong_file(const struct node *node, const char *path)
 {
@@ -257,14 +258,6 @@ static const struct {
 	  "Programs in containers cannot use a display of the GPU." },
 };
 
-static bool has_node(const struct node *node, const char *path)
-{
-	for_each(n, &node->dev.nodes)
-		if (str_is(n->path, path))
-			return true;
-	return false;
-}
-
 /* /dev/nvidia0 and the like. */
 static const struct reference *gpu_node(const struct node *node, const char *file)
 {
@@ -303,7 +296,7 @@ static bool check_shared_nodes(struct rule_context *ctx, const char *file)
 	for (size_t i = 0; i < ARRAY_SIZE(shared_nodes); i++) {
 		const char *path = shared_nodes[i].path;
 
-		if (!has_node(node, path) || names_node(node, file, path))
+		if (!device_file_find(node, path) || names_node(node, file, path))
 			continue;
 		if (!list) {
 			severity = shared_nodes[i].severity;
