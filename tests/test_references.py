@@ -44,6 +44,8 @@ def specification(seed):
 def expected(spec):
     """{(kind, name, claim)}"""
     found = {("value", "%s=%s" % (spec["kind"], d["name"]), None) for d in spec["devices"]}
+    # The file's version, and the versions that its fields need: of annotations, and of these names and paths.
+    found |= {("value", "0.5.0", None), ("value", "0.6.0", None)}
     for edits in [spec["containerEdits"]] + [d["containerEdits"] for d in spec["devices"]]:
         for node in edits["deviceNodes"]:
             claim = "%d:%d" % (node["major"], node["minor"]) if "major" in node else None
@@ -79,6 +81,8 @@ def test_cdi_in_every_form(seed, tmp_path):
         assert facts["files"] == [{"path": "/etc/cdi/nvidia.yaml", "format": "cdi", "complete": True,
                                    "compared": None}]
         for item in facts["items"]:
+            if item["role"].startswith("field: "):
+                continue
             name_there = item["name"].split("=")[-1] if item["kind"] == "value" else item["name"]
             assert name_there in text.splitlines()[item["line"] - 1] or name == "narrow"
 

@@ -27,6 +27,8 @@ static const struct {
 	{ "job-cgroup", "limits" },
 	{ "kernel", "os" },
 	{ "containerd", "containers" },
+	{ "engine-messages", "containers" },
+	{ "rootless", "containers" },
 	{ "kubelet", "containers" },
 	{ "libkmod", "modules" },
 	{ "limit-settings", "limits" },

@@ -70,7 +70,7 @@ struct rdma_device {
 	/* For an EFA device, the provider of GPU memory: NVIDIA or NVIDIA peermem; empty: none. Absent: another
 	 * device, or a driver without the file. */
 	struct fact_str p2p;
-	/* Returns true if an EFA device can register GPU memory, as efa before 2.6.0 reports it. */
+	/* True if an EFA device can register GPU memory, as efa before 2.6.0 reports it. */
 	struct fact_bool gdr;
 };
 

@@ -52,6 +52,9 @@
 
 /* The devices of a CDI specification: nvidia.com/gpu=0. */
 #define CDI_DEVICES "devices"
+/* Its version, and what of it needs a version: the role ends with the field, and the name is the version. */
+#define REFERENCE_CDI_VERSION "cdiVersion"
+#define REFERENCE_CDI_FIELD "field: "
 
 /* Values of the configuration of containerd and Docker. */
 #define ENGINE_VERSION "version"
@@ -130,9 +133,9 @@ struct reference {
 struct reference_file {
 	struct fact_str path;	 /* of the file */
 	struct fact_enum format; /* enum reference_format */
-	/* Returns true if the file was read to its end and understood: the list of its names is complete. */
+	/* True if the file was read to its end and understood: the list of its names is complete. */
 	struct fact_bool complete;
-	/* Returns true if every line was compared with the keys that the file's reader knows; absent: no table has them. */
+	/* True if every line was compared with the keys that the file's reader knows; absent: no table has them. */
 	struct fact_bool compared;
 };
 
@@ -205,7 +208,7 @@ struct references_facts {
 	LIST(struct gres_record) gres;	   /* lines of gres.conf about GPUs of this node */
 	LIST(struct conf_fault) faults;	   /* lines that the files' readers refuse or ignore */
 	LIST(struct skipped_file) skipped; /* files that no program reads because of their names */
-	/* Returns true if every folder that may have such files could be searched. */
+	/* True if every folder that may have such files could be searched. */
 	struct fact_bool complete;
 };
 

@@ -68,12 +68,12 @@ struct mps_daemon {
 	struct fact_u64 pid; /* process id */
 	/* Effective user: whose programs it serves; 0 serves all users. */
 	struct fact_u64 uid;
-	/* Returns true if the daemon is in another mount namespace, as in a container. */
+	/* True if the daemon is in another mount namespace, as in a container. */
 	struct fact_bool elsewhere;
-	/* Returns true if its folder of pipes is the default one, /tmp/nvidia-mps. Unknown: only its user may read its
+	/* True if its folder of pipes is the default one, /tmp/nvidia-mps. Unknown: only its user may read its
 	 * variables. */
 	struct fact_bool is_default;
-	/* Returns true if its folder of pipes is that of the checked process. */
+	/* True if its folder of pipes is that of the checked process. */
 	struct fact_bool is_jobs;
 };
 

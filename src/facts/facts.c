@@ -462,37 +462,6 @@ static const struct field dev_facts_fields[] = {
 };
 const struct desc dev_facts_desc = DESC(dev_facts);
 
-static const struct field cdi_spec_fields[] = {
-	F_STR(cdi_spec, path, NULL),
-	F_STR(cdi_spec, driver_version, "{0}"),
-	F_STR(cdi_spec, cdi_version, "{0}"),
-};
-static const struct desc cdi_spec_desc = DESC(cdi_spec);
-
-static const struct field engine_config_fields[] = {
-	F_STR(engine_config, path, NULL),
-	F_BOOL(engine_config, nvidia, "{0}"),
-};
-static const struct desc engine_config_desc = DESC(engine_config);
-
-static const struct field containers_facts_fields[] = {
-	F_STR(containers_facts, toolkit, "/usr/bin"),
-	F_BOOL(containers_facts, no_cgroups, "/etc/nvidia-container-runtime/config.toml"),
-	F_BOOL(containers_facts, cgroup2, "/proc/self/cgroup"),
-	F_BOOL(containers_facts, selinux_enforcing, "/sys/fs/selinux/enforce"),
-	F_BOOL(containers_facts, container_use_devices,
-	       "/sys/fs/selinux/booleans/container_use_devices"),
-	F_BOOL(containers_facts, kubelet_uses_docker, "/var/lib/kubelet"),
-	F_LIST(containers_facts, cdi, cdi_spec_desc, "/etc/cdi"),
-	F_LIST(containers_facts, configs, engine_config_desc, "/etc"),
-	F_STR(containers_facts, kubelet, "/var/lib/kubelet"),
-	F_STRS(containers_facts, kubelet_plugins, "/var/lib/kubelet/plugins"),
-	F_STRS(containers_facts, device_plugins, "/var/lib/kubelet/device-plugins"),
-	F_BOOL(containers_facts, gpu_resource,
-	       "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"),
-};
-const struct desc containers_facts_desc = DESC(containers_facts);
-
 static const struct field process_limits_fields[] = {
 	F_STR(process_limits, name, NULL),
 	F_U64(process_limits, pid, NULL),

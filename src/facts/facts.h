@@ -422,46 +422,6 @@ struct dev_facts {
 	LIST(struct device_group) groups; /* that device nodes are restricted to */
 };
 
-/* ---- containers: the way of container engines to the GPUs ---- */
-
-struct cdi_spec {
-	struct fact_str path;		/* of the specification */
-	struct fact_str driver_version; /* version of its libraries; absent: it names none */
-	struct fact_str cdi_version;	/* version of its format: 0.5.0 */
-};
-
-/* Configuration of a container engine. Its other content is not kept: it can have passwords. */
-struct engine_config {
-	struct fact_str path;	 /* of the file */
-	struct fact_bool nvidia; /* names NVIDIA's runtime, hook or CDI devices */
-};
-
-struct containers_facts {
-	struct fact_str toolkit; /* path of a program of the NVIDIA Container Toolkit */
-	/* its hook opens no device for a container; absent: not said */
-	struct fact_bool no_cgroups;
-	/* Returns true if only version 2 of control groups is mounted; absent: version 1, or both. */
-	struct fact_bool cgroup2;
-	/* SELinux refuses accesses that its policy does not allow; absent: it is not in the kernel, or off. */
-	struct fact_bool selinux_enforcing;
-	/* One of SELinux' booleans container_use_devices and container_use_xserver_devices: containers may open the
-	 * GPUs; absent: its policy has none. */
-	struct fact_bool container_use_devices;
-	/* The kubelet starts its pods by Docker; absent: no kubelet runs. */
-	struct fact_bool kubelet_uses_docker;
-	LIST(struct cdi_spec) cdi; /* Container Device Interface: those of nvidia.com */
-	LIST(struct engine_config) configs;
-	/* The kubelet's folder of pods; absent: none. */
-	struct fact_str kubelet;
-	/* Folders of its plugins, by their drivers' names: compute-domain.nvidia.com */
-	LIST(const char *) kubelet_plugins;
-	/* Sockets of its device plugins, and its own (kubelet.sock) */
-	LIST(const char *) device_plugins;
-	/* Returns true if the kubelet's checkpoint has a resource of NVIDIA or one whose name ends with gpu; absent: no
-	 * checkpoint. */
-	struct fact_bool gpu_resource;
-};
-
 /* ---- limits ---- */
 
 struct process_limits {
@@ -568,6 +528,7 @@ struct log_facts {
 };
 
 #include "facts/facts-acknowledged.h"
+#include "facts/facts-containers.h"
 #include "facts/facts-dkms.h"
 #include "facts/facts-env.h"
 #include "facts/facts-kinds.h"

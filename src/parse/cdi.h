@@ -11,15 +11,25 @@
 
 #include "base/span.h"
 
-enum cdi_what { CDI_DEVICE_NODE, CDI_MOUNT, CDI_HOOK, CDI_NET_DEVICE, CDI_DEVICE };
+enum cdi_what {
+	CDI_DEVICE_NODE,
+	CDI_MOUNT,
+	CDI_HOOK,
+	CDI_NET_DEVICE,
+	CDI_DEVICE,
+	CDI_VERSION, /* cdiVersion */
+	CDI_FIELD,   /* something that only files of a later version than 0.3.0 may have */
+};
 
 struct cdi_item {
 	enum cdi_what what;
-	/* on the host: a path, or the name of a net device; "": not given. Of a device name: "0", "all" */
+	/* on the host: a path, or the name of a net device; "": not given. Of a device name: "0", "all". Of a version:
+	 * "0.5.0". Of a field: what it is. */
 	struct span name;
-	size_t line;   /* from 1, of that name */
-	bool typed;    /* of a device node: it has a type */
-	bool numbered; /* and a major number that is not 0 */
+	const char *since; /* of a field: the version of the specification that it needs */
+	size_t line;	   /* from 1, of that name */
+	bool typed;	   /* of a device node: it has a type */
+	bool numbered;	   /* and a major number that is not 0 */
 	uint64_t major, minor;
 };
 

@@ -34,6 +34,8 @@ static const char *const verbs_names[] = { "uverbs#", "umad#", "rdma_cm", NULL }
 
 static const struct place places[] = {
 	{ "/dev", top_names },
+	/* The GPU Operator's driver container has a /dev of its own. */
+	{ "/run/nvidia/driver/dev", top_names },
 	{ "/dev/nvidia-caps", cap_names },
 	{ "/dev/nvidia-caps-imex-channels", imex_names },
 	{ "/dev/infiniband", verbs_names },
@@ -132,7 +134,7 @@ static void read_nodes(struct probe_context *ctx)
 		return;
 	}
 	dev->nodes.state = FACT_KNOWN;
-	for (size_t i = 1; !ctx->preflight && i < ARRAY_SIZE(places); i++) {
+	for (size_t i = 1; i < (ctx->preflight ? 2 : ARRAY_SIZE(places)); i++) {
 		rc = read_place(ctx, &places[i]);
 		/* If a folder cannot be read, no file counts as missing. */
 		if (rc && rc != -ENOENT)

@@ -32,6 +32,14 @@ static void add_node(struct references *refs, const struct cdi_item *item)
 	reference_add(refs, REFERENCE_DEVICE, "deviceNodes", item->name, claim, item->line);
 }
 
+static void add_version(struct references *refs, const char *role, struct span version, size_t line)
+{
+	struct reference *item = reference_add(refs, REFERENCE_VALUE, role, version, NULL, line);
+
+	if (item)
+		item->found = item->name;
+}
+
 static bool references_cdi_found(void *user, struct span kind, const struct cdi_item *item)
 {
 	struct reading *r = user;
@@ -57,6 +65,15 @@ static bool references_cdi_found(void *user, struct span kind, const struct cdi_
 		break;
 	case CDI_DEVICE:
 		reference_add(r->refs, REFERENCE_VALUE, CDI_DEVICES, item->name, NULL, item->line);
+		break;
+	case CDI_VERSION:
+		add_version(r->refs, REFERENCE_CDI_VERSION, item->name, item->line);
+		break;
+	case CDI_FIELD:
+		add_version(r->refs,
+			    arena_printf(r->refs->arena, REFERENCE_CDI_FIELD "%.*s",
+					 SPAN_FMT(item->name)),
+			    span_of(item->since), item->line);
 	}
 	return true;
 }
@@ -81,6 +98,15 @@ static void qualify_devices(struct references *refs, const char *kind)
 		}
 }
 
+/* Of another vendor's file. */
+static void forget_versions(struct references *refs)
+{
+	reference_forget(refs, REFERENCE_CDI_VERSION);
+	for (size_t i = 0; i < refs->facts->items.count; i++)
+		if (str_starts(refs->facts->items.items[i].role, REFERENCE_CDI_FIELD))
+			reference_forget(refs, refs->facts->items.items[i--].role.value);
+}
+
 void reference_read_cdi(struct references *refs, struct span text)
 {
 	struct reading reading = { .refs = refs };
@@ -97,6 +123,7 @@ void reference_read_cdi(struct references *refs, struct span text)
 		reference_forget(refs, "hooks");
 		reference_forget(refs, "netDevices");
 		reference_forget(refs, CDI_DEVICES);
+		forget_versions(refs);
 	}
 	if (reading.kind)
 		qualify_devices(refs, reading.kind);

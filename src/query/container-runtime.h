@@ -12,4 +12,8 @@ enum fact_state container_runtime(const struct node *node, const char **name);
  * their own. */
 bool node_runs_containers(const struct node *node, const char **runtime);
 
+/* The version of the NVIDIA Container Toolkit, or of its library, which has the same from 1.6 on: of the program, or of
+ * the package. NULL: not known. FACT is where it is. */
+const char *container_toolkit_version(const struct node *node, const char **fact);
+
 #endif

@@ -2,6 +2,7 @@
 /* failure.c - the failures in the kernel log (log.failures) that still hold. */
 #include "query/failure.h"
 
+#include "query/module-find.h"
 #include "query/node-find.h"
 #include "query/signature.h"
 
@@ -100,6 +101,13 @@ static const char *detail_of(const struct log_failure *failure, const char *othe
 
 /* Returns the remedy for a module that was built for another kernel, or for other versions of the modules that it
  * uses; without text: FAILURE is another. */
+static bool has_signature(const struct node *node, const char *module)
+{
+	const struct module_file *file = module_file_running(node, module);
+
+	return !file || !is_absent(file->signer);
+}
+
 static struct cure cure_of_build(struct arena *arena, const struct node *node,
 				 const struct log_failure *failure, const char *module)
 {
@@ -133,7 +141,7 @@ static struct cure cure_of_build(struct arena *arena, const struct node *node,
 			"that it was built for.",
 			module) };
 	case FAILURE_SIGNATURE:
-		return signature_cure(arena, node);
+		return signature_cure(arena, node, has_signature(node, module));
 	default:
 		return (struct cure){ 0 };
 	}

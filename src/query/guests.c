@@ -174,3 +174,11 @@ bool node_may_have_vfio(const struct node *node)
 			return true;
 	return false;
 }
+
+bool guests_hold_all_gpus(const struct node *node)
+{
+	for_each(d, &node->pci.devices)
+		if (pci_is_gpu(d) && !pci_is_for_guest(d))
+			return false;
+	return was_read(node->pci.devices);
+}

@@ -40,6 +40,9 @@ struct guest_gpus guest_gpus(const struct node *node);
  * not, or its driver was not read. */
 bool node_may_have_vfio(const struct node *node);
 
+/* Returns true if vfio-pci or pci-stub has all GPUs, on purpose or not: this host needs no driver for them. */
+bool guests_hold_all_gpus(const struct node *node);
+
 /* Returns true if all GPUs are assigned to virtual machines on purpose: no job runs on this host itself. */
 bool guests_have_all_gpus(const struct node *node);
 

@@ -68,7 +68,7 @@ static struct load_verdict check_signature(const struct search *s, const struct 
 			     arena_printf(s->arena, "%s is not signed, and %s is in force",
 					  m->path.value, why),
 			     NULL);
-		verdict.cure = signature_cure(s->arena, s->node);
+		verdict.cure = signature_cure(s->arena, s->node, false);
 		verdict.signature = true;
 		return verdict;
 	}

@@ -94,7 +94,20 @@ static struct cure cure_without_secure_boot(struct arena *arena, const struct no
 	};
 }
 
-struct cure signature_cure(struct arena *arena, const struct node *node)
+/* A module without any signature: the key comes second. */
+static struct cure cure_unsigned(struct arena *arena, const char *switch_off)
+{
+	return (struct cure){
+		arena_printf(
+			arena,
+			"The modules have no signature. Sign them with an enrolled key: nvidia-installer takes it with "
+			"--module-signing-secret-key and --module-signing-public-key, DKMS signs by itself, and a driver "
+			"container must sign in its image. Or use modules that the distribution signed, or %s.",
+			switch_off),
+	};
+}
+
+struct cure signature_cure(struct arena *arena, const struct node *node, bool has_signature)
 {
 	const char *fact, *why = signature_enforced_by(node, &fact);
 	const char *machine = option_of(node, "CONFIG_INTEGRITY_MACHINE_KEYRING");
@@ -106,6 +119,8 @@ struct cure signature_cure(struct arena *arena, const struct node *node)
 
 	if (off && why)
 		return cure_without_secure_boot(arena, node, why);
+	if (!has_signature)
+		return cure_unsigned(arena, switch_off);
 	/* A kernel that checks signatures has CONFIG_MODULE_SIG: a configuration without it is not whole. */
 	if (same_text(machine, "n") && is_built_in(node, "CONFIG_MODULE_SIG"))
 		return (struct cure){ arena_printf(

@@ -15,8 +15,9 @@ const char *signature_enforced_by(const struct node *node, const char **fact);
 
 /*
  * What ends that, as an instruction: it depends on what requires signatures, and on whether this kernel trusts the
- * machine owner's keys. Those are read with Secure Boot only.
+ * machine owner's keys. Those are read with Secure Boot only. HAS_SIGNATURE: an enrolled key is of no use to a module
+ * without one.
  */
-struct cure signature_cure(struct arena *arena, const struct node *node);
+struct cure signature_cure(struct arena *arena, const struct node *node, bool has_signature);
 
 #endif

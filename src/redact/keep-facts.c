@@ -178,6 +178,7 @@ static const char *const reference_words[] = { "nvidia",
 					       "required",
 					       "optional",
 					       "*.toml",
+					       "[0-9].[0-9].[0-9]",
 					       "gpu[0-9]*",
 					       "mlx5_*",
 					       "hca",
@@ -281,6 +282,7 @@ static const struct {
 	{ "conf_fault", "since", keep_word },
 	{ "conf_fault", "value", keep_value_of_reference },
 	{ "conf_fault", "wanted", keep_word },
+	{ "containers_facts", "rootless", keep_path },
 	{ "containers_facts", "toolkit", keep_path },
 	{ "dkms_facts", "headers", keep_word },
 	{ "dkms_package", "built", keep_word },
@@ -291,6 +293,9 @@ static const struct {
 	{ "dkms_package", "path", keep_path },
 	{ "dkms_package", "version", keep_word },
 	{ "engine_config", "path", keep_path },
+	{ "engine_message", "file", keep_path_or_word },
+	{ "engine_message", "program", keep_word },
+	{ "engine_message", "time", keep_word },
 	{ "env_facts", "nccl", keep_path },
 	{ "env_facts", "nccl_topology", keep_path },
 	{ "env_setting", "file", keep_path },
@@ -536,7 +541,8 @@ static bool put_private(struct keeping *k, const char *desc, const char *field,
 
 	if (strcmp(desc, "acknowledgement") == 0)
 		return put_acknowledged(k, field, object, text);
-	if (strcmp(desc, "service_line") == 0 && strcmp(field, "text") == 0) {
+	if ((strcmp(desc, "service_line") == 0 || strcmp(desc, "engine_message") == 0) &&
+	    strcmp(field, "text") == 0) {
 		keep_service_line(k, text);
 		return true;
 	}

@@ -22,7 +22,8 @@ static bool is_taken(const struct node *node)
 static void check_unloaded(struct rule_context *ctx, const char *why, const char *fact)
 {
 	const struct module_file *file = module_file_running(ctx->node, "nvidia");
-	struct cure cure = signature_cure(ctx->arena, ctx->node);
+	bool is_signed = file && is_known(file->signer);
+	struct cure cure = signature_cure(ctx->arena, ctx->node, is_signed);
 	const char *signer;
 
 	if (!file || is_unknown(file->signer)) {
@@ -69,7 +70,9 @@ static void check_signature(struct rule_context *ctx)
 	if (skip_without_gpu(ctx))
 		return;
 	if (line)
-		cure = signature_cure(ctx->arena, node);
+		/* kernel/module/signing.c: a module with a signature is one "with unavailable key". */
+		cure = signature_cure(ctx->arena, node,
+				      !strstr(line->last.value, "unsigned module"));
 	if (line && !loaded)
 		FAIL(ctx, .observed = line->last.value, .remedy = cure.text, .then = cure.then,
 		     .expected = "modules signed by a key that the kernel has",

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/shell.h"
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
+#include "parse/version.h"
+#include "query/container-runtime.h"
 #include "query/endpoints.h"
 #include "query/reference.h"
 
@@ -57,6 +60,14 @@ static bool skip_without_engine(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "services.units" });
 	else if (!engine(node) && is_engine_unknown(node))
 		UNKNOWN(ctx, .evidence = { "services.units" });
+	else if (!engine(node) && node->containers.rootless.count)
+		NOT_APPLICABLE(
+			ctx,
+			.observed = text_printf(
+				ctx,
+				"no engine runs as root; a user's Docker does not need it (%s)",
+				node->containers.rootless.items[0]),
+			.evidence = { "containers.rootless", "services.units" });
 	else if (!engine(node))
 		NOT_APPLICABLE(ctx, .observed = "no container engine runs or is enabled",
 			       .evidence = { "services.units" });
@@ -177,10 +188,99 @@ static bool skip_with_dra(struct rule_context *ctx)
 	return true;
 }
 
+#define CTK_CONTAINERD \
+	"1.14" /* its nvidia-ctk runtime configure knows containerd (CHANGELOG.md, 1.14.0-rc.1) */
+
+/* Returns the engine that a service of Kubernetes or its own starts containers with; NULL: not read. */
+static const char *engine_name(const struct node *node, const struct service *service)
+{
+	const struct service *crio = node_service(node, "crio.service");
+
+	if (!str_is(service->unit, "kubelet.service"))
+		return str_is(service->unit, "docker.service") ? "docker"
+		       : str_is(service->unit, "crio.service") ? "crio"
+							       : "containerd";
+	if (known_is(node->containers.kubelet_uses_docker, true))
+		return "docker";
+	if (crio && runs_or_will(crio))
+		return "crio";
+	return is_unknown(node->containers.kubelet_uses_docker) ? NULL : "containerd";
+}
+
+/* The file that the engine reads; NULL: none was found. k3s and RKE2 make theirs (dev/engine-config). */
+static const char *engine_file(const struct node *node, const char *engine)
+{
+	for_each(c, &node->containers.configs)
+		if (engine && is_known(c->path) && strstr(c->path.value, engine) &&
+		    !str_starts(c->path, "/var/lib/rancher/") &&
+		    !str_starts(c->path, "/etc/containerd/conf.d/"))
+			return c->path.value;
+	return NULL;
+}
+
+/* containerd before 1.3 takes the runtime from the plugin linux (k8s-device-plugin issue 107), and before 1.7 it has no
+ * CDI: of no containerd a specification is asked for, because NVIDIA's runtime works with each. */
+static const char *by_hand(struct rule_context *ctx, const char *file)
+{
+	const struct software_item *containerd = node_software(ctx->node, "containerd");
+
+	if (containerd && is_known(containerd->version) &&
+	    version_compare(containerd->version.value, "1.3") < 0)
+		return text_printf(
+			ctx,
+			"Set runtime = \"nvidia-container-runtime\" in [plugins.linux] of %s. "
+			"Then restart containerd.",
+			file);
+	return "Install version " CTK_CONTAINERD
+	       " or later of the NVIDIA Container Toolkit, and run nvidia-ctk runtime configure "
+	       "--runtime=containerd --set-as-default. Then restart containerd.";
+}
+
+static void fail_containerd(struct rule_context *ctx, const char *file, enum severity severity)
+{
+	const struct node *node = ctx->node;
+	const char *fact, *version = container_toolkit_version(node, &fact);
+	bool has_ctk = version ? version_compare(version, CTK_CONTAINERD) >= 0
+			       : str_is(node->containers.toolkit, "/usr/bin/nvidia-ctk");
+
+	FAIL_AS(ctx, severity, .subject = file,
+		.observed = text_printf(
+			ctx,
+			"containerd starts containers with runc: %s names no runtime of "
+			"NVIDIA's%s",
+			file,
+			is_absent(node->containers.toolkit)
+				? "; the NVIDIA Container Toolkit is not installed"
+				: ""),
+		.expected = "NVIDIA's runtime in this file",
+		.impact =
+			"Containers start without GPUs. The device plugin finds none, and pods that request one "
+			"stay pending.",
+		.remedy =
+			has_ctk ? text_printf(
+					  ctx,
+					  "Configure NVIDIA's runtime with nvidia-ctk%s%s, then restart "
+					  "containerd.",
+					  version ? " of version " : "", version ? version : "")
+				: by_hand(ctx, file),
+		.command =
+			has_ctk ? shell_printf(
+					  ctx->arena,
+					  "sudo nvidia-ctk runtime configure --runtime=containerd "
+					  "--set-as-default --config=%s\n"
+					  "sudo systemctl restart containerd",
+					  file)
+				: NULL,
+		.activation = ACTIVATION_RESTART,
+		.evidence = { fact_path(ctx->arena, "containers.configs", file, "nvidia"), fact,
+			      "containers.toolkit" });
+}
+
 static void check_wiring(struct rule_context *ctx)
 {
 	const struct containers_facts *containers = &ctx->node->containers;
 	const struct service *service;
+	const char *name;
 	bool meant;
 
 	if (check_snap(ctx) || skip_without_engine(ctx))
@@ -189,6 +289,7 @@ static void check_wiring(struct rule_context *ctx)
 	if (has_specification(ctx))
 		return;
 	service = engine(ctx->node);
+	name = engine_name(ctx->node, service);
 	/* Docker's --gpus starts the hook by its name; the others need configuration. */
 	meant = is_known(containers->toolkit) || str_is(service->unit, "kubelet.service");
 	if (wired(ctx->node))
@@ -205,7 +306,12 @@ static void check_wiring(struct rule_context *ctx)
 	else if (!was_read(containers->cdi) || !was_read(containers->configs))
 		UNKNOWN(ctx, .evidence = { was_read(containers->cdi) ? "containers.configs"
 								     : "containers.cdi" });
-	else if (!skip_with_dra(ctx))
+	else if (skip_with_dra(ctx))
+		return;
+	else if (same_text(name, "containerd") && engine_file(ctx->node, name))
+		fail_containerd(ctx, engine_file(ctx->node, name),
+				meant ? SEVERITY_WARN : SEVERITY_INFO);
+	else
 		FAIL_AS(ctx, meant ? SEVERITY_WARN : SEVERITY_INFO,
 			.observed = text_printf(
 				ctx, "%s runs, and its configuration does not name the GPUs%s",
@@ -342,7 +448,9 @@ static const struct rule dev_containers_rules[] = {
 			"github.com/canonical/docker-snap issue 64 (2022-02-28): snap remove deletes the volumes\n"
 			"docker-snap 8452deb (2026-05-01): README.md\n"
 			"containerd 002cabad: cmd/containerd/command/main.go (App); docs/ops.md\n"
-			"container-device-interface v1.1.0: SPEC.md",
+			"container-device-interface v1.1.0: SPEC.md\n"
+			"NVIDIA Container Toolkit 1.20.0: CHANGELOG.md (1.14.0-rc.1)\n"
+			"github.com/NVIDIA/k8s-device-plugin issue 107 (containerd 1.2)",
 	},
 	{
 		.id = "dev/char-symlinks-missing",

@@ -5,6 +5,7 @@
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 #include "parse/version.h"
+#include "query/container-runtime.h"
 #include "query/kind.h"
 
 /* ---- programs ---- */
@@ -151,12 +152,11 @@ static bool is_configured(const struct node *node, const struct reference *r)
 /* From 1.15 on the toolkit takes ldconfig where there is no ldconfig.real, and the reverse. */
 static bool counts_ldconfig(const struct node *node, const struct reference *r)
 {
-	const struct software_item *toolkit = node_software(node, "container-toolkit");
+	const char *fact, *toolkit = container_toolkit_version(node, &fact);
 	const struct reference *other = other_ldconfig(node, r);
 	enum reference_state state = reference_state(r);
 
-	if (toolkit && is_known(toolkit->version) &&
-	    version_compare(toolkit->version.value, "1.15") < 0)
+	if (toolkit && version_compare(toolkit, "1.15") < 0)
 		return is_configured(node, r);
 	if (!other || state == REFERENCE_EXISTS)
 		return true;

@@ -7,6 +7,7 @@
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 #include "parse/version.h"
+#include "query/container-runtime.h"
 
 #define DOCKER_CONFIG "/etc/docker/daemon.json"
 
@@ -158,16 +159,12 @@ static void check_environment(struct rule_context *ctx, const struct reference *
 		"deviceListStrategy=volume-mounts of the device plugin. Or set the value to true.");
 }
 
-/* Up to 1.14 the toolkit takes the path as it is (CHANGELOG.md, 1.15.0-rc.1). The library has the toolkit's version
- * where that is not known. */
+/* Up to 1.14 the toolkit takes the path as it is (CHANGELOG.md, 1.15.0-rc.1). */
 static bool takes_path_as_it_is(const struct node *node)
 {
-	const struct software_item *library = node_software(node, "libnvidia-container");
+	const char *fact, *version = container_toolkit_version(node, &fact);
 
-	if (node_software(node, "container-toolkit"))
-		return is_older(node, "1.15");
-	return library && is_known(library->version) &&
-	       version_compare(library->version.value, "1.15") < 0;
+	return version && version_compare(version, "1.15") < 0;
 }
 
 /* The program ldconfig.real beside the file that VALUE names: then that file is a script of Debian's or Ubuntu's. */
@@ -235,6 +232,45 @@ static void check_no_cgroups(struct rule_context *ctx, const struct reference *r
 		"Set no-cgroups = false, in the values of the operator's toolkit.");
 }
 
+/* ---- a Docker that a user runs ---- */
+
+#define TOOLKIT_FILE "/etc/nvidia-container-runtime/config.toml"
+
+/* Without root the library can never change the device cgroup (libnvidia-container: src/nvc_container.c takes no
+ * cgroup with no-cgroups; issue 154). CDI does not need the library. */
+static void check_rootless(struct rule_context *ctx, const char *file)
+{
+	const struct node *node = ctx->node;
+	const struct reference *r = value_in(node, file, TOOLKIT_NO_CGROUPS);
+	bool root_too = node_service_will_run(node, "docker.service");
+
+	if (strcmp(file, TOOLKIT_FILE) != 0 || !node->containers.rootless.count || is_on(r))
+		return;
+	FAIL_AS(ctx, node->containers.cdi.count ? SEVERITY_INFO : SEVERITY_WARN,
+		.subject = TOOLKIT_NO_CGROUPS,
+		.observed = text_printf(ctx, "%s %s, and a user runs Docker without root (%s)",
+					r ? reference_place(ctx->arena, r) : file,
+					r ? "has false" : "does not set it",
+					node->containers.rootless.items[0]),
+		.expected = "no-cgroups = true for a rootless engine",
+		.impact =
+			"Containers with GPUs of that user do not start: \"failed to add device rules: ... "
+			"operation not permitted\".",
+		.remedy =
+			root_too
+				? "Docker runs as root here too and needs no-cgroups = false. Give the user a "
+				  "file of their own with no-cgroups = true, below $XDG_CONFIG_HOME/"
+				  "nvidia-container-runtime, or use CDI."
+				: "Set no-cgroups = true. An engine that runs as root needs false: do not set it "
+				  "where one starts containers with GPUs.",
+		.command = root_too ? NULL
+				    : "sudo nvidia-ctk config --set "
+				      "nvidia-container-cli.no-cgroups=true --in-place",
+		.evidence = { "containers.rootless",
+			      r ? reference_fact(ctx->arena, node, r, "name")
+				: fact_path(ctx->arena, "references.files", file, "complete") });
+}
+
 static const struct {
 	const char *key;
 	void (*check)(struct rule_context *ctx, const struct reference *r);
@@ -258,6 +294,8 @@ static void check_file(struct rule_context *ctx, const struct reference_file *fi
 		if (r && is_known(r->name))
 			values[i].check(ctx, r);
 	}
+	if (known_is(file->complete, true))
+		check_rootless(ctx, file->path.value);
 	if (ctx->findings->count == before)
 		references_pass(ctx, file);
 }
@@ -337,18 +375,21 @@ static const struct rule dev_toolkit_rules[] = {
 		.reads =
 			"mode, skip-mode-detection, supported-driver-capabilities, ldconfig and the "
 			"accept-nvidia-visible-devices-... keys of the toolkit's config.toml; Docker's default "
-			"runtime; the versions of the toolkit and of libnvidia-container; ldconfig.real.",
+			"runtime; the versions of the toolkit and of libnvidia-container; ldconfig.real; no-cgroups, and Docker as a "
+			"process or in the home of a user.",
 		.why = "The toolkit ends at a mode or a capability that it does not know. docker run --gpus "
 		       "starts the toolkit's hook, which refuses every mode but auto and legacy. Docker from 29.2 on "
 		       "first asks for a device of a CDI specification. From 1.18 on of the toolkit ldconfig must be the host's. "
-		       "Up to 1.14 it must be the program and not Debian's script.",
+		       "Up to 1.14 it must be the program and not Debian's script. "
+		       "A Docker without root cannot change control groups; with a CDI specification that is a note.",
 		.check = "nvidia-ctk config",
 		.sources =
 			"NVIDIA Container Toolkit 1.20.0: api/config/v1, internal/info/auto.go, "
 			"cmd/nvidia-container-runtime-hook/hook_config.go, internal/config/image, "
 			"CHANGELOG.md (1.15.0-rc.1, 1.18.0-rc.1)\n"
 			"moby 29.2.0: daemon/devices_nvidia_linux.go (getNVIDIADeviceDrivers)\n"
-			"github.com/NVIDIA/nvidia-docker issue 587 (ldconfig.real)",
+			"github.com/NVIDIA/nvidia-docker issue 587 (ldconfig.real)\n"
+			"github.com/NVIDIA/libnvidia-container 12a66bbb: src/nvc_container.c (nvc_container_new); issue 154 (no-cgroups)",
 	},
 	{
 		.id = "dev/cdi-missing",

@@ -8,6 +8,7 @@
 #include "base/shell.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
+#include "query/device-file.h"
 #include "query/distribution.h"
 #include "query/gdrcopy.h"
 #include "query/gpus.h"
@@ -18,14 +19,6 @@
 #define READ_WRITE_ALL 0666
 #define READ_WRITE_GROUP 0060
 #define READ_WRITE_OTHERS 0006
-
-static const struct device_node *find_node(const struct node *node, const char *path)
-{
-	for_each(n, &node->dev.nodes)
-		if (str_is(n->path, path))
-			return n;
-	return NULL;
-}
 
 static const struct device_major *find_major(const struct node *node, const char *name)
 {
@@ -112,11 +105,18 @@ static const char *create_command(struct rule_context *ctx, const char *path)
 static void check_node_as(struct rule_context *ctx, enum severity severity, const char *path,
 			  const struct device_major *major)
 {
-	const struct device_node *n = find_node(ctx->node, path);
+	const struct device_node *n = device_file_find(ctx->node, path);
 	const char *fact = fact_path(ctx->arena, "dev.nodes", path, "major");
 
 	if (!n && is_container(ctx->node))
 		fail_not_given(ctx, severity, path);
+	else if (!n && is_known(ctx->node->services.driver_container))
+		FAIL_AS(ctx, severity, .subject = path,
+			.observed = "missing, also below /run/nvidia/driver",
+			.expected = "a character device",
+			.remedy =
+				"Restart the pod of the driver container, which creates its device files.",
+			.has_fix = true, .evidence = { "dev.nodes", "services.driver_container" });
 	else if (!n)
 		FAIL_AS(ctx, severity, .subject = path, .observed = "missing",
 			.expected = "a character device", .command = create_command(ctx, path),
@@ -174,7 +174,7 @@ static void fail_mode(struct rule_context *ctx, const char *path, uint64_t mode)
 static void check_nvidia_node(struct rule_context *ctx, const char *path,
 			      const struct device_major *major)
 {
-	const struct device_node *n = find_node(ctx->node, path);
+	const struct device_node *n = device_file_find(ctx->node, path);
 	bool right = n && known_is(n->kind, DEVICE_NODE_CHARACTER) &&
 		     !(major && is_known(n->major) && n->major.value != major->major.value);
 
@@ -203,7 +203,7 @@ static const char *restricted_to(struct rule_context *ctx, uint64_t mode)
 static void check_mode_param(struct rule_context *ctx)
 {
 	const struct driver_param *param = node_param(ctx->node, "DeviceFileMode");
-	const struct device_node *n = find_node(ctx->node, "/dev/nvidiactl");
+	const struct device_node *n = device_file_find(ctx->node, "/dev/nvidiactl");
 	uint64_t mode;
 
 	if ((n && known_is(n->kind, DEVICE_NODE_CHARACTER) && is_known(n->mode)) || !param ||
@@ -243,7 +243,7 @@ static bool is_usable(const struct node *node, const struct gpu *g)
 static bool has_gpu_node(struct rule_context *ctx)
 {
 	for_each(g, &ctx->node->gpu.devices)
-		if (is_usable(ctx->node, g) && find_node(ctx->node, gpu_path(ctx, g)))
+		if (is_usable(ctx->node, g) && device_file_find(ctx->node, gpu_path(ctx, g)))
 			return true;
 	return false;
 }
@@ -267,7 +267,7 @@ static void check_nvidia_nodes(struct rule_context *ctx)
 
 		if (!is_usable(node, g))
 			continue;
-		if (is_container(node) && !find_node(node, path) && has_gpu_node(ctx))
+		if (is_container(node) && !device_file_find(node, path) && has_gpu_node(ctx))
 			note_not_given(ctx, path);
 		else
 			check_nvidia_node(ctx, path, nvidia_major(node));
@@ -285,7 +285,7 @@ static enum severity gdrdrv_severity(const struct rule_context *ctx)
 /* GDRCopy's scripts create it with mode 0666. A copy has its own permissions. */
 static void check_gdrdrv_node(struct rule_context *ctx)
 {
-	const struct device_node *n = find_node(ctx->node, "/dev/gdrdrv");
+	const struct device_node *n = device_file_find(ctx->node, "/dev/gdrdrv");
 
 	if (n && known_is(n->kind, DEVICE_NODE_CHARACTER) && is_known(n->mode) &&
 	    (n->mode.value & READ_WRITE_OTHERS) != READ_WRITE_OTHERS)
@@ -306,7 +306,7 @@ static void check_gdrdrv_node(struct rule_context *ctx)
 /* /dev/gdrdrv exists and jobs may open it, as far as this node or its copy shows. */
 static bool can_open_gdrdrv(const struct node *node)
 {
-	const struct device_node *n = find_node(node, "/dev/gdrdrv");
+	const struct device_node *n = device_file_find(node, "/dev/gdrdrv");
 
 	return n && find_major(node, "gdrdrv") &&
 	       (!is_known(n->mode) || (n->mode.value & READ_WRITE_OTHERS) == READ_WRITE_OTHERS);
@@ -350,7 +350,7 @@ static void check_gdrdrv_in_container(struct rule_context *ctx)
 
 static bool gdrdrv_in_the_way(const struct rule_context *ctx)
 {
-	const struct device_node *n = find_node(ctx->node, "/dev/gdrdrv");
+	const struct device_node *n = device_file_find(ctx->node, "/dev/gdrdrv");
 
 	return n && is_known(n->kind) && n->kind.value != DEVICE_NODE_CHARACTER;
 }
@@ -380,7 +380,7 @@ static void check_gdrdrv(struct rule_context *ctx)
 		NOTE(ctx, .subject = "/dev/gdrdrv",
 		     .observed = "jobs cannot open it; this GDRCopy falls back to DMA-BUF",
 		     .evidence = { "dev.nodes", "software.items", "driver.version" });
-	else if (is_known(node->os.container) && !find_node(node, "/dev/gdrdrv"))
+	else if (is_known(node->os.container) && !device_file_find(node, "/dev/gdrdrv"))
 		check_gdrdrv_in_container(ctx);
 	else if (!find_major(node, "gdrdrv"))
 		FAIL_AS(ctx, gdrdrv_severity(ctx), .subject = "/dev/gdrdrv",
@@ -616,14 +616,14 @@ static bool is_named_by_job(const struct node *node, const char *device)
 
 static bool is_of_others(const struct node *node, const struct rdma_device *d, const char *path)
 {
-	return is_container(node) && !find_node(node, path) && has_verbs_node(node) &&
+	return is_container(node) && !device_file_find(node, path) && has_verbs_node(node) &&
 	       !is_named_by_job(node, d->name.value);
 }
 
 /* Jobs cannot open a node of root or a group. A copy has its own permissions. */
 static void check_verbs_node(struct rule_context *ctx, const char *path, enum severity missing)
 {
-	const struct device_node *n = find_node(ctx->node, path);
+	const struct device_node *n = device_file_find(ctx->node, path);
 
 	if (!n && is_container(ctx->node))
 		fail_not_given(ctx, missing, path);
@@ -692,8 +692,8 @@ static const struct rule dev_rules[] = {
 		.fix = { "make-device-node" },
 		.activation = ACTIVATION_NOW,
 		.reads =
-			"/dev/nvidiactl, /dev/nvidia-uvm, /dev/nvidiaN for each GPU, their modes, and the "
-			"major numbers in /proc/devices.",
+			"/dev/nvidiactl, /dev/nvidia-uvm, /dev/nvidiaN for each GPU, also below /run/nvidia/driver, their modes, and "
+			"the major numbers in /proc/devices.",
 		.why = "In a container that has other GPUs a missing /dev/nvidiaN is a note: it was not given. "
 		       "The driver does not create its nodes through devtmpfs. A setuid helper or udev does."
 		       " A node from before a driver change can have an old major number. Nodes for a group "

@@ -9,6 +9,7 @@
 #include "query/dkms.h"
 #include "query/driver-files.h"
 #include "query/gpus.h"
+#include "query/guests.h"
 #include "query/module-find.h"
 #include "query/module-load.h"
 #include "query/pci-device.h"
@@ -16,15 +17,6 @@
 
 #define OLDEST_BRANCH "1"
 #define NEWEST_BRANCH "999" /* later than all */
-
-/* Returns true if all GPUs are given to virtual machines. Then this host needs no driver for them. */
-static bool are_all_gpus_passed_through(const struct node *node)
-{
-	for_each(d, &node->pci.devices)
-		if (pci_is_gpu(d) && !pci_is_for_guest(d))
-			return false;
-	return was_read(node->pci.devices);
-}
 
 /* ---- for the kernel that runs ---- */
 
@@ -151,9 +143,17 @@ static void check_not_built(struct rule_context *ctx)
 		PASS(ctx, .observed = "nvidia is loaded", .evidence = { "driver.loaded" });
 		return;
 	}
-	if (are_all_gpus_passed_through(node)) {
+	if (guests_hold_all_gpus(node)) {
 		NOT_APPLICABLE(ctx, .observed = "all GPUs are given to virtual machines",
 			       .evidence = { "pci.devices" });
+		return;
+	}
+	if (is_known(node->services.driver_container)) {
+		NOT_APPLICABLE(
+			ctx,
+			.observed =
+				"a driver container brings the modules, below /run/nvidia/driver",
+			.evidence = { "services.driver_container" });
 		return;
 	}
 	if (skip_without_module_files(ctx))

@@ -6,6 +6,7 @@
 #include "evaluate/references.h"
 #include "evaluate/skip.h"
 #include "parse/modname.h"
+#include "query/guests.h"
 
 /* ---- modules-load.d ---- */
 
@@ -66,20 +67,34 @@ static bool is_about_ours(const struct reference *r)
 	return modname_is_ours(about) && !is_unwanted(about) && !span_search(about, ":");
 }
 
+/* The name for no module, by which distributions' files and guides switch a module off. */
+static bool is_off(const struct reference *r)
+{
+	return str_is(r->role, "alias") && str_is(r->name, "off");
+}
+
 /* "softdep nvidia post: x": modprobe continues without x (libkmod: module_get_dependencies_from_...). With an alias
  * to a module that does not exist, or a missing command, the module is not loaded. */
 static bool counts_modprobe(const struct node *node, const struct reference *r)
 {
-	(void)node;
-	return is_about_ours(r);
+	return is_about_ours(r) && !(is_off(r) && guests_hold_all_gpus(node));
+}
+
+/* "blacklist nvidia" beside "alias nvidia off" means it: the module is kept from loading on purpose. */
+static bool is_blacklisted(const struct node *node, const char *name)
+{
+	for_each(c, &node->modprobe.blacklist)
+		if (str_is(c->module, name))
+			return true;
+	return false;
 }
 
 static enum severity grade_modprobe(const struct rule_context *ctx, const struct reference *r,
 				    enum reference_state state)
 {
-	(void)ctx;
 	(void)state;
-	if (str_is(r->role, "softdep"))
+	if (str_is(r->role, "softdep") ||
+	    (is_off(r) && is_known(r->claim) && is_blacklisted(ctx->node, r->claim.value)))
 		return SEVERITY_INFO;
 	return str_is(r->claim, "nvidia") || str_is(r->claim, "nvidia_uvm") ? SEVERITY_ERR
 									    : SEVERITY_WARN;
@@ -103,7 +118,7 @@ static const char *modprobe_remedy(struct rule_context *ctx, const struct refere
 		return text_printf(
 			ctx, "Install the module %s for this kernel, or remove it from the line.",
 			r->name.value);
-	if (str_is(r->name, "off"))
+	if (is_off(r))
 		return text_printf(
 			ctx,
 			"Remove the line (\"alias %s off\" switches the module off). Rebuild the "
@@ -167,7 +182,8 @@ static const struct rule modules_named_rules[] = {
 			"alias, install and softdep lines of modprobe.d about GPU and RDMA modules, and whether the modules and "
 			"commands exist.",
 		.why = "An alias takes precedence over the module of that name. \"off\" is not a keyword: modprobe looks for a "
-		       "module off and fails. Lines that switch nouveau off are not reported. Of an install line only a path "
+		       "module off and fails. Lines that switch nouveau off are not reported, nor those "
+		       "about nvidia where vfio-pci has all GPUs. Beside \"blacklist nvidia\" such a line is a note. Of an install line only a path "
 		       "in the first word is checked. modprobe skips a missing soft dependency, which is a note.",
 		.check = "modprobe -n -v nvidia; grep -rnE 'alias|install|softdep' /etc/modprobe.d",
 		.sources =

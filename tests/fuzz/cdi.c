@@ -14,7 +14,8 @@ static bool found(void *user, struct span kind, const struct cdi_item *item)
 
 	assert(kind.n < 256);
 	if (item) {
-		assert(item->what <= CDI_DEVICE);
+		assert(item->what <= CDI_FIELD);
+		assert((item->what == CDI_FIELD) == (item->since != NULL));
 		assert(strlen(item->name.p) == item->name.n ||
 		       memchr(item->name.p, '\0', item->name.n));
 		assert(!item->numbered || item->what == CDI_DEVICE_NODE);
