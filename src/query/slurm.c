@@ -43,21 +43,24 @@ const char *slurm_release_of(const struct node *node)
 	return found;
 }
 
-/* slurmd has ended, or was not started. */
-static bool is_down(const struct node *node)
+/* slurmd has ended, or was not started, and has not said why. */
+static bool is_down_without_word(const struct node *node)
 {
-	enum service_condition condition = service_condition(node_service(node, "slurmd.service"));
+	const struct service *slurmd = node_service(node, "slurmd.service");
+	enum service_condition condition = service_condition(slurmd);
 
-	return condition == SERVICE_FAILED || condition == SERVICE_STOPPED;
+	return (condition == SERVICE_FAILED || condition == SERVICE_STOPPED) &&
+	       !service_last_word(slurmd);
 }
 
 /* The file of devices that jobs may use: 17.11 alone ends without it (src/plugins/task/cgroup/task_cgroup_devices.c of
- * 17.02.11, 17.11.0 to 17.11.13 and 18.08.0). Where the release is not known, a slurmd that runs does not need it. */
+ * 17.02.11, 17.11.0 to 17.11.13 and 18.08.0). Where the release is not known, a slurmd
+ * that runs, or that ended for another reason, does not need it. */
 static bool needs_devices_file(const struct node *node)
 {
 	const char *release = slurm_release_of(node);
 
-	return release ? strcmp(release, "17.11") == 0 : is_down(node);
+	return release ? strcmp(release, "17.11") == 0 : is_down_without_word(node);
 }
 
 bool slurm_needs(const struct node *node, const struct reference *r)

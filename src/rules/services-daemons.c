@@ -99,17 +99,36 @@ static const char *default_remedy(struct rule_context *ctx, const struct service
 		shell_name(s->unit.value, "UNIT"));
 }
 
+/* Returns true for a line of slurmd about gres.conf, or about the plugin that its AutoDetect needs. */
+static bool is_about_gres(const struct service_line *line)
+{
+	static const char *const signs[] = { "gres.conf", "autodetect nvml", "gpu/nvml" };
+
+	for (size_t i = 0; line && i < ARRAY_SIZE(signs); i++)
+		if (strstr(line->text.value, signs[i]))
+			return true;
+	return false;
+}
+
+/* Returns true if the cause is a file that Slurm's configuration names: services/gres-conf has these. */
+static bool is_file_of_slurm(const struct service_cause *cause)
+{
+	static const char references[] = "references.items";
+
+	return cause->fact && strncmp(cause->fact, references, strlen(references)) == 0;
+}
+
 static void fail(struct rule_context *ctx, const struct daemon *daemon, const struct service *s)
 {
 	struct service_cause cause = service_find_cause(ctx->arena, ctx->node, s);
-	const struct service_line *word = service_last_word(s);
 
 	FAIL_AS(ctx, daemon->severity, .subject = s->unit.value,
 		.observed = full_text(ctx, s, &cause), .expected = "active",
 		.impact = daemon->impact,
 		.remedy = cause.remedy ? cause.remedy : default_remedy(ctx, s),
-		.follows = word && strstr(word->text.value, "gres.conf") ? "services/gres-conf"
-									 : NULL,
+		.follows = is_about_gres(service_last_word(s)) || is_file_of_slurm(&cause)
+				   ? "services/gres-conf"
+				   : NULL,
 		.follows_any = true,
 		.evidence = { fact_path(ctx->arena, "services.units", s->unit.value, "active"),
 			      cause.fact });

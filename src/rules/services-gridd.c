@@ -41,9 +41,9 @@ static void check_gridd(struct rule_context *ctx)
 		FAIL(ctx, .observed = describe(ctx, s),
 		     .remedy =
 			     s && is_known(s->program) && is_absent(s->enabled)
-				     ? "Install a guest driver whose installer writes nvidia-gridd.service (GRID "
-				       "535.161.08 does on Azure, its 550 does not), or write that unit with ExecStart= "
-				       "of this program. Then run systemctl enable --now nvidia-gridd."
+				     ? "Install the guest driver again without --utility-prefix: with another place for "
+				       "its programs the installer writes no unit. Or write the unit with ExecStart= of "
+				       "this program. Then run systemctl enable --now nvidia-gridd."
 				     : NULL,
 		     .expected = "nvidia-gridd active",
 		     .evidence = { s ? ACTIVE : "services.units", "gpu.devices" });
@@ -92,13 +92,14 @@ static const struct rule services_gridd_rules[] = {
 		.repaired_by = BY_ADMIN,
 		.activation = ACTIVATION_NOW,
 		.reads = "The service nvidia-gridd, where the GPU is a vGPU.",
-		.why = "nvidia-gridd asks the licence server. Some guest drivers install no unit for it, as Azure's package "
-		       "of the branch 550: the driver works, and the vGPU stays without a licence.",
+		.why = "nvidia-gridd asks the licence server. Installed with its programs in another "
+		       "place (--utility-prefix), the guest driver of branch 550 wrote no unit for it on Azure: the driver "
+		       "works, and the vGPU stays without a licence.",
 		.check = "systemctl status nvidia-gridd; nvidia-smi -q | grep -A2 -i licen",
 		.sources =
 			"NVIDIA vGPU software 12.0: Virtual GPU Client Licensing User Guide, How NVIDIA vGPU Software "
 			"Licensing Is Enforced\n"
-			"github.com/Azure/aks-gpu pull 90\n"
+			"github.com/Azure/aks-gpu pulls 90, 93\n"
 			"github.com/Azure/AKS issues 4870, 4880",
 	},
 	{
