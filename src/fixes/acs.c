@@ -21,6 +21,10 @@ static bool check_platform(struct fixing *f)
 
 	if (!is_known(misread))
 		return fix_refuse(f, "the version of the running kernel is not known");
+	if (acs_argument_is_missing(f->node))
+		return fix_refuse(
+			f, "kernels before 4.19 do not know the argument; use setpci after each "
+			   "boot, or the firmware setup");
 	if (misread.value)
 		return fix_refuse(
 			f, "kernels from " ACS_ARGUMENT_BROKEN " to before " ACS_ARGUMENT_REPAIRED

@@ -9,6 +9,11 @@ static bool is_since(const struct node *node, const char *version)
 	return version_compare(node->os.kernel.value, version) >= 0;
 }
 
+bool acs_argument_is_missing(const struct node *node)
+{
+	return is_known(node->os.kernel) && !is_since(node, ACS_ARGUMENT_SINCE);
+}
+
 struct fact_bool acs_argument_is_misread(const struct node *node)
 {
 	if (!is_known(node->os.kernel))

@@ -14,6 +14,13 @@
 #define ACS_ARGUMENT_REPAIRED "6.15"
 #define ACS_ARGUMENT_REPAIR "9cf8a952d57b"
 
+/* Commit aaca43fda742 (2018-08-09) brought pci=disable_acs_redir=: Linux 4.19 has it, and kernels of that name or of
+ * 4.18 can have taken it over. */
+#define ACS_ARGUMENT_SINCE "4.18"
+
+/* Returns true if the kernel is too old for both arguments. */
+bool acs_argument_is_missing(const struct node *node);
+
 /* Returns true if the kernel misreads both arguments, unless it has the repair. Unknown: its version is not known. */
 struct fact_bool acs_argument_is_misread(const struct node *node);
 

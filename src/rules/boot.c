@@ -94,11 +94,21 @@ static bool blocks(const struct modprobe_facts *modprobe, const char *module)
 	return false;
 }
 
+/* A word of the command line counts in the initramfs too. */
+static bool is_blocked_by_argument(const struct node *node, const char *module)
+{
+	for_each(b, &node->modprobe.blacklist)
+		if (is_known(b->text) && str_is(b->module, module))
+			return true;
+	return false;
+}
+
 static const char *differing_block(struct rule_context *ctx, const struct node *node,
 				   const struct initramfs_image *image)
 {
 	for_each(m, &image->modules)
 		if (is_about_gpus(m->name.value) && blocks(&node->modprobe, m->name.value) &&
+		    !is_blocked_by_argument(node, m->name.value) &&
 		    !blocks(&image->modprobe, m->name.value))
 			return text_printf(
 				ctx, "the image has %s and lacks the blacklist that is on disk",

@@ -141,6 +141,11 @@ static struct redirect_remedy redirect_remedy(struct rule_context *ctx, const st
 				"isolates virtual machines from the host. If no virtual machine uses them, give them "
 				"back to their drivers and check again."
 		};
+	if (acs_argument_is_missing(ctx->node))
+		return (struct redirect_remedy){
+			.text = "Switch ACS off in the firmware setup, or with setpci after each boot. Kernels before 4.19 do "
+				"not know pci=disable_acs_redir=."
+		};
 	if (known_is(misread, true))
 		remedy.text =
 			"Switch ACS off in the firmware setup, or boot a kernel from " ACS_ARGUMENT_REPAIRED
