@@ -331,11 +331,14 @@ def test_older_kernels(calls, scratch, tmp_path):
     expected = program.steady(program.facts(scratch.directory))
     log = tmp_path / "log"
     wrap = ["strace", "-f", "-qq", "-o", log, "-e", "inject=%s:error=ENOSYS" % calls, "-e", "trace=" + calls]
-    try:
-        result = run("facts", "--root", scratch.directory, wrap=[str(w) for w in wrap])
-    except FileNotFoundError:
-        pytest.skip("strace is not installed")
-    assert result.status == 0, str(result)
+    for _ in range(5):	# under strace, on a busy machine, the time of a probe can be over
+        try:
+            result = run("facts", "--root", scratch.directory, wrap=[str(w) for w in wrap])
+        except FileNotFoundError:
+            pytest.skip("strace is not installed")
+        assert result.status == 0, str(result)
+        if program.steady(result.json()) == expected:
+            break
     assert program.steady(result.json()) == expected
     assert "INJECTED" in log.read_text()
 
@@ -351,6 +354,9 @@ def test_a_small_file_that_unpacks_to_much(stages):
     packed = subprocess.run(["zstd", "-q", "-1"], input=tree.read(module) + bytes(1 << 28), capture_output=True,
                             check=True).stdout
     assert len(packed) < 1 << 20
+    # Modules share a second; on a busy machine the others would take it all.
+    for path in [path for path in tree.entries if path.endswith(".ko") and path != module]:
+        tree.remove(path)
     tree.file(module + ".zst", packed)
     stage.put(tree)
     for _ in range(20):	# on a busy machine its time can be over first

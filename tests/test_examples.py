@@ -195,8 +195,8 @@ def test_jq(site):
         assert result.status == 0 and "jq:" not in result.err, str(result)
         said.append(result.out)
     assert "warn\tsoftware/nvshmem-version\t-\n" in said[0]
-    assert "fix\troot\tdriver/peer-mapping-override\n" in said[4]
-    assert re.search(r"^h20-03\t\d+$", said[5], re.M) and "export NCCL_IB_HCA==mlx5_0," in said[6]
+    assert "deepep\terror\n" in said[4] and "fix\troot\tdriver/peer-mapping-override\n" in said[5]
+    assert re.search(r"^h20-03\t\d+$", said[6], re.M) and "export NCCL_IB_HCA==mlx5_0," in said[7]
     assert all(said[i] for i in (2, 3))
 
 

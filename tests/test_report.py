@@ -915,12 +915,13 @@ def test_a_profile_that_was_not_read_is_not_checked(scratch):
     assert ready() == {("ready", True, True)}
     assert ready(user=True) == {("ready", True, False)}
     file = os.path.join(directory, "proc/driver/nvidia/params")
-    os.unlink(file)
+    os.rename(file, file + ".kept")
     os.mkdir(file)
     try:
         assert ready() == {("ready", True, False)}
     finally:
         os.rmdir(file)
+        os.rename(file + ".kept", file)
 
 
 def test_a_list_of_nics_names_all_wrong_ones(scratch):

@@ -170,8 +170,12 @@ def test_folders_of_the_loader_that_cannot_be_read(scratch, path):
     def complete():
         return tool.run("facts", "software.complete", "--root", scratch.directory, user=True).json()
     assert complete() is True
+    mode = os.stat(scratch.directory + path).st_mode
     os.chmod(scratch.directory + path, 0)
-    assert complete() is False
+    try:
+        assert complete() is False
+    finally:
+        os.chmod(scratch.directory + path, mode)
 
 
 def test_links_are_followed_to_their_end(tmp_path):

@@ -121,10 +121,10 @@ static const char *remedy_of_unknown(struct arena *arena, const struct dkms_pack
 			package->path.value);
 	return arena_printf(
 		arena,
-		"It is built for the older kernel %s: most likely this version is too old "
-		"for kernel %s. Install a newer release of %s, or boot kernel %s. "
+		"%s is built for the older kernel %s: most likely this version is too old "
+		"for kernel %s. Install a newer release, or boot kernel %s. "
 		"%s/build/make.log has the errors.",
-		other, release, package->name.value, other, package->path.value);
+		package->name.value, other, release, other, package->path.value);
 }
 
 static const char *remedy_of_failure(struct arena *arena, const struct dkms_package *package,

@@ -122,6 +122,8 @@ static void check_package(struct rule_context *ctx, const struct dkms_package *p
 		.expected = severity == SEVERITY_INFO ? NULL
 						      : text_printf(ctx, "%s built for kernel %s",
 								    package->name.value, release),
+		.impact = text_printf(ctx, "%s is missing on kernel %s.", package->name.value,
+				      release),
 		.remedy = reason.remedy, .command = reason.command,
 		.evidence = { reason.fact,
 			      fact_path(ctx->arena, "dkms.packages", package->path.value, "built"),
