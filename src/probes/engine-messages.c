@@ -271,7 +271,7 @@ static void engine_messages_run(struct probe_context *ctx)
 
 const struct probe probe_engine_messages = {
 	.name = "engine-messages",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.needs = NEEDS_PROCESSES,
 	.run = engine_messages_run,
 };

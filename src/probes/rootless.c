@@ -92,7 +92,7 @@ static void rootless_run(struct probe_context *ctx)
 
 const struct probe probe_rootless = {
 	.name = "rootless",
-	.phase = 2,
+	.phase = PHASE_SECOND,
 	.needs = NEEDS_PROCESSES,
 	.run = rootless_run,
 };

@@ -14,8 +14,8 @@
 #define ACS_ARGUMENT_REPAIRED "6.15"
 #define ACS_ARGUMENT_REPAIR "9cf8a952d57b"
 
-/* Commit aaca43fda742 (2018-08-09) brought pci=disable_acs_redir=: Linux 4.19 has it, and kernels of that name or of
- * 4.18 can have taken it over. */
+/* Commit aaca43fda742 (2018-08-09) brought pci=disable_acs_redir=: Linux 4.19 is the first release with it. A
+ * distribution's kernel that is named 4.18 can have it too. */
 #define ACS_ARGUMENT_SINCE "4.18"
 
 /* Returns true if the kernel is too old for both arguments. */

@@ -18,7 +18,7 @@
 #define NCCL_EFA "2.31.2"
 
 #define EFA_DRIVER "3.3.0"
-/* Of both halves: GIN refuses less, also with its proxy (nccl_ofi_gin_listen). */
+/* Of both halves: GIN refuses less, also with its proxy (aws-ofi-nccl: nccl_ofi_gin_init). */
 #define EFA_GDRCOPY "2.5"
 
 /* What GIN needs with its proxy, and with the EFA back end. */
