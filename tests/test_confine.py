@@ -366,8 +366,9 @@ def test_a_small_file_that_unpacks_to_much(stages):
             break
     if any(g["path"] == module + ".zst" and g["error"] == "EOPNOTSUPP" for g in found["gaps"]):
         pytest.skip("libkmod was built without zstd")
-    # libkmod 34 gives what has no room as damaged.
-    assert [g["error"] for g in found["gaps"] if g["probe"] == "module-files"] in (["EFBIG"], ["EBADMSG"])
+    # Memory ends it, or on a slow machine time. libkmod 34 gives what has no room as damaged.
+    assert [g["error"] for g in found["gaps"] if g["probe"] == "module-files"] in (["EFBIG"], ["EBADMSG"],
+                                                                                  ["ETIMEDOUT"])
     files = {f["path"].rpartition("/")[2]: f for f in found["modules"]["files"]}
     assert "vermagic" in files["nvidia-peermem.ko"] and "vermagic" not in files["nvidia-peermem.ko.zst"]
 
