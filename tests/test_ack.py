@@ -79,7 +79,7 @@ def test_is_passed_over_and_shown(xid):
     assert finding["acknowledged"]["until"] == "event"
     text = xid.run("doctor")
     assert text.status == 0, str(text)
-    lines = [line for line in text.out.splitlines() if line.startswith("Acknowledged:")]
+    lines = [line for line in text.out.splitlines() if line.startswith("Seen ")]
     assert len(lines) == 1 and "log/xid, GPU" in lines[0] and "ticket 4711" in lines[0], str(text)
     facts = xid.run("facts", "acknowledged.findings").json()
     assert facts[0]["rule"] == "log/xid" and facts[0]["subject"] == GPU

@@ -119,7 +119,7 @@ unsigned int steps_done_later(const struct steps *steps, const struct problem *p
 	if (steps_kind(steps, p) == STEP_POWER)
 		return then | THEN_RELOAD | THEN_REBOOT | THEN_LOADER;
 	/* These steps come after the restart of this node. */
-	if (steps_kind(steps, p) > STEP_FIRMWARE)
+	if (steps_kind(steps, p) > STEP_FIRMWARE && !steps_is_host_first(steps))
 		return then;
 	if (steps->restart >= ACTIVATION_RELOAD)
 		then |= THEN_RELOAD;

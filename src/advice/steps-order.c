@@ -68,6 +68,8 @@ static int place(const struct steps *steps, const struct problem *p)
 		return PLACES * (int)STEP_POWER + 4 + last;
 	if (kind == STEP_JOB && steps_is_not_root(steps))
 		return PLACES * (int)STEP_FINAL + 2;
+	if ((kind == STEP_HOST || kind == STEP_PROVIDER) && steps_is_host_first(steps))
+		return PLACES * (int)STEP_BOOT + 2 + (kind == STEP_PROVIDER);
 	return PLACES * (int)kind + last;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "advice/steps-private.h"
+#include "query/kind.h"
 
 #define LOOK_CHECKS 10 /* with so many checks that only root can run, a run as root is a step */
 
@@ -185,7 +186,7 @@ const char *steps_what(const struct steps *steps, const struct problem *p)
 
 	if (steps_is_done_already(steps, p))
 		return "This takes effect then.";
-	return remedy && *remedy ? remedy : p->first->rule->title;
+	return remedy && *remedy ? remedy : finding_title(p->first);
 }
 
 const char *steps_remedy(const struct steps *steps, const struct problem *p,
@@ -337,13 +338,29 @@ static bool ends_jobs(const struct steps *steps, const struct problem *p)
 		p->first->answer.ends_jobs || steps_activation(steps, p) >= ACTIVATION_RELOAD);
 }
 
+/* Returns true for a server of a batch system on which no job works. */
+static bool stops_all_jobs(const struct steps *steps)
+{
+	const struct node *node = steps->report->node;
+
+	if (is_known(node->os.container) || node_is(node, KIND_WORKSTATION))
+		return false;
+	for_each(p, &steps->problems->items)
+		if (p->severity >= SEVERITY_ERR && steps_kind(steps, p) != STEP_JOB &&
+		    p->first->rule->profiles & PROFILE_BASE)
+			return true;
+	return false;
+}
+
 static bool needs_drain(const struct steps *steps)
 {
 	bool needed = steps->restart || steps->power_first;
 
 	for_each(p, &steps->problems->items)
 		needed |= ends_jobs(steps, p);
-	return needed && !is_known(steps->report->node->os.next_boot);
+	if (is_known(steps->report->node->os.next_boot))
+		return false;
+	return needed || stops_all_jobs(steps);
 }
 
 bool steps_is_hardware_first(const struct steps *steps)
@@ -354,6 +371,20 @@ bool steps_is_hardware_first(const struct steps *steps)
 		if (steps_kind(steps, p) == STEP_HARDWARE &&
 		    steps_needs_repair(p->first, p->severity))
 			return true;
+	return false;
+}
+
+bool steps_is_host_first(const struct steps *steps)
+{
+	if (!is_known(steps->report->node->os.hypervisor))
+		return false;
+	for_each(p, &steps->problems->items) {
+		enum step_kind kind = steps_kind(steps, p);
+
+		if ((kind == STEP_HOST || kind == STEP_PROVIDER) &&
+		    steps_activation(steps, p) >= ACTIVATION_REBOOT)
+			return true;
+	}
 	return false;
 }
 
@@ -465,6 +496,10 @@ static void add_steps(struct steps *steps)
 	add_kind(steps, STEP_JOB);
 	add_kind(steps, STEP_SITE);
 	add_kind(steps, STEP_BOOT);
+	if (steps_is_host_first(steps)) {
+		add_kind(steps, STEP_HOST);
+		add_kind(steps, STEP_PROVIDER);
+	}
 	add_kind(steps, STEP_RESTART);
 	if (steps->restart)
 		find_or_add_step(steps, STEP_RESTART);

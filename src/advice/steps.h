@@ -10,7 +10,7 @@
 #include "evaluate/problems.h"
 #include "txn/plan.h"
 
-/* In the order in which they are done. Three come earlier on some nodes (place() in steps-order.c). */
+/* In the order in which they are done. Some come earlier on some nodes (place() in steps-order.c). */
 enum step_kind {
 	STEP_FINAL, /* no change of this node solves the problem, so the other steps can be pointless */
 	STEP_LOOK,  /* run doctor again as root, because deciding facts were not read */
@@ -141,6 +141,9 @@ const struct step *steps_first(const struct steps *steps);
 unsigned int steps_number(const struct steps *steps, const struct problem *problem);
 /* Returns true if STEP_HARDWARE comes before the repairs, because a technician may have to replace a part first. */
 bool steps_is_hardware_first(const struct steps *steps);
+/* Returns true if the host below this virtual machine, or its provider, changes what only the next start has: its step
+ * comes before the restart. */
+bool steps_is_host_first(const struct steps *steps);
 /* Returns true if STEP_HAND comes before STEP_FIX, which needs what it removes or installs. */
 bool steps_is_hand_first(const struct steps *steps);
 /* Returns the commands of STEP, one a line, or NULL. */

@@ -26,6 +26,7 @@ static bool is_same(const struct finding *a, const struct finding *b)
 	if (a->answer.is_alone || b->answer.is_alone)
 		return a == b;
 	return a->rule == b->rule && a->answer.verdict == b->answer.verdict &&
+	       same_text(finding_title(a), finding_title(b)) &&
 	       finding_repaired_by(a) == finding_repaired_by(b) &&
 	       finding_action(a) == finding_action(b);
 }

@@ -172,6 +172,7 @@ void rule_answer(struct rule_context *ctx, const struct answer *given)
 	}
 	finding->rule = ctx->rule;
 	finding->answer = answer;
+	finding->answer.title = TEXT(answer.title);
 	finding->answer.observed = TEXT(answer.observed);
 	finding->answer.expected = TEXT(answer.expected);
 	finding->answer.impact = TEXT(answer.impact);
@@ -225,6 +226,11 @@ void finding_keep_setting(struct finding *finding)
 	answer->fix = (struct fix_call){ 0 };
 	answer->activation = ACTIVATION_NOW;
 	answer->is_kept = true;
+}
+
+const char *finding_title(const struct finding *f)
+{
+	return f->answer.title ? f->answer.title : f->rule->title;
 }
 
 const char *finding_impact(const struct finding *f)

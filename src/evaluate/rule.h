@@ -193,6 +193,7 @@ struct answer {
 	const char *subject;	/* BDF, device, variable; NULL: the node */
 	enum severity severity; /* if graded */
 	bool graded;		/* severity is the answer's own; set by FAIL_AS and NOTE */
+	const char *title;	/* EFFECT: REASON, in place of the rule's; or NULL */
 	const char *observed;
 	const char *expected;
 	const char *evidence[EVIDENCE_MAX]; /* paths of facts; of an UNKNOWN, what is missing */
@@ -284,6 +285,7 @@ void rule_answer(struct rule_context *ctx, const struct answer *answer);
 /* Returns true if the rule that is evaluated has an answer for SUBJECT. */
 bool rule_has_answered(const struct rule_context *ctx, const char *subject);
 /* Values of a finding: those of its answer, else those of its rule. NULL: it has none. */
+const char *finding_title(const struct finding *finding);
 const char *finding_impact(const struct finding *finding);
 /* A trial failed although the setting is right: another repair than the rule's, which would set it again. */
 void finding_keep_setting(struct finding *finding);

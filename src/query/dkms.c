@@ -206,12 +206,15 @@ static void fill_failure(struct arena *arena, const struct node *node,
 			 struct dkms_reason *reason)
 {
 	bool headers = known_is(package->cause, BUILD_HEADERS);
+	const char *error = is_known(package->error) ? package->error.value
+						     : "no known cause is in its log";
+	size_t n = strlen(error);
 
+	n -= n && error[n - 1] == ':';
 	reason->failed = true;
-	reason->text = arena_printf(arena, "DKMS could not build %s/%s for kernel %s: %s",
-				    package->name.value, package->version.value, release,
-				    is_known(package->error) ? package->error.value
-							     : "no known cause is in its log");
+	reason->text = arena_printf(arena, "DKMS could not build %s/%s for kernel %s: %.*s",
+				    package->name.value, package->version.value, release, (int)n,
+				    error);
 	reason->remedy = remedy_of_failure(arena, package, release);
 	if (headers)
 		reason->command = shell_with_headers(arena, node, package, release);

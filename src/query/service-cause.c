@@ -269,7 +269,7 @@ static bool find_missing_companion(const struct node *node, const struct service
 		if (str_is(item->name, "nvlsm"))
 			return false;
 	cause->text = "nvlsm, which it needs for the NVSwitches of this board, is not installed";
-	cause->remedy = "Install nvlsm beside nvidia-fabricmanager, then systemctl restart "
+	cause->remedy = "Install nvlsm, in addition to nvidia-fabricmanager. Then restart "
 			"nvidia-fabricmanager.";
 	cause->fact = "software.items";
 	return true;

@@ -95,9 +95,9 @@ static void verdict(const struct page_view *v)
 				     : "ok",
 	     render_verdict(v->report, problems));
 	if (problems_unknown(v->report))
-		html("<p>Not checked: %s</p>\n", render_unknown_line(v->report, true, 200));
+		html("<p>Not run: %s</p>\n", render_unknown_line(v->report, true, 200));
 	for_each(hint, &hints)
-		html("<p>Also check: %s</p>\n", *hint);
+		html("<p>See also: %s</p>\n", *hint);
 	html("</header>\n");
 }
 
@@ -139,7 +139,7 @@ static void table(const struct page_view *v)
 		badge(p);
 		html("</td><td><a href=\"#problem-%zu\">%s</a></td><td>%s</td><td>%s</td>"
 		     "<td class=\"next\">%s</td></tr>\n",
-		     ++number, p->first->rule->title, render_where(v->report, &p->members, 3),
+		     ++number, finding_title(p->first), render_where(v->report, &p->members, 3),
 		     steps_who(v->steps, p), steps_next(v->steps, p));
 	}
 	html("</tbody>\n</table>\n</div>\n</section>\n");
@@ -152,7 +152,7 @@ static void follows(const struct problem *p)
 	for_each(f, &p->follows) {
 		if ((*f)->rule != last)
 			html("<dt>Causes</dt><dd>%s (<span class=\"rule\">%s</span>)</dd>\n",
-			     (*f)->rule->title, (*f)->rule->id);
+			     finding_title(*f), (*f)->rule->id);
 		last = (*f)->rule;
 	}
 }
@@ -165,7 +165,7 @@ static void detail(const struct page_view *v, const struct problem *p, size_t nu
 	html("<article id=\"problem-%zu\" aria-labelledby=\"title-%zu\">\n<h3 id=\"title-%zu\">",
 	     number, number, number);
 	badge(p);
-	html(" %s</h3>\n<p class=\"rule\">%s</p>\n<dl>\n", f->rule->title, f->rule->id);
+	html(" %s</h3>\n<p class=\"rule\">%s</p>\n<dl>\n", finding_title(f), f->rule->id);
 	row("Where", render_where(v->report, &p->members, LABELS_ALL));
 	rows("Found", &found);
 	row("Proved", render_proof(v->report, f));
@@ -204,7 +204,7 @@ static void step_problems(const struct page_view *v, const struct step *step)
 		const char *where = render_where(v->report, &(*p)->members, 3);
 		struct text_lines lines = render_instructions(v->steps, *p);
 
-		html("<li><strong>%s%s%s%s</strong>\n", f->rule->title, *where ? " (" : "", where,
+		html("<li><strong>%s%s%s%s</strong>\n", finding_title(f), *where ? " (" : "", where,
 		     *where ? ")" : "");
 		for_each(line, &lines)
 			html("<br>%s\n", *line);
@@ -287,7 +287,7 @@ static void unknowns(const struct page_view *v)
 
 	if (!list.count)
 		return;
-	html("<section>\n<h2 id=\"unknown\">Not checked</h2>\n"
+	html("<section>\n<h2 id=\"unknown\">Checks not run</h2>\n"
 	     "<div class=\"scroll\" role=\"region\" aria-labelledby=\"unknown\" tabindex=\"0\">\n");
 	html("<table>\n<thead><tr><th scope=\"col\">Reason</th><th scope=\"col\">To check</th>"
 	     "<th scope=\"col\">Rules</th></tr></thead>\n<tbody>\n");
@@ -324,7 +324,7 @@ static void answer(const struct report *r, const struct finding *f)
 
 	html("<tr data-verdict=\"%s\"><td><span class=\"word word-%s\">%s</span></td>"
 	     "<td><span class=\"rule\">%s</span><br>%s</td><td>%s</td><td>%s</td><td>",
-	     verdict, verdict, verdict, f->rule->id, f->rule->title,
+	     verdict, verdict, verdict, f->rule->id, finding_title(f),
 	     subject_name(r->node, f->answer.subject, r->arena),
 	     f->answer.observed ? f->answer.observed : "");
 	evidence(r, f);

@@ -262,7 +262,7 @@ struct json_object *render_finding(const struct report *report, const struct fin
 	json_put_string(json, "rule", f->rule->id);
 	json_put_string(json, "verdict", verdict_words[a->verdict]);
 	json_put_string(json, "severity", severity_words[f->severity]);
-	json_put_string(json, "title", f->rule->title);
+	json_put_string(json, "title", finding_title(f));
 	json_put_string(json, "subject", a->subject);
 	if (a->subject)
 		json_put_string(json, "name",

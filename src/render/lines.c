@@ -92,7 +92,7 @@ static const char *unknown_reason(const struct report *r, const struct finding *
 	return arena_printf(r->arena, "unknown: %s (for %s)",
 			    f->answer.observed ? f->answer.observed
 			    : fact	       ? fact
-					       : f->rule->title,
+					       : finding_title(f),
 			    f->rule->id);
 }
 
@@ -103,10 +103,10 @@ const char *render_reason(const struct report *r, const struct finding *f)
 	if (f->answer.verdict == VERDICT_UNKNOWN)
 		return unknown_reason(r, f);
 	if (f->answer.verdict == VERDICT_PENDING) {
-		text = arena_printf(r->arena, "pending: %s", text ? text : f->rule->title);
+		text = arena_printf(r->arena, "pending: %s", text ? text : finding_title(f));
 	}
 	return arena_printf(r->arena, "%s%s%s: %s", f->rule->id, *where ? " " : "", where,
-			    text ? text : f->rule->title);
+			    text ? text : finding_title(f));
 }
 
 /* The position of the finding in the output, from 1; 0: it is not shown. */

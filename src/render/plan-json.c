@@ -26,7 +26,7 @@ static struct json_object *repair_json(const struct plan_repair *r)
 
 	json_put_string(json, "rule", f->rule->id);
 	json_put_string(json, "severity", severity_words[f->severity]);
-	json_put_string(json, "title", f->rule->title);
+	json_put_string(json, "title", finding_title(f));
 	json_put_string(json, "subject", f->answer.subject);
 	json_put_string(json, "observed", f->answer.observed);
 	json_put_string(json, "fix", finding_fix(f) ? finding_fix(f)->kind : NULL);

@@ -74,11 +74,10 @@ static enum part part_of(const struct plan_repair *r)
 
 static void title(struct view *v, const struct plan_repair *r)
 {
-	const struct rule *rule = r->finding->rule;
-
 	page_printf(&v->page, "  %s", page_style(&v->page, STYLE_BOLD));
 	text_wrap(v->page.out,
-		  arena_printf(v->plan->arena, "%s%s [%s]", rule->title, subjects(v, r), rule->id),
+		  arena_printf(v->plan->arena, "%s%s [%s]", finding_title(r->finding),
+			       subjects(v, r), r->finding->rule->id),
 		  INDENT, INDENT, v->page.width);
 	fputs(page_style(&v->page, STYLE_PLAIN), v->page.out);
 }

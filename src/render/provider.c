@@ -422,7 +422,7 @@ static void section(const struct letter *l, const struct problem *p, size_t numb
 {
 	static const char *const words[] = { "note", "warning", "error", "critical" };
 
-	markdown("## %zu. %s (%s)\n\n", number, p->first->rule->title, words[p->severity]);
+	markdown("## %zu. %s (%s)\n\n", number, finding_title(p->first), words[p->severity]);
 	paragraph(l, "Where", render_where(l->report, &p->members, LABELS_ALL));
 	paragraph(l, "Effect", finding_impact(p->first));
 	evidence(l, p);

@@ -25,7 +25,14 @@ const char *effect_text(enum activation activation)
 const char *steps_effect(const struct steps *steps, const struct problem *p)
 {
 	enum activation waits = steps_waits_for(steps, p);
+	enum step_kind kind = steps_kind(steps, p);
 
+	/* A reboot from within is not enough for another kind of virtual machine. */
+	if ((kind == STEP_HOST || kind == STEP_PROVIDER) && waits >= ACTIVATION_REBOOT &&
+	    is_known(steps->report->node->os.hypervisor))
+		return steps->restart >= ACTIVATION_REBOOT
+			       ? NULL
+			       : "when this virtual machine is shut down and started again";
 	return waits == ACTIVATION_NEW_JOBS ? "in new jobs" : effect_text(waits);
 }
 
@@ -180,6 +187,8 @@ static const char *restart_title(const struct steps *steps)
 	case ACTIVATION_POWER_CYCLE:
 		return power_title(steps);
 	default:
+		if (steps_is_host_first(steps))
+			return "When that is done, shut this virtual machine down and start it again";
 		return has_firmware_step(steps) ? "Reboot the node once, into its firmware setup"
 						: "Reboot the node once";
 	}

@@ -12,8 +12,6 @@
 #include "query/topology.h"
 #include "render/text.h"
 
-#define HEAD 10 /* width of "Profiles  " */
-
 /* ---- the verdict ---- */
 
 static const char *add(struct arena *arena, const char *list, size_t count, const char *one,
@@ -384,8 +382,8 @@ static int line(struct view *v, const char *name, const char *text)
 {
 	if (!text)
 		return 0;
-	page_label(&v->page, 0, HEAD, name, text);
-	return lines_of(v, text, HEAD);
+	page_label(&v->page, 0, TEXT_MARK, name, text);
+	return lines_of(v, text, TEXT_MARK);
 }
 
 /* ---- a verdict for each profile ---- */
@@ -483,11 +481,11 @@ static const char *jobs_can_start(const struct view *v)
 			*LIST_ADD(arena, &rest) = p;
 	if (v->problems->items.count == 1)
 		return own.count ? "can start after their settings are corrected"
-				 : "can start; the problem below can stop or slow some of them";
+				 : "can start; the problem below can disturb some of them";
 	if (own.count)
 		text = arena_printf(arena, "can start after their settings are corrected [%s]",
 				    text_numbers(v, own.items, own.count));
-	return rest.count ? arena_printf(arena, "%s; [%s] can stop or slow some of them", text,
+	return rest.count ? arena_printf(arena, "%s; [%s] can disturb some of them", text,
 					 text_numbers(v, rest.items, rest.count))
 			  : text;
 }
@@ -520,7 +518,7 @@ static const char *reboot_text(const struct view *v)
 		return NULL;
 	return arena_printf(v->report->arena, "do not reboot before %sis repaired: %s",
 			    v->problems->items.count > 1 ? text_number(v, p) : "this ",
-			    p->first->rule->title);
+			    finding_title(p->first));
 }
 
 /* A table of all problems is in the order of the steps, so the worst one may not be first. This line then names it. */
@@ -533,20 +531,34 @@ static const char *worst_text(const struct view *v)
 	return worst == first || worst->severity == first->severity
 		       ? NULL
 		       : arena_printf(v->report->arena, "%s%s", text_number(v, worst),
-				      worst->first->rule->title);
+				      finding_title(worst->first));
+}
+
+/* The devices or versions, else the rule. */
+static const char *name_of(const struct view *v, const struct problem *p)
+{
+	const char *where = render_where(v->report, &p->members, 1);
+
+	return *where ? where : p->first->rule->id;
 }
 
 /* Wrong data that no error shows can already be in results. */
 static const char *results_text(const struct view *v)
 {
-	for_each(p, &v->problems->items)
-		if (p->wrong_data && !p->waits)
-			return v->problems->items.count > 1 && v->has_steps
-				       ? arena_printf(
-						 v->report->arena,
-						 "those computed so far on this node can be wrong, see [%u]",
-						 steps_number(v->steps, p))
-				       : "those computed so far on this node can be wrong";
+	static const char text[] = "computed so far on this node can be wrong";
+	struct arena *arena = v->report->arena;
+
+	for_each(p, &v->problems->items) {
+		if (!p->wrong_data || p->waits)
+			continue;
+		if (v->problems->items.count == 1 || !v->has_steps)
+			return text;
+		if (!v->is_cut)
+			return arena_printf(arena, "%s, see [%u]", text, steps_number(v->steps, p));
+		/* The page may not have the problem. */
+		return arena_printf(arena, "%s: [%u] %s", text, steps_number(v->steps, p),
+				    name_of(v, p));
+	}
 	return NULL;
 }
 

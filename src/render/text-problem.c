@@ -239,7 +239,7 @@ static void title_line(struct view *v, const struct problem *p)
 	const char *number = text_number(v, p), *text = p->first->rule->id;
 	int at = TEXT_TAG + text_columns(number);
 
-	text = arena_printf(v->report->arena, "%s [%s]", p->first->rule->title, text);
+	text = arena_printf(v->report->arena, "%s [%s]", finding_title(p->first), text);
 	/* The first one is below the heading. */
 	if (!v->has_steps || p > v->problems->items.items)
 		fputc('\n', page->out);
@@ -270,7 +270,7 @@ static bool is_seen_before(const struct problem *p, const struct finding *f)
 /* Prints what the problem causes, a line for each rule. */
 static void show_follows(struct view *v, const struct problem *p)
 {
-	const char *label = "leads to";
+	const char *label = "explains";
 	uint32_t shown = 0, left = 0;
 
 	for_each(f, &p->follows) {
@@ -285,7 +285,7 @@ static void show_follows(struct view *v, const struct problem *p)
 		if (subject)
 			subject = subject_label(v->report->node, subject, v->report->arena);
 		text_field(v, label,
-			   arena_printf(v->report->arena, "%s (%s%s%s)", (*f)->rule->title,
+			   arena_printf(v->report->arena, "%s (%s%s%s)", finding_title(*f),
 					(*f)->rule->id, subject ? ", " : "",
 					subject ? subject : ""));
 		label = "";
@@ -505,7 +505,7 @@ bool text_is_short(const struct view *v, const struct problem *p)
 void text_title_lines(struct view *v, struct text_lines *lines, const struct problem *p, int indent)
 {
 	struct arena *arena = v->report->arena;
-	const char *title = text_is_short(v, p) ? text_title_where(v, p) : p->first->rule->title;
+	const char *title = text_is_short(v, p) ? text_title_where(v, p) : finding_title(p->first);
 
 	text_add(v, lines,
 		 arena_printf(arena, "%*s%-*s[%u] ", indent, "", TEXT_TAG,
@@ -529,12 +529,12 @@ static void add_follows(struct view *v, struct text_lines *lines, const struct p
 		if (text)
 			left++;
 		else
-			text = (*f)->rule->title;
+			text = finding_title(*f);
 	}
 	if (left)
 		text = arena_printf(arena, "%s (and %" PRIu32 " more: -v shows %s)", text, left,
 				    left == 1 ? "it" : "them");
-	text_add_field(v, lines, indent, "Causes:", text);
+	text_add_field(v, lines, indent, "Explains:", text);
 }
 
 /* Returns the devices for a line of the steps, far from the row of the table. A long list is not repeated. */
@@ -560,12 +560,21 @@ static const char *variable_place(const struct view *v, const struct problem *p)
 	return place ? place_name(v->report->arena, place) : NULL;
 }
 
-/* Returns true if what was found says only what the title says after the effect. */
-static bool repeats_title(const struct problem *p, const struct text_lines *found)
+/* Returns the part of TEXT that the title does not say: TEXT can be its reason, or begin with its effect. NULL: none. */
+static const char *beyond_title(const struct view *v, const struct problem *p, const char *text)
 {
-	const char *reason = strstr(p->first->rule->title, ": ");
+	const char *title = finding_title(p->first), *reason = strstr(title, ": ");
+	size_t n = reason ? (size_t)(reason - title) : 0;
 
-	return found->count == 1 && reason && strcmp(reason + 2, found->items[0]) == 0;
+	if (!reason || strcmp(reason + 2, text) == 0)
+		return reason ? NULL : text;
+	if (strncmp(text, title, n) != 0 || (text[n] != ':' && text[n] != '.'))
+		return text;
+	text += n + 1;
+	text += strspn(text, " ");
+	return *text ? arena_printf(v->report->arena, "%c%s", toupper((unsigned char)*text),
+				    text + 1)
+		     : NULL;
 }
 
 /* On a long page a warning has the first sentence of what was found. */
@@ -580,10 +589,17 @@ void text_problem_lines(struct view *v, struct text_lines *lines, const struct p
 			int indent)
 {
 	struct text_lines found = render_found(v->report, p);
-	const char *where = v->is_merged ? where_beside(v, p) : where_of(v, p), *label = "Found:";
+	const char *where = v->is_merged ? where_beside(v, p) : where_of(v, p);
+	const char *label = p->first->answer.source ? "Defect:" : "Found:";
 
-	if (repeats_title(p, &found))
-		found.count = 0;
+	/* A title that names a version has it already. */
+	if (where && strstr(finding_title(p->first), where))
+		where = NULL;
+
+	if (found.count == 1) {
+		found.items[0] = beyond_title(v, p, found.items[0]);
+		found.count = found.items[0] != NULL;
+	}
 	if (where && found.count == 1 && text_columns(where) <= WHERE_SHORT)
 		found.items[0] = arena_printf(v->report->arena, "%s: %s", where, found.items[0]);
 	else

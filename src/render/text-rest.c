@@ -50,7 +50,7 @@ static const char *subjects(const struct report *r, const struct finding *f)
 
 static const char *note_says(const struct finding *f)
 {
-	return f->answer.observed ? f->answer.observed : f->rule->title;
+	return f->answer.observed ? f->answer.observed : finding_title(f);
 }
 
 /* Returns TEXT as the note F, or NULL if F is not a note or was shown. */
@@ -81,7 +81,7 @@ static void show_note(struct view *v, const struct finding *f, const char *text)
 	text_wrap(v->page.out, text, TEXT_TAG, TEXT_TAG, v->page.width);
 	if (!v->options->verbose)
 		return;
-	text_field(v, "about", f->rule->title);
+	text_field(v, "about", finding_title(f));
 	text_field(v, "proved", render_proof(r, f));
 	text_field(v, "expected", f->answer.expected);
 	text_field(v, "source", render_places(r, f));
@@ -234,9 +234,9 @@ static void show_notes(struct view *v)
 	show_notes_of(v, true, &count);
 	show_notes_of(v, false, &count);
 	if (count.left)
-		mark(v, count.shown ? "More notes:" : "Notes:",
-		     arena_printf(v->report->arena, "%zu (-v lists %s)", count.left,
-				  count.left == 1 ? "it" : "them"));
+		mark(v, "Notes",
+		     arena_printf(v->report->arena, "%zu%s (-v lists %s)", count.left,
+				  count.shown ? " more" : "", count.left == 1 ? "it" : "them"));
 }
 
 /* ---- checks that could not run ---- */
@@ -289,7 +289,7 @@ static void show_unknowns(struct view *v)
 
 	if (!unknowns.count)
 		return;
-	text_heading(v, "Not checked");
+	text_heading(v, "Checks not run");
 	for_each(u, &unknowns) {
 		if (!is_first_with(&unknowns, u))
 			continue;
@@ -309,18 +309,18 @@ static bool show_for_root(struct view *v)
 
 	if (!worst || v->problems->items.count || !known_not(v->report->node->os.observed_uid, 0))
 		return false;
-	mark(v, "Not checked:",
-	     arena_printf(v->report->arena, "%zu (-v lists %s). %zu need%s root%s%s:", all,
-			  all == 1 ? "it" : "them", own, own == 1 ? "s" : "",
+	mark(v, "Not run",
+	     arena_printf(v->report->arena, "%zu check%s (-v lists %s). %zu need%s root%s%s:", all,
+			  all == 1 ? "" : "s", all == 1 ? "it" : "them", own, own == 1 ? "s" : "",
 			  own == 1 ? ", " : ", among them ", worst->id));
 	page_printf(&v->page, "%*s%s\n", TEXT_MARK, "", v->steps->root_command);
 	return true;
 }
 
-void text_unknown(struct view *v)
+static void show_not_run(struct view *v)
 {
 	if (!v->options->verbose && !show_for_root(v))
-		mark(v, "Not checked:",
+		mark(v, "Not run",
 		     render_unknown_line(v->report, false, v->page.width - TEXT_MARK));
 }
 
@@ -332,7 +332,7 @@ static void show_not_evaluated(struct view *v)
 	if (v->problems->items.count && hints.count > 1 && !v->options->verbose)
 		hints.count = 1;
 	for_each(hint, &hints)
-		mark(v, "Also check:", *hint);
+		mark(v, "See also", *hint);
 }
 
 /* ---- findings in a section of their own ---- */
@@ -348,7 +348,7 @@ static void show_acknowledged(struct view *v)
 							   : NULL;
 
 		if (a)
-			mark(v, "Acknowledged:",
+			mark(v, "Seen",
 			     arena_printf(arena, "%s%s%s: %s (%s)", f->rule->id, where ? ", " : "",
 					  where ? where : "", a->reason.value,
 					  acknowledgement_end(arena, a)));
@@ -359,7 +359,7 @@ static void show_off(struct view *v)
 {
 	for_each(f, &v->report->findings)
 		if (f->off && !f->acknowledged && !is_shown_before(v->report, f))
-			mark(v, "Switched off:",
+			mark(v, "Off",
 			     arena_printf(v->report->arena, "%s%s%s", f->rule->id,
 					  f->why_graded ? ": " : "",
 					  f->why_graded ? f->why_graded : ""));
@@ -426,27 +426,15 @@ static void show_changes(struct view *v)
 
 /* ---- the whole ---- */
 
-/* Prints when the node was read and by whom, and how to read more. The command is not wrapped. */
+/* Prints when the node was read and by whom, and how to read more. */
 static void show_end(struct view *v)
 {
-	static const char more[] = "More on a rule: nvnodecheck explain RULE";
 	const char *taken = render_taken(v->report);
-	int left = v->page.width;
 
-	if (taken) {
-		const char *text = arena_printf(v->report->arena, "Checked %s.", taken);
-
-		left -= text_columns(text) + (int)sizeof(more);
-		page_printf(&v->page, "%s", text);
-	}
+	if (taken)
+		mark(v, "Checked", taken);
 	if (v->problems->items.count)
-		page_printf(&v->page, "%s", !taken || left < 0 ? "" : " ");
-	if (taken && v->problems->items.count && left < 0)
-		fputc('\n', v->page.out);
-	if (v->problems->items.count)
-		page_printf(&v->page, "%s", more);
-	if (taken || v->problems->items.count)
-		fputc('\n', v->page.out);
+		mark(v, "More", "nvnodecheck explain RULE");
 }
 
 static bool has_lines(const struct view *v)
@@ -465,8 +453,7 @@ void text_rest(struct view *v)
 	if (has_lines(v) && (v->options->verbose || v->problems->items.count))
 		fputc('\n', v->page.out);
 	show_notes(v);
-	if (v->problems->items.count)
-		text_unknown(v);
+	show_not_run(v);
 	show_not_evaluated(v);
 	show_acknowledged(v);
 	show_off(v);

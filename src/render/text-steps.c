@@ -17,7 +17,6 @@ struct instruction {
 	LIST(const struct problem *) problems;
 	bool goes_on; /* it is for the problems of the previous one */
 	bool by_fix;  /* the command of the step does it */
-	bool is_text; /* it has a text; else the title of the step is enough */
 };
 
 /* A step with its title, its command and its instructions. */
@@ -117,17 +116,6 @@ static const char *prefix_of(struct view *v, const struct instruction *i)
 	return numbered(v, i->problems.items, i->problems.count);
 }
 
-/* Says below a problem that the last one has its instruction. */
-static void refer_to_last(struct view *v, struct instruction *i, const struct problem *p)
-{
-	const struct problem *last = i->problems.items[i->problems.count - 1];
-
-	if (i->is_text && p != last)
-		text_add_field(v, &i->lines, COMMAND, i->by_fix ? "Fix:" : "Do:",
-			       arena_printf(v->report->arena, "as for [%u]",
-					    steps_number(v->steps, last)));
-}
-
 static bool are_short(const struct view *v, const struct instruction *i)
 {
 	for_each(p, &i->problems)
@@ -144,10 +132,8 @@ static void name_problems(struct view *v, struct instruction *i)
 
 		if (v->is_merged && !*named) {
 			text_title_lines(v, &i->lines, *p, NUMBER);
-			if (!are_short(v, i)) {
+			if (!are_short(v, i))
 				text_problem_lines(v, &i->lines, *p, COMMAND);
-				refer_to_last(v, i, *p);
-			}
 		}
 		*named = true;
 	}
@@ -156,7 +142,6 @@ static void name_problems(struct view *v, struct instruction *i)
 /* Adds the instruction. TEXT is NULL if the title of the step is enough. */
 static void add_instruction(struct view *v, struct instruction *i, const char *text)
 {
-	i->is_text = text != NULL;
 	name_problems(v, i);
 	if (text && !are_short(v, i))
 		text_add(v, &i->lines, prefix_of(v, i), text);
@@ -526,7 +511,9 @@ static void add_title(struct view *v, struct section *section, size_t number)
 		text_add(v, &section->lines, head,
 			 arena_printf(arena,
 				      "%s. nvnodecheck fix %s:", steps_fix_text(v->steps, step),
-				      v->is_merged ? "repairs these" : "will"));
+				      !v->is_merged		  ? "will"
+				      : step->problems.count == 1 ? "repairs it"
+								  : "repairs these"));
 		return;
 	}
 	/* A short command is beside it. */
@@ -596,7 +583,29 @@ static void add_section(struct view *v, struct sections *sections, const struct 
 		add_return(v, section);
 }
 
-/* " 5. By hand on this node, as root: [5-20]" */
+/* Returns the title of a problem without its reason. */
+static const char *effect_of(const struct view *v, const struct problem *p)
+{
+	const char *title = finding_title(p->first), *reason = strstr(title, ": ");
+
+	return reason ? arena_strndup(v->report->arena, title, (size_t)(reason - title)) : title;
+}
+
+/* Returns "[5] A setting of modules is ignored; and [6-19]". */
+static const char *names_in_short(const struct view *v, const struct step *step)
+{
+	struct arena *arena = v->report->arena;
+	const struct problem *const *all = step->problems.items;
+	const char *first = arena_printf(arena, "[%s] %s", text_numbers(v, all, 1),
+					 effect_of(v, all[0]));
+
+	return step->problems.count == 1
+		       ? first
+		       : arena_printf(arena, "%s; and [%s]", first,
+				      text_numbers(v, all + 1, step->problems.count - 1));
+}
+
+/* " 5. By hand on this node, as root: [5] A setting of modules is ignored; and [6-19]" */
 static void print_title(struct view *v, const struct section *section, size_t number)
 {
 	struct arena *arena = v->report->arena;
@@ -606,8 +615,7 @@ static void print_title(struct view *v, const struct section *section, size_t nu
 	struct text_lines lines = { 0 };
 
 	if (step->problems.count)
-		title = arena_printf(arena, "%s: [%s]", title,
-				     text_numbers(v, step->problems.items, step->problems.count));
+		title = arena_printf(arena, "%s: %s", title, names_in_short(v, step));
 	text_add(v, &lines, arena_printf(arena, "%2zu. ", number), title);
 	print_lines(v, &lines);
 }
@@ -736,7 +744,7 @@ static void print_stop(struct view *v)
 {
 	page_printf(&v->page, "%s%s%s %s\n", page_style(&v->page, STYLE_BOLD), STOP_FOR_HARDWARE,
 		    page_style(&v->page, STYLE_PLAIN),
-		    v->is_cut ? "Then (-v has these steps whole):" : "Then:");
+		    v->is_cut ? "Then (with -v each step is whole):" : "Then:");
 }
 
 void text_steps(struct view *v)

@@ -75,7 +75,7 @@ struct table {
 	struct view *v;
 	LIST(struct row) rows;
 	int left;	      /* columns of the severity and the number */
-	int title, who, next; /* the widths of these columns */
+	int title, who, next; /* the widths of these columns; WHO is 0 if it is root for all */
 };
 
 /* Returns the devices without addresses, shortened; "" for the node itself. */
@@ -107,7 +107,7 @@ static const char *with_where(struct arena *arena, const char *title, const char
 
 const char *text_title_where(const struct view *v, const struct problem *p)
 {
-	return with_where(v->report->arena, p->first->rule->title, where_text(v, p));
+	return with_where(v->report->arena, finding_title(p->first), where_text(v, p));
 }
 
 static int wider(int width, const char *text)
@@ -124,6 +124,15 @@ static int count_graver(const struct view *v, const struct problem *p)
 		count += problem_gravity(other) > problem_gravity(p) ||
 			 (problem_gravity(other) == problem_gravity(p) && other < p);
 	return count;
+}
+
+/* A column that says "root" in each row has no information. */
+static bool is_for_root_alone(const struct table *t)
+{
+	for_each(row, &t->rows)
+		if (strcmp(row->who, step_actor_words[ACTOR_ROOT]) != 0)
+			return false;
+	return true;
 }
 
 /* Adds the MOST worst problems, in the order of the steps. */
@@ -146,20 +155,22 @@ static void add_rows(struct table *t, int most)
 		t->who = wider(t->who, row->who);
 		t->next = wider(t->next, row->next);
 	}
+	if (is_for_root_alone(t))
+		t->who = 0;
 	t->left = TEXT_TAG + text_columns(text_number(t->v, t->v->problems->items.items));
-	t->title = t->v->page.width - t->left - t->who - t->next - 2 * GAP;
+	t->title = t->v->page.width - t->left - t->who - t->next - (t->who ? 2 : 1) * GAP;
 }
 
 /* Returns the half of the title that is a sentence by itself. */
-static const char *half_title(struct arena *arena, const struct rule *rule, const char *colon)
+static const char *half_title(struct arena *arena, const struct finding *f, const char *colon)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
-	const char *title = rule->title, *reason = colon + 2;
+	const char *title = finding_title(f), *reason = colon + 2;
 
-	if (rule->is_short_effect)
+	if (f->rule->is_short_effect)
 		return arena_strndup(arena, title, (size_t)(colon - title));
 	/* A name with other characters than letters is kept as it is written. */
-	if (rule->is_reason_name || reason[strspn(reason, letters)] != ' ')
+	if (f->rule->is_reason_name || reason[strspn(reason, letters)] != ' ')
 		return reason;
 	return arena_printf(arena, "%c%s", toupper((unsigned char)*reason), reason + 1);
 }
@@ -168,19 +179,18 @@ static const char *half_title(struct arena *arena, const struct rule *rule, cons
 static const char *short_title(const struct view *v, const struct problem *p, int width)
 {
 	struct arena *arena = v->report->arena;
-	const char *where = where_text(v, p), *title = p->first->rule->title;
-	const char *colon = strstr(title, ": ");
+	const char *where = where_text(v, p), *title = finding_title(p->first);
+	const char *colon = strstr(title, ": "), *whole = title;
 
 	if (text_columns(text_title_where(v, p)) <= width)
 		return text_title_where(v, p);
 	if (text_columns(title) <= width && text_columns(where) > WHERE_SHORT)
 		return title;
 	if (colon)
-		title = half_title(arena, p->first->rule, colon);
+		title = half_title(arena, p->first, colon);
 	/* The effect takes one line. */
-	if (colon && text_columns(title) > width && colon - p->first->rule->title <= width)
-		title = arena_strndup(arena, p->first->rule->title,
-				      (size_t)(colon - p->first->rule->title));
+	if (colon && text_columns(title) > width && colon - whole <= width)
+		title = arena_strndup(arena, whole, (size_t)(colon - whole));
 	return text_columns(with_where(arena, title, where)) <= width
 		       ? with_where(arena, title, where)
 		       : title;
@@ -199,7 +209,7 @@ static bool fill_rows(struct table *t, int lines)
 	int extra = lines - (int)t->rows.count;
 
 	for_each_mut(row, &t->rows) {
-		const char *title = row->problem->first->rule->title;
+		const char *title = finding_title(row->problem->first);
 		int more = (int)put_text(t, row,
 					 with_where(t->v->report->arena, title, row->where));
 
@@ -233,8 +243,8 @@ static void print_row(const struct table *t, const struct row *row)
 	page_printf(page, "%s%-*s%s%s", page_style(page, style), TEXT_TAG,
 		    p->waits ? "WAIT" : text_tags[p->severity], page_style(page, STYLE_PLAIN),
 		    text_number(t->v, p));
-	page_printf(page, "%-*s%-*s%s\n", t->title + GAP, row->lines.items[0], t->who + GAP,
-		    row->who, row->next);
+	page_printf(page, "%-*s%-*s%s\n", t->title + GAP, row->lines.items[0],
+		    t->who ? t->who + GAP : 0, t->who ? row->who : "", row->next);
 	for (uint32_t i = 1; i < row->lines.count; i++)
 		page_printf(page, "%*s%s\n", t->left, "", row->lines.items[i]);
 }
@@ -278,7 +288,8 @@ static void print_head(const struct table *t)
 						   : "; all are below",
 				    own ? own : "");
 	page_printf(page, "%s%*s%-*s%-*s%s%s\n", page_style(page, STYLE_DIM), t->left, "",
-		    t->title + GAP, text, t->who + GAP, WHO, NEXT, page_style(page, STYLE_PLAIN));
+		    t->title + GAP, text, t->who ? t->who + GAP : 0, t->who ? WHO : "", NEXT,
+		    page_style(page, STYLE_PLAIN));
 }
 
 /* ---- the next action ---- */
@@ -350,10 +361,10 @@ static void print_only(struct view *v, const struct problem *p)
 {
 	const struct page *page = &v->page;
 	enum style style = p->waits ? STYLE_YELLOW : text_style(p->severity);
-	const char *text =
-		arena_printf(v->report->arena, "%s [%s]",
-			     with_where(v->report->arena, p->first->rule->title, where_text(v, p)),
-			     p->first->rule->id);
+	const char *text = arena_printf(
+		v->report->arena, "%s [%s]",
+		with_where(v->report->arena, finding_title(p->first), where_text(v, p)),
+		p->first->rule->id);
 
 	v->rows[0] = text;
 	page_printf(page, "\n%s%-*s%s", page_style(page, style), TEXT_TAG,

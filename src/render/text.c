@@ -65,8 +65,6 @@ enum exit_status render_report_text(const struct report *report,
 	v.rows = arena_alloc(report->arena, (v.problems->items.count + 1) * sizeof(*v.rows));
 	v.named = arena_alloc(report->arena, (v.problems->items.count + 1) * sizeof(*v.named));
 	lines = text_verdict(&v);
-	if (!v.problems->items.count)
-		text_unknown(&v);
 	lines += text_head(&v);
 	/* The prompt is below. */
 	if (v.problems->items.count)

@@ -8,8 +8,8 @@
 
 #define TEXT_TAG 5    /* width of "CRIT " */
 #define TEXT_LABEL 11 /* width of "in effect  " */
-#define TEXT_MARK 14  /* width of "Not checked:  " */
-#define TEXT_FIELD 10 /* width of "Causes:   " */
+#define TEXT_MARK 10  /* width of "Profiles  " */
+#define TEXT_FIELD 10 /* width of "Explains: " */
 
 struct view {
 	struct page page;
@@ -68,7 +68,6 @@ void text_problems(struct view *v);
  * are switched off, and with -v rules that passed. */
 /* A note: its first sentence, and with -v the whole; NULL: an earlier one of the rule said it. */
 const char *text_note(const struct view *v, const struct finding *note);
-void text_unknown(struct view *v);
 void text_rest(struct view *v);
 
 /* Splits TEXT into lines of WIDTH columns. */

@@ -105,7 +105,8 @@ static const char *reason_text(const struct report *r, const struct unknown *u)
 		       : u->why;
 }
 
-#define GROUPS_MAX 3 /* ways to know, each with its checks; others are counted */
+#define GROUPS_MAX \
+	2 /* ways to know, each with its checks; if there are more others than one, they are counted */
 
 /* Checks that one way would answer. */
 struct way {
@@ -156,8 +157,6 @@ static const char *way_text(const struct report *r, const struct way *way, size_
 {
 	const struct unknown *u = way->first;
 	const char *reason = reason_text(r, u);
-	/* One way for all of them needs no number. */
-	const char *head = way->count == all ? "" : arena_printf(r->arena, "%zu: ", way->count);
 
 	if (same_text(u->to_check, RUN_NVML))
 		return arena_printf(r->arena, "%s%s --nvml",
@@ -168,10 +167,12 @@ static const char *way_text(const struct report *r, const struct way *way, size_
 				    : all == 1		       ? "add"
 							       : "need");
 	if (u->to_check && *u->to_check)
-		return arena_printf(r->arena, "%s%s", head, first_way(r, as_part(r, u->to_check)));
-	if (u->is_fact || text_columns(reason) > 2 * width)
+		reason = first_way(r, as_part(r, u->to_check));
+	else if (u->is_fact || text_columns(reason) > 2 * width)
 		return NULL;
-	return arena_printf(r->arena, "%s%s", head, without_stop(r, reason));
+	reason = without_stop(r, reason);
+	/* One way for all of them needs no number. */
+	return way->count == all ? reason : arena_printf(r->arena, "%zu (%s)", way->count, reason);
 }
 
 const char *render_unknown_line(const struct report *r, bool is_page, int width)
@@ -181,14 +182,16 @@ const char *render_unknown_line(const struct report *r, bool is_page, int width)
 	/* A page without problems is short. */
 	size_t most = problems_find(r)->items.count ? GROUPS_MAX : 1;
 	size_t all = problems_unknown(r), left = 0, shown = 0;
-	const char *text = is_page ? arena_printf(r->arena, "%zu (listed below)", all)
-				   : arena_printf(r->arena, "%zu (-v lists %s)", all,
-						  all == 1 ? "it" : "them");
+	const char *text = arena_printf(r->arena, "%zu check%s (%s)", all, all == 1 ? "" : "s",
+					is_page	   ? "listed below"
+					: all == 1 ? "-v lists it"
+						   : "-v lists them");
 
 	if (!ways.count)
 		return NULL;
 	for_each(way, &ways) {
-		const char *own = shown < most ? way_text(r, way, all, width) : NULL;
+		bool is_last = way == &ways.items[ways.count - 1] && !left && most > 1;
+		const char *own = shown < most || is_last ? way_text(r, way, all, width) : NULL;
 
 		if (own)
 			text = arena_printf(r->arena, "%s%s%s", text, shown++ ? "; " : ": ", own);

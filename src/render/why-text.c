@@ -366,7 +366,7 @@ static void show_causes(struct why_view *w)
 		if (!f || !causes[i].answer)
 			continue;
 		field(w, label,
-		      arena_printf(w->arena, "%s (%s, %s)", f->rule->title, f->rule->id,
+		      arena_printf(w->arena, "%s (%s, %s)", finding_title(f), f->rule->id,
 				   causes[i].answer));
 		label = "";
 	}

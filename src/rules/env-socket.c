@@ -153,12 +153,13 @@ static const char *remedy_of(struct rule_context *ctx, const char *variable)
 	if (!count)
 		return text_printf(ctx, "Set %s to the interface that connects the nodes.",
 				   variable);
+	if (count == 1)
+		return text_printf(ctx, "Set %s=%s, the only interface that reaches other nodes.",
+				   variable, first);
 	return text_printf(
 		ctx,
-		"Set %s to the interface that connects the nodes, for example %s=%s. %s: %s%s.",
-		variable, variable, first,
-		count == 1 ? "This one reaches other nodes" : "These reach other nodes", names,
-		count > NAMED ? " and others" : "");
+		"Set %s to the interface that connects the nodes, for example %s=%s. These reach other nodes: %s%s.",
+		variable, variable, first, names, count > NAMED ? " and others" : "");
 }
 
 /* EXCLUDE: the value is a list of those that are not taken. */
@@ -333,8 +334,9 @@ static const struct rule env_socket_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_socket,
-		.impact = "\"Bootstrap : no socket interface found\", or ranks that wait for each "
-			  "other forever.",
+		.impact =
+			"NCCL ends with \"Bootstrap : no socket interface found\", or the ranks wait for each "
+			"other forever.",
 		.remedy = "Set the variable to the interface that connects the nodes.",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads = "NCCL_SOCKET_IFNAME (also in nccl.conf), "

@@ -154,11 +154,11 @@ static const char *remedy_of(const struct log_denial *d, const struct refusal_of
 static const char *say(struct rule_context *ctx, const struct log_denial *d, const char *loss)
 {
 	return text_printf(
-		ctx, "%s refused %s to %s%s%s%s%s%s%s", is_of_selinux(d) ? "SELinux" : "AppArmor",
-		is_known(d->action) ? d->action.value : "access",
+		ctx, "%s did not let %s%s %s%s%s%s%s", is_of_selinux(d) ? "SELinux" : "AppArmor",
 		is_known(d->program) ? d->program.value : "a program",
-		is_known(d->domain) ? " of " : "", is_known(d->domain) ? d->domain.value : "",
-		is_known(d->target) ? ", on " : "", is_known(d->target) ? d->target.value : "",
+		is_known(d->domain) ? text_printf(ctx, " (%s)", d->domain.value) : "",
+		is_known(d->action) ? d->action.value : "access", is_known(d->target) ? " " : "",
+		is_known(d->target) ? d->target.value : "",
 		is_known(d->label) ? text_printf(ctx, " (%s)", d->label.value) : "",
 		loss ? text_printf(ctx, "; %s", loss) : "");
 }

@@ -40,7 +40,7 @@ static void check_unexplained(struct rule_context *ctx)
 	size_t count = 0;
 
 	if (!was_read(ctx->node->log.unexplained)) {
-		UNKNOWN(ctx, .observed = "the lines of this kernel log have no severity",
+		UNKNOWN(ctx, .observed = "this kernel log has no severity levels",
 			.evidence = { "log.unexplained" });
 		return;
 	}

@@ -97,6 +97,8 @@ static bool skip_unread(struct rule_context *ctx, const struct dkms_package *pac
 	return true;
 }
 
+#define NEXT_TITLE "A kernel module is missing after the next boot: DKMS could not build it"
+
 static void check_package(struct rule_context *ctx, const struct dkms_package *package,
 			  const struct kernel_modules *kernel)
 {
@@ -118,7 +120,7 @@ static void check_package(struct rule_context *ctx, const struct dkms_package *p
 				   ? NULL
 				   : text_printf(ctx, "%s, kernel %s", package->name.value,
 						 release),
-		.observed = reason.text,
+		.title = kernel->runs ? NULL : NEXT_TITLE, .observed = reason.text,
 		.expected = severity == SEVERITY_INFO ? NULL
 						      : text_printf(ctx, "%s built for kernel %s",
 								    package->name.value, release),

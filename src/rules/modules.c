@@ -92,6 +92,7 @@ static void check_nouveau(struct rule_context *ctx)
 		if (skip_meant_for_guest(ctx, d))
 			continue;
 		FAIL(ctx, .subject = d->bdf.value,
+		     .title = "CUDA cannot use a GPU: nouveau drives it",
 		     .observed = text_printf(ctx, "bound to nouveau%s", driver_on_disk(ctx)),
 		     .expected = "bound to nvidia", .remedy = remedy, .command = command,
 		     .then = THEN_INITRAMFS | THEN_REBOOT,
@@ -148,6 +149,7 @@ static void fail_other_driver(struct rule_context *ctx, const struct pci_device 
 		module);
 
 	FAIL(ctx, .subject = d->bdf.value,
+	     .title = "CUDA cannot use a GPU: another driver is bound to it",
 	     .observed = text_printf(ctx, "bound to %s", d->driver.value),
 	     .expected = "bound to nvidia", .then = THEN_INITRAMFS | THEN_REBOOT,
 	     .remedy = text_printf(ctx, "Blacklist %s%s.", module, nova ? " and nova_drm" : ""),
@@ -165,6 +167,7 @@ static void fail_unbound(struct rule_context *ctx, const struct pci_device *d, c
 		      refusal_of_gpu(ctx->arena, ctx->node, d, &refusal);
 
 	FAIL(ctx, .subject = d->bdf.value,
+	     .title = "CUDA cannot use a GPU: no driver is bound to it",
 	     .observed = reason ? text_printf(ctx, "no driver is bound: %s", refusal.text)
 				: "no driver is bound; nvidia is loaded",
 	     .expected = "bound to nvidia",
@@ -182,6 +185,7 @@ static void fail_open_flavour(struct rule_context *ctx, const struct pci_device 
 			      const char *fact)
 {
 	FAIL(ctx, .subject = d->bdf.value,
+	     .title = "CUDA cannot use a GPU: the open kernel modules do not support it",
 	     .observed = text_printf(
 		     ctx, "%s with the open kernel modules, which support Turing and later only",
 		     gpu_model(d)->name),
@@ -561,6 +565,7 @@ static const struct rule modules_rules[] = {
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.needs_driver = true,
+		.follows = { "pci/bar1-unassigned" },
 		.evaluate = check_wrong_driver,
 		.impact = "CUDA programs on this host cannot use this GPU.",
 		.then = THEN_INITRAMFS | THEN_REBOOT,

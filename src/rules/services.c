@@ -67,7 +67,7 @@ static bool skip_without_switches(struct rule_context *ctx, enum switches *switc
 
 static const char *state_of(struct rule_context *ctx, const struct service *s)
 {
-	const char *ending;
+	const char *ending, *enabled;
 
 	if (service_condition(s) == SERVICE_MASKED)
 		return "nvidia-fabricmanager is masked";
@@ -77,11 +77,14 @@ static const char *state_of(struct rule_context *ctx, const struct service *s)
 					     s->program.value)
 			       : "nvidia-fabricmanager is not installed";
 	ending = service_ending(ctx->arena, s);
+	enabled = is_known(s->enabled) ? s->enabled.value : "not enabled";
+	if (ending && str_is(s->enabled, "enabled"))
+		return text_printf(ctx, "nvidia-fabricmanager has failed (%s)", ending);
 	if (ending)
 		return text_printf(ctx, "nvidia-fabricmanager has failed (%s); its unit is %s",
-				   ending, is_known(s->enabled) ? s->enabled.value : "not enabled");
+				   ending, enabled);
 	return text_printf(ctx, "nvidia-fabricmanager is %s; its unit is %s", s->active.value,
-			   is_known(s->enabled) ? s->enabled.value : "not enabled");
+			   enabled);
 }
 
 /* What to install and to start; NULL: the rule's remedy says it. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* software-known-bad.c - versions with known defects: rows of data/known-bad.tsv that hold on this node. */
+#include "base/text.h"
 #include "evaluate/known.h"
 
 #define IDS_SHOWN 5
@@ -35,6 +36,19 @@ static const char *expected_text(struct rule_context *ctx, const struct known_ba
 	return text_printf(ctx, "%s %s or later", name, row->to);
 }
 
+/* The first sentence of the row's effect up to its reason, and the version that has the defect. */
+static const char *title_of(struct rule_context *ctx, const struct known_bad_match *match)
+{
+	const char *effect = match->row->effect, *reason = strstr(effect, ": ");
+	size_t n = text_sentence(effect);
+
+	n -= n && effect[n - 1] == '.';
+	if (reason && reason < effect + n)
+		n = (size_t)(reason - effect);
+	return text_printf(ctx, "%.*s: %s %s has a known defect", (int)n, effect,
+			   component_name(match->row->component), match->version);
+}
+
 static void report_match(struct rule_context *ctx, const struct known_bad_match *match)
 {
 	static const enum severity severities[] = {
@@ -54,7 +68,8 @@ static void report_match(struct rule_context *ctx, const struct known_bad_match 
 	FAIL_AS(ctx, match->other ? SEVERITY_INFO : severities[row->severity],
 		.subject = text_printf(ctx, "%s %s (%s)", component_name(row->component),
 				       match->version, row->id),
-		.observed = observed, .expected = expected_text(ctx, row), .remedy = row->cure,
+		.title = title_of(ctx, match), .observed = observed,
+		.expected = expected_text(ctx, row), .remedy = row->cure,
 		.source = known_source(ctx, row), .is_alone = true,
 		.wrong_data = row->severity == DEFECT_DATA,
 		.activation = activation_of(row->component),
