@@ -139,9 +139,10 @@ def test_the_steps_have_the_order_of_the_table(name, node_tree):
     if len(brief) == 1:	# it has no head in the steps
         assert not heads and re.search(r"^(?:CRIT|ERR|WARN|WAIT) .*(?:\n {5}.*)*\n {5}(?:Found|Where): ", text, re.M)
         return
-    assert marks == brief
+    assert [mark for mark in brief if name != "broken-software" or mark in marks] == marks
     assert ("\nDetails\n" in text_of(node_tree(name), "-v", "--profile", EVERYTHING)) == bool(marks)
-    assert [number for _, number in marks] == [str(n + 1) for n in range(len(marks))]
+    # Of very many problems the warnings share lines.
+    assert name == "broken-software" or [number for _, number in marks] == [str(n + 1) for n in range(len(marks))]
 
 
 def plan_of(text):
@@ -229,7 +230,7 @@ def translated(scratch):
 
 def test_many_devices_are_one_line(scratch):
     text = text_of(translated(scratch))
-    assert re.search(r"^WARN \[\d\] Peer copies .* fix, reboot\n.*\n? .*\(GPU0-GPU7,\n? *mlx5_0-mlx5_7\)$", text, re.M), text
+    assert re.search(r"^WARN \[\d\] GPUDirect RDMA .* fix, reboot\n.*\n? .*\(GPU0-GPU7,\n? *mlx5_0-mlx5_7\)$", text, re.M), text
 
 
 def test_a_consequence_is_folded_under_its_cause(node_tree):
@@ -237,7 +238,7 @@ def test_a_consequence_is_folded_under_its_cause(node_tree):
     directory = node_tree("workstation-nouveau")
     text = text_of(directory)
     assert text.startswith("1 problem (1 critical).")
-    assert re.search(r"^     Explains: No CUDA program runs: the NVIDIA driver is not loaded", text, re.M) and "driver/loaded" not in text
+    assert re.search(r"^     Leads to: No CUDA program runs: the NVIDIA driver is not loaded", text, re.M) and "driver/loaded" not in text
     answers = {f["rule"]: f for f in program.report(directory)["findings"] if f["verdict"] == "fail"}
     assert answers["driver/loaded"]["follows_from"] == {"rule": "modules/nouveau-loaded", "subject": "0000:01:00.0"}
 
@@ -542,7 +543,7 @@ def test_a_wrong_value_is_not_to_be_kept(scratch):
     """One finding says that the value is wrong; the other one would write it to a file."""
     text = text_of(put(scratch, "hgx-h100-ib", "iommu DMA-FQ", "param DmaRemapPeerMmio = 0"))
     assert "driver/dma-remap-peer-mmio" in text
-    assert "Explains: The next boot loses a driver parameter" in unwrapped(text) and "the active value" not in text
+    assert "Leads to: The next boot loses a driver parameter" in unwrapped(text) and "the active value" not in text
     # iommu=pt is on its command line, so it is not to be added.
     assert "Add iommu=pt" not in unwrapped(text) and "add iommu=pt" not in unwrapped(text)
 
@@ -660,7 +661,7 @@ def test_libraries_of_a_container_are_changed_in_its_image(scratch):
 
 def test_a_request_says_what_the_restart_solves(scratch):
     out = unwrapped(run("doctor", "--for", "provider", "--root", put(scratch, "hgx-h100-ib", "pci 0000:5d:00.0 config=ff")).out)
-    assert re.search(r"Then power it on with its BMC or its power button\. This can solve section 1\.", out), out
+    assert re.search(r"Power the node off, then on \(BMC or power button\)\. This can solve section 1\.", out), out
 
 
 def test_the_administrators_part_has_a_head(scratch):
@@ -864,7 +865,7 @@ def test_wrong_data_comes_before_other_problems_as_grave(scratch):
 
 def test_an_old_nvshmem_is_one_cause(scratch):
     text = unwrapped(text_of(put(scratch, "h20-roce-deepep"), "--profile", "deepep"))
-    assert "Explains: NVSHMEM or NCCL is too old to find nvidia_peermem" in text
+    assert "Leads to: NVSHMEM or NCCL is too old to find nvidia_peermem" in text
 
 
 def test_settings_of_a_job_leave_the_node_ready(scratch):
@@ -951,12 +952,11 @@ def test_many_problems_have_short_warnings(node_tree):
     """The errors come first, and keep what was found and what to do."""
     short, whole = (text_of(node_tree("broken-software"), "--profile", EVERYTHING, *option) for option in ([], ["-v"]))
     steps = short[short.index("What to do, in this order"):]
-    titles = re.findall(r"^    (CRIT|ERR|WARN) +\[", steps, re.M)
-    assert len(titles) == int(re.match(r"(\d+) problems", short)[1]) > 20 and len(short.split("\n")) < 260
+    assert len(set(numbers_of(steps))) == int(re.match(r"(\d+) problems", short)[1]) > 20 and len(short.split("\n")) < 200
     bodies = re.split(r"^(?=    (?:CRIT|ERR|WARN) +\[\d)", steps, flags=re.M)[1:]
     assert all(bool(re.search("Found:|Fix:|Do:", body)) is not body.startswith("    WARN") for body in bodies if "wrong data" not in unwrapped(body))
     assert "(-v has" not in whole and "Install gcc-12" in whole and "Install gcc-12" not in short
-    assert "can return wrong data" in unwrapped(steps) and "(ibp75s0) [rdma/device-renamed-not-mlx5]" in unwrapped(steps)
+    assert "can return wrong data" in unwrapped(steps) and re.search(r"WARN \[(\d+)-\d+\] \S.*; and \d+ more\n", steps)
 
 
 def test_faulty_hardware_cuts_many_steps(node_tree):

@@ -46,6 +46,45 @@ bool steps_is_same(const struct steps *steps, const struct problem *a, const str
 
 /* ---- the order ---- */
 
+static int worst_of(const struct steps *steps, enum step_kind kind)
+{
+	int worst = -1;
+
+	for_each(p, &steps->problems->items)
+		if (steps_kind(steps, p) == kind && (int)p->severity > worst)
+			worst = (int)p->severity;
+	return worst;
+}
+
+/* An administrator who comes before fix is as urgent as what waits for that. */
+static int urgency(const struct steps *steps, enum step_kind kind)
+{
+	int own = worst_of(steps, kind), waiting = worst_of(steps, STEP_FIX);
+
+	return kind == STEP_HAND && steps_is_hand_first(steps) && waiting > own ? waiting : own;
+}
+
+void steps_order_middle(struct steps *steps)
+{
+	bool hand_first = steps_is_hand_first(steps);
+
+	for (int i = 0; i < STEPS_MIDDLE; i++)
+		steps->middle[i] = STEP_FIX + (enum step_kind)i;
+	if (hand_first) {
+		steps->middle[0] = STEP_HAND;
+		steps->middle[1] = STEP_FIX;
+	}
+	for (int i = 1; i < STEPS_MIDDLE; i++)
+		for (int k = i; k > 0; k--) {
+			enum step_kind kind = steps->middle[k];
+
+			if (urgency(steps, steps->middle[k - 1]) >= urgency(steps, kind))
+				break;
+			steps->middle[k] = steps->middle[k - 1];
+			steps->middle[k - 1] = kind;
+		}
+}
+
 #define PLACES 8 /* of a step, for others that come directly after it */
 
 /* A unit is restarted after all corrections of its files. */
@@ -55,8 +94,8 @@ static int place_by_hand(const struct steps *steps, const struct problem *p)
 }
 
 /* Returns the place of P's step. Last in a step is what fix refuses, or what only needs the restart. The order is that of
- * enum step_kind. Exceptions: broken hardware comes before the repairs, an administrator can come before fix, and a user
- * without root comes before others. */
+ * enum step_kind. Exceptions: broken hardware comes before the repairs, of those that need no other the gravest comes
+ * first, and a user without root comes before others. */
 static int place(const struct steps *steps, const struct problem *p)
 {
 	enum step_kind kind = steps_kind(steps, p);
@@ -64,12 +103,13 @@ static int place(const struct steps *steps, const struct problem *p)
 
 	if (kind == STEP_HARDWARE && steps_is_hardware_first(steps))
 		return PLACES * (int)STEP_POWER + 2;
-	if (kind == STEP_HAND && steps_is_hand_first(steps))
-		return PLACES * (int)STEP_POWER + 4 + last;
 	if (kind == STEP_JOB && steps_is_not_root(steps))
 		return PLACES * (int)STEP_FINAL + 2;
 	if ((kind == STEP_HOST || kind == STEP_PROVIDER) && steps_is_host_first(steps))
 		return PLACES * (int)STEP_BOOT + 2 + (kind == STEP_PROVIDER);
+	for (int i = 0; i < STEPS_MIDDLE; i++)
+		if (steps->middle[i] == kind)
+			return PLACES * ((int)STEP_FIX + i) + last;
 	return PLACES * (int)kind + last;
 }
 

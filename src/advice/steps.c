@@ -489,12 +489,8 @@ static void add_steps(struct steps *steps)
 	add_kind(steps, STEP_POWER);
 	if (steps_is_hardware_first(steps))
 		add_hardware(steps);
-	if (steps_is_hand_first(steps))
-		add_kind(steps, STEP_HAND);
-	add_kind(steps, STEP_FIX);
-	add_kind(steps, STEP_HAND);
-	add_kind(steps, STEP_JOB);
-	add_kind(steps, STEP_SITE);
+	for (int i = 0; i < STEPS_MIDDLE; i++)
+		add_kind(steps, steps->middle[i]);
 	add_kind(steps, STEP_BOOT);
 	if (steps_is_host_first(steps)) {
 		add_kind(steps, STEP_HOST);
@@ -547,6 +543,7 @@ const struct steps *steps_find(const struct report *report, const struct steps_r
 	steps->plan = request->plan;
 	steps->power_first = is_power_first(steps);
 	steps->restart = latest_restart(steps);
+	steps_order_middle(steps);
 	steps_sort(steps);
 	steps_add_commands(steps, request);
 	add_steps(steps);

@@ -52,12 +52,16 @@ struct step {
 	LIST(const struct problem *) then;
 };
 
+#define STEPS_MIDDLE 4 /* STEP_FIX to STEP_SITE */
+
 struct steps {
 	const struct report *report;
 	const struct problems *problems; /* in the order of the steps */
 	const struct plan *plan;	 /* NULL if none could be made */
 	/* by kind; only STEP_LOOK, STEP_DRAIN, STEP_RESTART and STEP_CHECK can be without problems */
 	LIST(struct step) items;
+	/* The kinds that need no other, the one with the gravest problem first. */
+	enum step_kind middle[STEPS_MIDDLE];
 	bool power_first;	    /* STEP_POWER comes before the repairs */
 	enum activation restart;    /* after the repairs: RELOAD, REBOOT, POWER_CYCLE, or NONE */
 	const char *fix_command;    /* the shell command that repairs */

@@ -108,8 +108,9 @@ static void answer_no_file(struct module_load *load, const struct node *node, co
 					    kernel);
 	else if (sources && strcmp(sources, "driver-source") == 0)
 		load->remedy = arena_printf(
-			arena, "Reinstall the NVIDIA driver for kernel %s: it brings %s.", kernel,
-			written);
+			arena,
+			"Build the NVIDIA driver for kernel %s again, which makes %s too. Then load it.",
+			kernel, written);
 	else
 		load->remedy = arena_printf(arena, "Install %s for kernel %s, then load it.",
 					    written, kernel);

@@ -164,7 +164,7 @@ static const char *power_title(const struct steps *steps)
 	return is_known(steps->report->node->os.hypervisor)
 		       ? "Power this virtual machine off. Then start it again from its host, or with the provider's "
 			 "console"
-		       : "Power the node off. Then power it on with its BMC or its power button";
+		       : "Power the node off, then on (BMC or power button)";
 }
 
 static bool has_firmware_step(const struct steps *steps)
@@ -211,7 +211,7 @@ static const char *hardware_title(const struct steps *steps, const struct step *
 		step->problems.count
 			? "Open a ticket with this machine's hardware support (its vendor, or the data "
 			  "centre)"
-			: "If the device does not respond after the power cycle, open a ticket with "
+			: "Check the node again. If the device still does not respond, open a ticket with "
 			  "this machine's hardware support",
 		saved_files(steps));
 }
@@ -239,7 +239,7 @@ const char *steps_title(const struct steps *steps, const struct step *step)
 		return "In the environment of the job, for new jobs";
 	case STEP_SITE:
 		return steps->restart >= ACTIVATION_REBOOT
-			       ? "Check cables, switch ports and the fabric. A restart does not repair them"
+			       ? "Check cables, switch ports and the fabric. A reboot does not repair a link"
 			       : "Check cables, switch ports and the fabric";
 	case STEP_BOOT:
 		return "After all changes above and before any reboot, as root";

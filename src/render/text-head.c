@@ -318,9 +318,11 @@ const char *render_not_here(const struct report *r)
 const char *render_system(const struct report *r)
 {
 	const struct os_facts *os = &r->node->os;
-	const char *text = arena_printf(r->arena, "%s, %s, Linux %s, %s", or_unknown(os->hostname),
-					or_unknown(os->name), or_unknown(os->kernel),
-					or_unknown(os->machine));
+	const char *kernel = or_unknown(os->kernel), *machine = or_unknown(os->machine);
+	const char *text = arena_printf(r->arena, "%s, %s, Linux %s%s%s", or_unknown(os->hostname),
+					or_unknown(os->name), kernel,
+					strstr(kernel, machine) ? "" : ", ",
+					strstr(kernel, machine) ? "" : machine);
 
 	if (is_known(os->next_boot))
 		text = mounted_image_text(r);
@@ -545,7 +547,7 @@ static const char *name_of(const struct view *v, const struct problem *p)
 /* Wrong data that no error shows can already be in results. */
 static const char *results_text(const struct view *v)
 {
-	static const char text[] = "computed so far on this node can be wrong";
+	const char *text = "of jobs so far on this node can be wrong: tell their users";
 	struct arena *arena = v->report->arena;
 
 	for_each(p, &v->problems->items) {
@@ -556,7 +558,8 @@ static const char *results_text(const struct view *v)
 		if (!v->is_cut)
 			return arena_printf(arena, "%s, see [%u]", text, steps_number(v->steps, p));
 		/* The page may not have the problem. */
-		return arena_printf(arena, "%s: [%u] %s", text, steps_number(v->steps, p),
+		text = "of jobs so far on this node can be wrong:";
+		return arena_printf(arena, "%s [%u] %s", text, steps_number(v->steps, p),
 				    name_of(v, p));
 	}
 	return NULL;

@@ -270,7 +270,7 @@ static bool is_seen_before(const struct problem *p, const struct finding *f)
 /* Prints what the problem causes, a line for each rule. */
 static void show_follows(struct view *v, const struct problem *p)
 {
-	const char *label = "explains";
+	const char *label = "leads to";
 	uint32_t shown = 0, left = 0;
 
 	for_each(f, &p->follows) {
@@ -438,12 +438,22 @@ static void show_found(struct view *v, const struct problem *p)
 	text_field(v, "expected", expected);
 }
 
-/* Returns a short impact whole, and the first sentence of a longer one. */
+/* Returns true if the title begins with TEXT, a sentence. */
+static bool is_effect_of_title(const struct problem *p, const char *text)
+{
+	size_t n = strlen(text);
+
+	return n && text[n - 1] == '.' && strncmp(finding_title(p->first), text, n - 1) == 0;
+}
+
+/* Returns a short impact whole, and the first sentence of a longer one. NULL: the title says it. */
 static const char *impact_of(const struct view *v, const struct problem *p)
 {
 	const char *text = finding_impact(p->first);
 	int room = 2 * (v->page.width - TEXT_TAG - TEXT_LABEL);
 
+	if (text && v->has_steps && !v->options->verbose && is_effect_of_title(p, text))
+		return NULL;
 	if (!text || !v->has_steps || v->options->verbose || text_columns(text) <= room)
 		return text;
 	return arena_strndup(v->report->arena, text, text_sentence(text));
@@ -534,7 +544,7 @@ static void add_follows(struct view *v, struct text_lines *lines, const struct p
 	if (left)
 		text = arena_printf(arena, "%s (and %" PRIu32 " more: -v shows %s)", text, left,
 				    left == 1 ? "it" : "them");
-	text_add_field(v, lines, indent, "Explains:", text);
+	text_add_field(v, lines, indent, "Leads to:", text);
 }
 
 /* Returns the devices for a line of the steps, far from the row of the table. A long list is not repeated. */

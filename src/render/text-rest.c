@@ -3,6 +3,7 @@
  * that passed. */
 #include <string.h>
 
+#include "advice/readiness.h"
 #include "evaluate/acknowledge.h"
 #include "fleet/since.h"
 #include "query/names.h"
@@ -241,13 +242,14 @@ static void show_notes(struct view *v)
 
 /* ---- checks that could not run ---- */
 
-/* Another suggested profile includes this one. */
+/* Another suggested profile includes this one, or a problem is of it. */
 static bool is_included(const struct report *r, unsigned int profile)
 {
 	for_each(other, &r->not_evaluated)
 		if (other->reason && profile == PROFILE_RDMA && other->profile & PROFILE_GIN_ANY)
 			return true;
-	return false;
+	/* The line of the profiles has it already. */
+	return readiness_profiles(r, problems_find(r)) & profile;
 }
 
 struct text_lines render_hints(const struct report *r)

@@ -9,7 +9,6 @@
 #include "render/text.h"
 
 #define NUMBER 4 /* width of " 1. " */
-#define COMMAND (2 * NUMBER)
 
 /* One instruction, as lines of the page, and its problems. */
 struct instruction {
@@ -510,10 +509,7 @@ static void add_title(struct view *v, struct section *section, size_t number)
 	if (step->kind == STEP_FIX) {
 		text_add(v, &section->lines, head,
 			 arena_printf(arena,
-				      "%s. nvnodecheck fix %s:", steps_fix_text(v->steps, step),
-				      !v->is_merged		  ? "will"
-				      : step->problems.count == 1 ? "repairs it"
-								  : "repairs these"));
+				      "%s, with nvnodecheck fix:", steps_fix_text(v->steps, step)));
 		return;
 	}
 	/* A short command is beside it. */
@@ -564,6 +560,54 @@ static void add_return(struct view *v, struct section *section)
 		add_command(v, &section->command, COMMAND, command);
 }
 
+/* Returns the title of a problem without its reason. */
+static const char *effect_of(const struct view *v, const struct problem *p)
+{
+	const char *title = finding_title(p->first), *reason = strstr(title, ": ");
+
+	return reason ? arena_strndup(v->report->arena, title, (size_t)(reason - title)) : title;
+}
+
+/* Prints one line for the warnings of the instructions FIRST to END. */
+static void add_folded(struct view *v, struct instruction *first, const struct instruction *end)
+{
+	struct arena *arena = v->report->arena;
+	LIST(const struct problem *) all = { 0 };
+
+	for (struct instruction *i = first; i < end; i++) {
+		for_each(p, &i->problems)
+			if (!all.count || all.items[all.count - 1] != *p)
+				*LIST_ADD(arena, &all) = *p;
+		i->lines.count = 0;
+	}
+	if (all.count == 1)
+		text_title_lines(v, &first->lines, all.items[0], NUMBER);
+	else
+		text_add(v, &first->lines,
+			 arena_printf(arena, "%*s%-*s[%s] ", NUMBER, "", TEXT_TAG,
+				      text_tags[SEVERITY_WARN],
+				      text_numbers(v, all.items, all.count)),
+			 arena_printf(arena, "%s; and %u more", effect_of(v, all.items[0]),
+				      all.count - 1));
+}
+
+/* On a page of very many problems, warnings that follow each other have one line. */
+static void fold_short(struct view *v, struct section *section)
+{
+	struct instruction *items = section->items.items, *end = items + section->items.count;
+
+	if (!v->has_short_warnings)
+		return;
+	for (struct instruction *i = items, *next; i < end; i = next) {
+		for (next = i; next < end && are_short(v, next); next++)
+			;
+		if (next == i)
+			next++;
+		else
+			add_folded(v, i, next);
+	}
+}
+
 static void add_section(struct view *v, struct sections *sections, const struct step *step)
 {
 	struct section *section = LIST_ADD(v->report->arena, sections);
@@ -572,23 +616,17 @@ static void add_section(struct view *v, struct sections *sections, const struct 
 	add_title(v, section, sections->count);
 	if (step->kind == STEP_FIX) {
 		add_repairs(v, section);
+		fold_short(v, section);
 		return;
 	}
 	for_each(p, &step->problems)
 		if (!is_advised_before(v, step, *p))
 			add_advice(v, section, *p);
+	fold_short(v, section);
 	if (step->then.count)
 		add_lost(v, section);
 	if (step->kind == STEP_CHECK)
 		add_return(v, section);
-}
-
-/* Returns the title of a problem without its reason. */
-static const char *effect_of(const struct view *v, const struct problem *p)
-{
-	const char *title = finding_title(p->first), *reason = strstr(title, ": ");
-
-	return reason ? arena_strndup(v->report->arena, title, (size_t)(reason - title)) : title;
 }
 
 /* Returns "[5] A setting of modules is ignored; and [6-19]". */
@@ -648,71 +686,6 @@ static void print_refused(struct view *v)
 			  0, 0, v->page.width);
 }
 
-/* Returns "step 1" or "steps 1 and 2", which a user without root can do; NULL: none. */
-static const char *own_steps(const struct view *v)
-{
-	struct arena *arena = v->report->arena;
-	size_t job = 0, container = 0;
-
-	for_each(step, &v->steps->items) {
-		size_t number = (size_t)(step - v->steps->items.items) + 1;
-
-		if (step->kind == STEP_JOB)
-			job = number;
-		if (step->kind == STEP_CONTAINER)
-			container = number;
-	}
-	if (job && container)
-		return arena_printf(arena, "steps %zu and %zu", job, container);
-	return job || container ? arena_printf(arena, "step %zu", job ? job : container) : NULL;
-}
-
-/* Returns true if this user can do all steps. */
-static bool are_all_own(const struct steps *steps)
-{
-	for_each(step, &steps->items)
-		if (step->kind != STEP_JOB && step->kind != STEP_CONTAINER &&
-		    step->kind != STEP_CHECK && step->kind != STEP_FINAL)
-			return false;
-	return true;
-}
-
-/* Returns true if a step has the command that writes the request. */
-static bool has_letter_step(const struct steps *steps)
-{
-	for_each(step, &steps->items)
-		if (step->kind == STEP_HOST || step->kind == STEP_PROVIDER)
-			return true;
-	return false;
-}
-
-void text_not_root(struct view *v)
-{
-	struct arena *arena = v->report->arena;
-	const char *own = own_steps(v);
-	const char *text = "The repairs need an administrator";
-
-	if (!known_not(v->report->node->os.observed_uid, 0) || are_all_own(v->steps))
-		return;
-	if (own && v->options->brief)
-		text = "You can change the job settings yourself. The repairs need an administrator";
-	else if (own)
-		text = arena_printf(
-			arena, "You can do %s yourself. The other repairs need an administrator",
-			own);
-	if (has_letter_step(v->steps) && !v->is_long) {
-		text_wrap(v->page.out, arena_printf(arena, "You are not root. %s.", text), 0, 0,
-			  v->page.width);
-		return;
-	}
-	text_wrap(v->page.out,
-		  arena_printf(
-			  arena,
-			  "You are not root. %s. This writes a request that you can send:", text),
-		  0, 0, v->page.width);
-	page_printf(&v->page, "%*s%s\n", COMMAND, "", v->steps->letter_command);
-}
-
 /* A reader of only the first lines must not reboot a node that then does not start. */
 static void print_warning(struct view *v, const struct sections *sections)
 {
@@ -737,7 +710,7 @@ static bool is_first_of_others(const struct view *v, const struct sections *sect
 	return known_not(v->report->node->os.observed_uid, 0) &&
 	       !is_known(v->report->node->os.container) && section > sections->items &&
 	       is_own_step(section[-1].step) && section[-1].step->kind != STEP_FINAL &&
-	       !is_own_step(section->step) && !are_all_own(v->steps);
+	       !is_own_step(section->step) && !text_are_all_own(v->steps);
 }
 
 static void print_stop(struct view *v)
@@ -754,11 +727,9 @@ void text_steps(struct view *v)
 
 	if (!v->steps->items.count)
 		return;
-	text_heading(
-		v,
-		v->has_short_warnings
-			? "What to do, in this order (warnings only by title; -v has their details)"
-			: "What to do, in this order");
+	text_heading(v, v->has_short_warnings
+				? "What to do, in this order (with -v, also for each warning)"
+				: "What to do, in this order");
 	for_each(step, &v->steps->items)
 		add_section(v, &sections, step);
 	for_each(section, &sections) {

@@ -283,9 +283,9 @@ static void print_head(const struct table *t)
 	if (t->rows.count < all)
 		text = arena_printf(t->v->report->arena, PROBLEM " (the %u worst of %u%s%s)",
 				    t->rows.count, all,
-				    own		   ? "; yours: "
-				    : t->v->is_cut ? "; -v has all"
-						   : "; all are below",
+				    own					       ? "; yours: "
+				    : t->v->is_cut || t->v->has_short_warnings ? "; -v has all"
+									       : "; all are below",
 				    own ? own : "");
 	page_printf(page, "%s%*s%-*s%-*s%s%s\n", page_style(page, STYLE_DIM), t->left, "",
 		    t->title + GAP, text, t->who ? t->who + GAP : 0, t->who ? WHO : "", NEXT,

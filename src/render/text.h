@@ -6,10 +6,11 @@
 #include "render/render.h"
 #include "render/step-words.h"
 
+#define COMMAND 8     /* columns before a command */
 #define TEXT_TAG 5    /* width of "CRIT " */
 #define TEXT_LABEL 11 /* width of "in effect  " */
 #define TEXT_MARK 10  /* width of "Profiles  " */
-#define TEXT_FIELD 10 /* width of "Explains: " */
+#define TEXT_FIELD 10 /* width of "Leads to: " */
 
 struct view {
 	struct page page;
@@ -50,8 +51,10 @@ const char *text_numbers(const struct view *v, const struct problem *const *prob
 void text_add(struct view *v, struct text_lines *lines, const char *prefix, const char *text);
 /* text-steps.c: prints the steps, in order. */
 void text_steps(struct view *v);
-/* Prints which steps a user without root can do, and the request to send for the others. */
+/* text-not-root.c: prints which steps a user without root can do, and the request to send for the others. */
 void text_not_root(struct view *v);
+/* Returns true if a user without root can do all steps. */
+bool text_are_all_own(const struct steps *steps);
 /* text-problem.c: add to LINES the title of a problem, and what was found and its effect; INDENT columns from the
  * left. */
 void text_title_lines(struct view *v, struct text_lines *lines, const struct problem *problem,

@@ -105,9 +105,6 @@ static const char *reason_text(const struct report *r, const struct unknown *u)
 		       : u->why;
 }
 
-#define GROUPS_MAX \
-	2 /* ways to know, each with its checks; if there are more others than one, they are counted */
-
 /* Checks that one way would answer. */
 struct way {
 	const struct unknown *first;
@@ -179,8 +176,6 @@ const char *render_unknown_line(const struct report *r, bool is_page, int width)
 {
 	struct unknowns unknowns = render_unknowns(r);
 	struct ways ways = ways_of(r, &unknowns);
-	/* A page without problems is short. */
-	size_t most = problems_find(r)->items.count ? GROUPS_MAX : 1;
 	size_t all = problems_unknown(r), left = 0, shown = 0;
 	const char *text = arena_printf(r->arena, "%zu check%s (%s)", all, all == 1 ? "" : "s",
 					is_page	   ? "listed below"
@@ -190,15 +185,15 @@ const char *render_unknown_line(const struct report *r, bool is_page, int width)
 	if (!ways.count)
 		return NULL;
 	for_each(way, &ways) {
-		bool is_last = way == &ways.items[ways.count - 1] && !left && most > 1;
-		const char *own = shown < most || is_last ? way_text(r, way, all, width) : NULL;
+		const char *own = shown ? NULL : way_text(r, way, all, width);
 
 		if (own)
-			text = arena_printf(r->arena, "%s%s%s", text, shown++ ? "; " : ": ", own);
+			text = arena_printf(r->arena, "%s: %s", text, own);
 		else
 			left += way->count;
+		shown += own != NULL;
 	}
-	return arena_printf(r->arena, "%s%s.", text,
-			    left && shown ? arena_printf(r->arena, "; %zu for other reasons", left)
-					  : "");
+	return left && shown
+		       ? arena_printf(r->arena, "%s, %zu other%s", text, left, left == 1 ? "" : "s")
+		       : text;
 }

@@ -756,7 +756,7 @@ static const struct rule env_hca_rules[] = {
 	{
 		.id = "env/hca-selection",
 		.title =
-			"Jobs can use the wrong NICs, or too few: no variable selects the right ones",
+			"Jobs can use the wrong NICs, or too few: NIC settings do not fit this node",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_selection,

@@ -68,7 +68,12 @@ static void fail_translated(struct rule_context *ctx, const struct pci_device *d
 	     patched = breaks && known_is(driver_is_patched(ctx->node, ctx->arena, NULL), true);
 
 	FAIL_AS(ctx, breaks ? SEVERITY_ERR : SEVERITY_WARN, .subject = d->bdf.value,
-		.observed = text_printf(ctx, "%s: addresses are translated", type),
+		.title =
+			patched ? "Copies between GPUs silently deliver zeros: the IOMMU translates addresses"
+			: breaks
+				? "Copies between GPUs fail: the IOMMU translates addresses"
+				: "GPUDirect RDMA is slow or fails: the IOMMU translates addresses",
+		.observed = text_printf(ctx, "IOMMU domain %s: addresses are translated", type),
 		.expected = "identity (passthrough), or no IOMMU",
 		.impact =
 			patched ? "This driver is patched for peer-to-peer: copies between GPUs deliver zeros without an "
@@ -88,7 +93,7 @@ static void check_translating(struct rule_context *ctx, const struct pci_device 
 		PENDING(ctx, .subject = d->bdf.value,
 			.observed = text_printf(
 				ctx,
-				"%s: addresses are translated; the next boot asks for passthrough",
+				"IOMMU domain %s: addresses are translated; the next boot asks for passthrough",
 				type),
 			.expected = "identity (passthrough), or no IOMMU", .remedy = "Reboot.",
 			.evidence = { fact, "cmdline.staged.text" });

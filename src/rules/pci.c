@@ -148,9 +148,9 @@ static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *g
 	struct fact_bool largest = is_largest(gpu, size);
 	bool open = may_be_by_design(model, size);
 	bool by_design = model->bar1 == GPU_BAR1_SMALL || (open && known_is(largest, true));
-	const char *text = text_printf(ctx, "%s: %s for %u GiB of memory%s", model->name,
+	const char *text = text_printf(ctx, "%s: BAR1 is %s, for %u GiB of memory%s", model->name,
 				       format_bytes(ctx->arena, size), model->memory_gib,
-				       by_design ? "; this card has no larger one" : "");
+				       by_design ? "; this card cannot have a larger one" : "");
 
 	if (!by_design && is_large_enough(ctx, model, size)) {
 		NOTE(ctx, .subject = gpu->bdf.value,
