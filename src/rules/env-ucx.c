@@ -110,7 +110,7 @@ static const struct rule env_ucx_rules[] = {
 		.title =
 			"UCX fails with GPU memory, or is slow: UCX_TLS leaves out its GPU transports",
 		.is_short_effect = true,
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.used_variables = "UCX_TLS",
 		.severity = SEVERITY_WARN,
 		.max_severity = SEVERITY_ERR,
