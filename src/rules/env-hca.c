@@ -627,7 +627,7 @@ static void check_all(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "no list is set, and no port is active",
 			       .evidence = { "env.variables", "rdma.devices" });
 	else
-		PASS(ctx, .observed = "not set, and the active NICs are alike",
+		PASS(ctx, .observed = "not set, and the active NICs of jobs are alike",
 		     .evidence = { "env.variables", "rdma.devices" });
 }
 
