@@ -40,7 +40,7 @@ BEGIN {
 	allow("seccomp", "disabled strict filter")
 	allow("stack", "unlimited")
 	words(architecture, "Kepler Maxwell Pascal Volta Turing Ampere Ada Hopper Blackwell")
-	words(profile, "base p2p gpudirect-rdma deepep")
+	words(profile, "base p2p rdma gpudirect-rdma deepep")
 	words(severity, "note warn err - data")
 	words(range, "stated patch before feature last open")
 	operator["="] = "IS"; operator["!="] = "IS_NOT"; operator["<"] = "BELOW"

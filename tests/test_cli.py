@@ -217,7 +217,20 @@ def test_profiles(healthy, node_tree):
     assert profiles(healthy, "--profile", "p2p,gpudirect-rdma") == ["base", "p2p", "gpudirect-rdma"]
     assert profiles(node_tree("rtx4090-p2p")) == ["base", "p2p"]
     assert profiles(node_tree("laptop")) == ["base"]
-    assert profiles(node_tree("no-gpu-server")) == ["base"]
+    assert profiles(node_tree("no-gpu-server")) == ["base", "rdma"]
+    assert profiles(healthy, "--profile", "rdma") == ["base", "rdma"]
+    assert profiles(healthy, "--profile", "rdma,gpudirect-rdma") == ["base", "gpudirect-rdma"]
+    assert profiles(healthy, "--profile", "deepep,rdma") == ["base", "gpudirect-rdma", "deepep"]
+
+
+def test_profiles_not_requested(healthy, node_tree):
+    """RDMA is no question where nothing could do it, or where a profile includes it."""
+    def left(directory, *args):
+        return [h["profile"] for h in program.report(directory, *args)["not_evaluated"]]
+    assert "rdma" in left(healthy, "--profile", "base")
+    assert "rdma" not in left(healthy)
+    assert "rdma" not in left(healthy, "--profile", "rdma")
+    assert "rdma" not in left(node_tree("laptop"))
 
 
 # ---- output ----

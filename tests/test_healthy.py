@@ -7,7 +7,7 @@ import pytest
 
 from lib import cases, node, program
 
-ALL_RDMA = ("base", "p2p", "gpudirect-rdma", "deepep")
+ALL_RDMA = ("base", "p2p", "rdma", "gpudirect-rdma", "deepep")
 # What each is for. A captured or described node that shows a fault on purpose is not here.
 HEALTHY = {
     "hgx-h100-ib": ALL_RDMA,
@@ -24,10 +24,10 @@ HEALTHY = {
     "h200-x1": ("base",),
     "h200-x8": ("base", "p2p"),
     "laptop": ("base",),
-    "no-gpu-server": ("base", "p2p", "gpudirect-rdma", "deepep"),
-    "kinds/dgx-spark": ("base",),
-    "kinds/efa": ("base", "p2p", "gpudirect-rdma"),
-    "kinds/azure": ("base", "p2p", "gpudirect-rdma"),
+    "no-gpu-server": ALL_RDMA,
+    "kinds/dgx-spark": ("base", "rdma"),
+    "kinds/efa": ("base", "p2p", "rdma", "gpudirect-rdma"),
+    "kinds/azure": ("base", "p2p", "rdma", "gpudirect-rdma"),
     "kinds/vfio-host": ALL_RDMA,
     "kinds/gb300-tray": ("base", "gpudirect-rdma", "deepep"),
     "kinds/three-cards": ("base",),

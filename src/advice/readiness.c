@@ -77,7 +77,7 @@ static bool is_checked(const struct report *r, unsigned int profile, unsigned in
 
 static unsigned int with_included(unsigned int profile)
 {
-	return profile | PROFILE_BASE | (profile & PROFILE_GIN_ANY ? PROFILE_RDMA : 0);
+	return profile | PROFILE_BASE | (profile & PROFILE_GIN_ANY ? PROFILE_GPUDIRECT : 0);
 }
 
 /* The highest severity (enum severity) of what a profile's findings say; -1: they say nothing. */

@@ -127,7 +127,7 @@ const char *steps_profile_words(unsigned int profiles, struct arena *arena)
 	const char *text = "";
 
 	if (profiles & PROFILE_GIN_ANY)
-		profiles &= ~(unsigned int)PROFILE_RDMA;
+		profiles &= ~(unsigned int)PROFILE_GPUDIRECT;
 	if (profiles != PROFILE_BASE)
 		profiles &= ~(unsigned int)PROFILE_BASE;
 	for (unsigned int bit = 0; profile_words[bit]; bit++)

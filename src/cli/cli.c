@@ -108,7 +108,7 @@ const struct option_row option_rows[] = {
 	{ "host", 0, AT(STRING, host), "NAME", NULL, COMMAND_WHY,
 	  "the name that this node has in the log" },
 	{ "profile", 0, AT(PROFILES, profiles), "LIST",
-	  "base, p2p, gpudirect-rdma, deepep, nccl-gin",
+	  "base, p2p, rdma, gpudirect-rdma, deepep, nccl-gin",
 	  EVALUATE | COMMAND_WHY | COMMAND_RULES | COMMAND_FIX | COMMAND_PROVE | COMMAND_ACK,
 	  "the uses that the node is checked for, separated by commas" },
 	{ "format", 0, AT(WORD, format), "NAME",

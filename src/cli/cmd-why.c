@@ -23,7 +23,7 @@ static struct settings *settings_for(const struct settings *read, struct arena *
 
 	*settings = *read;
 	if (!settings->profiles)
-		settings->profiles = PROFILE_BASE | PROFILE_P2P | PROFILE_RDMA_ANY;
+		settings->profiles = PROFILE_BASE | PROFILE_P2P | PROFILE_GPUDIRECT_ANY;
 	return settings;
 }
 

@@ -2,10 +2,13 @@
 /* choose-profiles.c - chooses the profiles: those of the user, else those that the hardware suggests. */
 #include "evaluate/choose-profiles.h"
 
+#include "query/endpoints.h"
 #include "query/gpus.h"
+#include "query/kind.h"
 #include "query/node-find.h"
 #include "query/pci-device.h"
 #include "query/peer-support.h"
+#include "query/rdma-use.h"
 #include "query/topology.h"
 
 /* The management function of an NVSwitch has an RDMA device too, which is no job's. */
@@ -22,21 +25,8 @@ static size_t count_rdma(const struct node *node)
 	return n;
 }
 
-#define CLASS_INFINIBAND 0x020700 /* PCI Code and ID Assignment 1.11: network, InfiniBand */
-
-/* An InfiniBand adapter is there for RDMA, also while a module is missing that would make its device. */
-static size_t count_infiniband(const struct node *node)
-{
-	size_t n = 0;
-
-	for_each(d, &node->pci.devices)
-		n += known_is(d->class_id, CLASS_INFINIBAND) && topology_is_nic(node, d) &&
-		     !pci_is_for_guest(d);
-	return n;
-}
-
 /* deepep is never assumed: only a person knows what the node is for. */
-static void pick_profiles(struct report *report)
+static void pick_by_gpus(struct report *report)
 {
 	const struct node *node = report->node;
 	size_t rdma = count_rdma(node), gpus = 0, data_centre = 0, infiniband;
@@ -47,15 +37,15 @@ static void pick_profiles(struct report *report)
 		gpus++;
 		data_centre += gpu_is_data_centre(d);
 	}
-	infiniband = rdma ? 0 : count_infiniband(node);
+	infiniband = rdma ? 0 : rdma_count_infiniband(node);
 	if (infiniband && data_centre) {
-		report->profiles = PROFILE_BASE | PROFILE_RDMA;
+		report->profiles = PROFILE_BASE | PROFILE_GPUDIRECT;
 		report->profiles_reason = arena_printf(
 			report->arena, "%zu InfiniBand adapter%s and %zu data-centre GPU%s",
 			infiniband, infiniband == 1 ? "" : "s", data_centre,
 			data_centre == 1 ? "" : "s");
 	} else if (rdma && data_centre) {
-		report->profiles = PROFILE_BASE | PROFILE_RDMA;
+		report->profiles = PROFILE_BASE | PROFILE_GPUDIRECT;
 		report->profiles_reason = arena_printf(
 			report->arena, "%zu RDMA device%s and %zu data-centre GPU%s", rdma,
 			rdma == 1 ? "" : "s", data_centre, data_centre == 1 ? "" : "s");
@@ -77,6 +67,30 @@ static void pick_profiles(struct report *report)
 			arena_printf(report->arena, "%zu GPU%s and %zu RDMA device%s", gpus,
 				     gpus == 1 ? "" : "s", rdma, rdma == 1 ? "" : "s");
 	}
+}
+
+/* A node with GPUDirect RDMA needs no second reason. */
+static void add_rdma(struct report *report)
+{
+	const struct node *node = report->node;
+	struct rdma_use use;
+
+	if (report->profiles & PROFILE_GPUDIRECT_ANY)
+		return;
+	use = rdma_use_of(node, endpoints_find(node, report->arena), report->arena);
+	if (!use.reason)
+		return;
+	report->profiles_reason = report->profiles & PROFILE_P2P
+					  ? arena_printf(report->arena, "%s; %s",
+							 report->profiles_reason, use.reason)
+					  : use.reason;
+	report->profiles |= PROFILE_RDMA;
+}
+
+static void pick_profiles(struct report *report)
+{
+	pick_by_gpus(report);
+	add_rdma(report);
 }
 
 void profiles_choose(struct report *report, const struct settings *settings)
@@ -106,11 +120,14 @@ static const char *installed(const struct report *report, const char *const name
 	return NULL;
 }
 
-static const char *why_rdma(const struct report *report)
+static const char *why_gpudirect(const struct report *report)
 {
 	static const char *const names[][2] = { { "nixl", "NIXL" }, { NULL } };
 	size_t rdma = count_rdma(report->node);
 
+	/* GPUDirect RDMA does not exist there. */
+	if (report->profiles & PROFILE_RDMA && node_is(report->node, KIND_GB10))
+		return NULL;
 	if (rdma)
 		return arena_printf(report->arena, "%zu RDMA device%s beside the GPUs", rdma,
 				    rdma == 1 ? " is" : "s are");
@@ -125,7 +142,7 @@ static const char *why_p2p(const struct report *report)
 	for_each(d, &report->node->pci.devices)
 		gpus += pci_is_gpu(d) &&
 			known_is(gpu_has_pcie_peers(report->node, d, report->arena), true);
-	return gpus < 2 || report->profiles & PROFILE_RDMA_ANY
+	return gpus < 2 || report->profiles & PROFILE_GPUDIRECT_ANY
 		       ? NULL
 		       : arena_printf(report->arena, "%zu GPUs can copy to each other over PCIe",
 				      gpus);
@@ -139,10 +156,18 @@ static const char *why_profile(const struct report *report, unsigned int profile
 
 	if (!topology_gpus(report->node))
 		return NULL;
-	return profile == PROFILE_RDMA	   ? why_rdma(report)
-	       : profile == PROFILE_P2P	   ? why_p2p(report)
-	       : profile == PROFILE_DEEPEP ? installed(report, deepep)
-					   : NULL;
+	return profile == PROFILE_GPUDIRECT ? why_gpudirect(report)
+	       : profile == PROFILE_P2P	    ? why_p2p(report)
+	       : profile == PROFILE_DEEPEP  ? installed(report, deepep)
+					    : NULL;
+}
+
+/* A node without RDMA device and InfiniBand adapter cannot have it, and the others include it. */
+static bool is_listed(const struct report *report, unsigned int profile)
+{
+	return profile != PROFILE_RDMA ||
+	       (!(report->profiles & PROFILE_GPUDIRECT_ANY) &&
+		(count_rdma(report->node) || rdma_count_infiniband(report->node)));
 }
 
 void profiles_list_not_evaluated(struct report *report)
@@ -150,7 +175,7 @@ void profiles_list_not_evaluated(struct report *report)
 	for (unsigned int bit = 0; profile_words[bit]; bit++) {
 		struct profile_hint *hint;
 
-		if (report->profiles & 1u << bit)
+		if (report->profiles & 1u << bit || !is_listed(report, 1u << bit))
 			continue;
 		hint = LIST_ADD(report->arena, &report->not_evaluated);
 		hint->profile = 1u << bit;

@@ -9,7 +9,8 @@ bool known_is_asked_for(const struct rule_context *ctx, const struct known_bad *
 {
 	static const unsigned int profiles[] = {
 		[HITS_P2P] = PROFILE_P2P,
-		[HITS_GPUDIRECT_RDMA] = PROFILE_RDMA_ANY,
+		[HITS_RDMA] = PROFILE_RDMA_ANY,
+		[HITS_GPUDIRECT_RDMA] = PROFILE_GPUDIRECT_ANY,
 		[HITS_DEEPEP] = PROFILE_GIN_ANY,
 	};
 

@@ -2,14 +2,17 @@
 /* profiles.c - the profiles: the work that a node is for. */
 #include "evaluate/profiles.h"
 
-const char *const profile_words[] = { "base", "p2p", "gpudirect-rdma", "deepep", "nccl-gin", NULL };
+const char *const profile_words[] = { "base",	"p2p",	    "rdma", "gpudirect-rdma",
+				      "deepep", "nccl-gin", NULL };
 
 /* ---- profiles ---- */
 
 static unsigned int with_included(unsigned int profiles)
 {
 	if (profiles & PROFILE_GIN_ANY)
-		profiles |= PROFILE_RDMA;
+		profiles |= PROFILE_GPUDIRECT;
+	if (profiles & PROFILE_GPUDIRECT)
+		profiles &= ~(unsigned int)PROFILE_RDMA;
 	return profiles | PROFILE_BASE;
 }
 

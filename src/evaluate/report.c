@@ -211,7 +211,7 @@ static void turn_into_notes(struct report *report, size_t from)
 			f.answer.observed ? f.answer.observed : "", f.answer.observed ? " " : "",
 			note ? "a note" : severity_words[f.severity],
 			profiles_text(report->arena,
-				      f.rule->profiles & (PROFILE_P2P | PROFILE_RDMA)));
+				      f.rule->profiles & (PROFILE_P2P | PROFILE_GPUDIRECT)));
 		f.answer.verdict = VERDICT_NOTE;
 		finding_set_severity(&f, SEVERITY_INFO);
 		report->findings.items[kept++] = f;
@@ -339,7 +339,7 @@ static unsigned int hinted_profiles(const struct report *report, const struct se
 		return 0;
 	for_each(hint, &report->not_evaluated)
 		if (hint->reason)
-			profiles |= hint->profile & (PROFILE_P2P | PROFILE_RDMA);
+			profiles |= hint->profile & (PROFILE_P2P | PROFILE_GPUDIRECT);
 	return profiles;
 }
 

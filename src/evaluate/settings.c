@@ -16,7 +16,7 @@
 #define EXPECTATIONS_MAX 1000 /* each is compared with all others */
 
 const struct settings_key settings_keys[] = {
-	{ "check", "profile", "base, p2p, gpudirect-rdma, deepep, nccl-gin", NULL,
+	{ "check", "profile", "base, p2p, rdma, gpudirect-rdma, deepep, nccl-gin", NULL,
 	  "The uses to check, separated by commas. Without it the hardware decides." },
 	{ "check", "fail-on", "warn, err, crit", "err",
 	  "The lowest severity that makes the exit status 1." },
@@ -179,7 +179,7 @@ static int set_check(struct parse *p, const char *key, const char *value)
 		s->profiles_from = p->file;
 		return s->profiles ? 1
 				   : wrong(p, "unknown profile", value,
-					   "base, p2p, gpudirect-rdma, deepep or nccl-gin");
+					   "base, p2p, rdma, gpudirect-rdma, deepep or nccl-gin");
 	}
 	if (strcmp(key, "fail-on") == 0)
 		return (parse_severity(value, &s->fail_on) == 0 && s->fail_on > SEVERITY_INFO) ||

@@ -11,6 +11,7 @@
 #include "query/node-find.h"
 #include "query/pci-device.h"
 #include "query/peer-support.h"
+#include "query/rdma-use.h"
 
 bool skip_without_gpu(struct rule_context *ctx)
 {
@@ -22,6 +23,17 @@ bool skip_without_gpu(struct rule_context *ctx)
 	else
 		return false;
 	return true;
+}
+
+bool skip_without_gpu_or_rdma(struct rule_context *ctx)
+{
+	return !is_asked_for(ctx, PROFILE_RDMA_ANY) && skip_without_gpu(ctx);
+}
+
+bool expects_nccl(const struct rule_context *ctx)
+{
+	return is_asked_for(ctx, PROFILE_GPUDIRECT_ANY) ||
+	       (is_asked_for(ctx, PROFILE_RDMA) && ctx->endpoints->gpus.count);
 }
 
 static bool has_driver(const struct node *node)
@@ -47,7 +59,7 @@ bool skip_unless_for_rdma(struct rule_context *ctx)
 	const struct node *node = ctx->node;
 
 	if (is_known(node->os.next_boot) && !was_read(node->rdma.devices) &&
-	    is_asked_for(ctx, PROFILE_RDMA_ANY))
+	    is_asked_for(ctx, PROFILE_GPUDIRECT_ANY))
 		return false;
 	return skip_without_rdma(ctx);
 }
@@ -85,7 +97,7 @@ bool skip_without_own_gpu(struct rule_context *ctx)
 
 bool skip_without_pcie_peers(struct rule_context *ctx, const struct pci_device *gpu)
 {
-	if (!pci_is_gpu(gpu) || is_asked_for(ctx, PROFILE_RDMA_ANY) ||
+	if (!pci_is_gpu(gpu) || is_asked_for(ctx, PROFILE_GPUDIRECT_ANY) ||
 	    gpu_peer_support(gpu) != PEERS_OVER_NVLINK ||
 	    !known_is(gpu_has_pcie_peers(ctx->node, gpu, ctx->arena), false))
 		return false;
@@ -177,6 +189,21 @@ bool skip_without_rdma(struct rule_context *ctx)
 			       .evidence = { "driver.loaded" });
 	else
 		return skip_without_rdma_device(ctx);
+	return true;
+}
+
+bool skip_without_rdma_programs(struct rule_context *ctx)
+{
+	struct rdma_use use;
+
+	if (is_asked_for(ctx, PROFILE_GPUDIRECT_ANY))
+		return false;
+	use = rdma_use_of(ctx->node, ctx->endpoints, ctx->arena);
+	if (!use.of_kernel_alone)
+		return false;
+	NOT_APPLICABLE(
+		ctx, .observed = text_printf(ctx, "only the kernel uses RDMA here: %s", use.reason),
+		.evidence = { "modules.loaded" });
 	return true;
 }
 

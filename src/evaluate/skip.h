@@ -19,6 +19,8 @@
 
 /* No NVIDIA GPU is on the PCI bus, or the bus was not read. */
 bool skip_without_gpu(struct rule_context *ctx);
+/* As skip_without_gpu(), unless RDMA between nodes is asked for: it needs no GPU. For rules on NICs and networks. */
+bool skip_without_gpu_or_rdma(struct rule_context *ctx);
 /* For rules on files alone. A mounted image has no bus: the rule applies to it if it has the driver, or if a profile
  * besides base is asked for. Else as skip_without_gpu(). */
 bool skip_unless_for_gpus(struct rule_context *ctx);
@@ -31,6 +33,8 @@ bool skip_without_pcie_peers(struct rule_context *ctx, const struct pci_device *
 bool skip_without_rdma_device(struct rule_context *ctx);
 /* The NVIDIA driver is not loaded, or skip_without_rdma_device(). */
 bool skip_without_rdma(struct rule_context *ctx);
+/* With RDMA and without GPUDirect: only modules of the kernel use RDMA here (rdma-use.h). */
+bool skip_without_rdma_programs(struct rule_context *ctx);
 /* For rules on files alone. The rule applies to a mounted image if a profile needs RDMA. Else as
  * skip_without_rdma(). */
 bool skip_unless_for_rdma(struct rule_context *ctx);
@@ -80,6 +84,10 @@ bool skip_in_container(struct rule_context *ctx);
 bool skip_in_vm(struct rule_context *ctx, const char *what);
 /* The kernel log was not read, or does not begin at the boot: a missing line has no meaning. */
 bool skip_without_whole_log(struct rule_context *ctx);
+
+/* Returns true if jobs between nodes are expected to run NCCL: RDMA with GPUDirect is asked for, or RDMA on a node with
+ * GPUs. */
+bool expects_nccl(const struct rule_context *ctx);
 
 /* ---- instead of PASS ---- */
 

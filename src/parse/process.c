@@ -179,6 +179,7 @@ bool process_variable_matters(struct span name)
 						"NVIDIA_",
 						"TORCH_NCCL_",
 						"FI_EFA_",
+						"FI_PROVIDER",
 						"TP_SOCKET_",
 						"OMPI_MCA_btl_tcp_if_",
 						"OMPI_MCA_oob_tcp_if_" };

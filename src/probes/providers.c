@@ -32,6 +32,7 @@ struct libraries {
 	/* providers that are in the folders of the library path */
 	const struct libraries_facts *plain;
 	bool any;    /* one of the folders is there */
+	bool named;  /* a file names a provider */
 	bool unread; /* something could not be read: a provider may be missing from the list */
 };
 
@@ -107,9 +108,11 @@ static void read_providers_of(struct probe_context *ctx, struct libraries *libra
 	if (rc)
 		return;
 	rest = text_span(&text);
-	while (verbs_driver_next(&rest, &name))
+	while (verbs_driver_next(&rest, &name)) {
+		libraries->named = true;
 		if (find_library(ctx, libraries, &name))
 			add_provider(ctx, name);
+	}
 }
 
 static void list_libraries(struct probe_context *ctx, struct libraries *libraries)
@@ -157,7 +160,7 @@ static int ask_plain(struct host *host, void *facts, struct arena *arena, void *
 	dynamic_loader_open(&loader, host, arena, node_env(node, "LD_LIBRARY_PATH"));
 	answer->verbs_providers.state = FACT_KNOWN;
 	for_each(d, &node->rdma.devices) {
-		const char *name = is_known(d->driver) ? verbs_provider_of(d->driver.value) : NULL;
+		const char *name = verbs_provider_of(d);
 		const char *path = NULL;
 		bool known = !name;
 
@@ -281,13 +284,14 @@ static void providers_run(struct probe_context *ctx)
 	if (host_query(ctx->host, "providers on the library path", &libraries_facts_desc, &plain,
 		       ctx->arena, ask_plain, ctx->node))
 		plain = (struct libraries_facts){ 0 };
-	if (!libraries.any && !plain.verbs_providers.count) {
+	for (size_t i = 0; i < names.count; i++)
+		read_providers_of(ctx, &libraries, names.items[i]);
+	/* Where nothing is named, libibverbs opens nothing, wherever the libraries are. */
+	if (libraries.named && !libraries.any && !plain.verbs_providers.count) {
 		host_gap_note(ctx->host, libraries.configuration, -ENODATA,
 			      "the provider libraries are in none of the usual folders");
 		return;
 	}
-	for (size_t i = 0; i < names.count; i++)
-		read_providers_of(ctx, &libraries, names.items[i]);
 	rdma->providers.state = libraries.unread ? FACT_UNKNOWN : FACT_KNOWN;
 }
 

@@ -36,7 +36,7 @@ enum component {
 	COMPONENTS,
 };
 
-enum known_bad_hits { HITS_BASE, HITS_P2P, HITS_GPUDIRECT_RDMA, HITS_DEEPEP };
+enum known_bad_hits { HITS_BASE, HITS_P2P, HITS_RDMA, HITS_GPUDIRECT_RDMA, HITS_DEEPEP };
 enum known_bad_severity { DEFECT_NOTE, DEFECT_WARN, DEFECT_ERR, DEFECT_ELSEWHERE, DEFECT_DATA };
 enum known_bad_range {
 	RANGE_STATED,

@@ -56,6 +56,11 @@ bool is_efa(const struct rdma_device *device)
 	return str_is(device->driver, "efa");
 }
 
+bool is_usnic(const struct rdma_device *device)
+{
+	return str_is(device->driver, "enic") || str_starts(device->node_type, "usNIC");
+}
+
 /* Returns whether the driver of the device reaches GPU memory, as it says in p2p or gdr itself. Unknown: not EFA, or a
  * driver that says nothing (Linux's own). */
 static struct fact_bool efa_reaches_gpus(const struct rdma_device *device)
@@ -252,7 +257,8 @@ bool gid_is_stale(const struct node *node, const struct rdma_device *d, const st
 	return interface && is_known(interface->addresses) && !has_address(interface, &address);
 }
 
-bool interface_carries(const struct net_interface *interface, const char *name)
+/* Has that name, or lies over it: a bond, a bridge, a VLAN. */
+static bool interface_carries(const struct net_interface *interface, const char *name)
 {
 	for_each(upper, &interface->uppers)
 		if (strcmp(*upper, name) == 0)
@@ -319,6 +325,24 @@ static const char *bridge_over(const struct node *node, const struct rdma_device
 	return NULL;
 }
 
+/* Without GPUs no path tells which NICs are for jobs. The one that the node is reached by is not, if a different NIC has a
+ * network of its own. */
+static const char *port_of_node(struct arena *arena, const struct endpoints *endpoints,
+				const struct rdma_device *d)
+{
+	const struct node *node = endpoints->node;
+
+	if (!is_known(d->bdf) || !node_has_default_route(node, d->bdf.value))
+		return NULL;
+	for_each_port(other, q, node)
+		if (other != d && port_is_active(q) && port_usable_gid(q) && is_known(other->bdf) &&
+		    is_job_nic(endpoints, other) && !node_has_default_route(node, other->bdf.value))
+			return arena_printf(arena,
+					    "the node is reached by it, and %s has another network",
+					    other->name.value);
+	return NULL;
+}
+
 const char *port_other_purpose(struct arena *arena, const struct endpoints *endpoints,
 			       const struct rdma_device *d, const struct rdma_port *p)
 {
@@ -331,7 +355,22 @@ const char *port_other_purpose(struct arena *arena, const struct endpoints *endp
 	for_each_port(other, q, endpoints->node)
 		if (port_is_infiniband(q) && port_is_active(q) && is_job_nic(endpoints, other))
 			return arena_printf(arena, "jobs have InfiniBand (%s)", other->name.value);
+	if (!endpoints->gpus.count)
+		return port_of_node(arena, endpoints, d);
 	return NULL;
+}
+
+bool node_has_default_route(const struct node *node, const char *bdf)
+{
+	for_each(interface, &node->net.interfaces) {
+		if (!is_known(interface->bdf) || !str_is(interface->bdf, bdf))
+			continue;
+		for_each(route, &node->net.routes)
+			if (str_is(route->destination, "0.0.0.0/0") && is_known(route->interface) &&
+			    interface_carries(interface, route->interface.value))
+				return true;
+	}
+	return false;
 }
 
 bool is_same_slot(const char *bdf, const char *other)
@@ -342,10 +381,15 @@ bool is_same_slot(const char *bdf, const char *other)
 }
 
 /* An RDMA device can name the PCI function's driver, or the module of its own. */
-const char *verbs_provider_of(const char *driver)
+const char *verbs_provider_of(const struct rdma_device *device)
 {
+	if (is_usnic(device))
+		return "usnic_verbs";
+	if (!is_known(device->driver))
+		return NULL;
 	for (const struct rdma_driver *d = rdma_drivers; d->module; d++)
-		if ((d->driver && strcmp(d->driver, driver) == 0) || strcmp(d->module, driver) == 0)
+		if ((d->driver && strcmp(d->driver, device->driver.value) == 0) ||
+		    strcmp(d->module, device->driver.value) == 0)
 			return d->provider;
 	return NULL;
 }

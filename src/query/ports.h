@@ -35,6 +35,8 @@ enum usable port_usable(const struct node *node, const struct rdma_device *d,
 
 /* An Elastic Fabric Adapter. */
 bool is_efa(const struct rdma_device *device);
+/* Cisco's usNIC: enic makes no other RDMA device. */
+bool is_usnic(const struct rdma_device *device);
 /* Returns whether the EFA devices of the node reach GPU memory: known true if all RDMA devices are EFA and do, known
  * false if one is EFA and does not. DEVICE, if not NULL, gets the one that decides. */
 struct fact_bool node_efa_reaches_gpus(const struct node *node, const struct rdma_device **device);
@@ -78,8 +80,6 @@ bool gid_is_stale(const struct node *node, const struct rdma_device *device,
 const struct net_interface *node_interface(const struct node *node, const char *name);
 /* Up, or of a driver that does not tell. */
 bool interface_is_up(const struct net_interface *interface);
-/* Returns true if INTERFACE has that name or lies over it: a bond, a bridge, a VLAN. */
-bool interface_carries(const struct net_interface *interface, const char *name);
 /* Returns true if INTERFACE is a leg of a bond that is NAME or lies over NAME. The ports of a bridge are no legs,
  * because they carry different traffic. */
 bool interface_is_leg(const struct node *node, const struct net_interface *interface,
@@ -88,11 +88,13 @@ bool interface_is_leg(const struct node *node, const struct net_interface *inter
  * to: only another leg is left. NULL: there is none. */
 const struct net_interface *port_leg_down(const struct node *node, const struct rdma_device *device,
 					  const struct rdma_port *port);
+/* Returns true if the interface of that PCI function, or one over it, has the default route. */
+bool node_has_default_route(const struct node *node, const char *bdf);
 /* Functions of one NIC: they differ in the last digit. */
 bool is_same_slot(const char *bdf, const char *other);
 
-/* The user-space driver of a kernel driver, as files in libibverbs.d name it: mlx5 of mlx5_core. NULL for one that is
- * not in the list. */
-const char *verbs_provider_of(const char *driver);
+/* The user-space driver that a device needs, as files in libibverbs.d name it: mlx5. NULL: its driver is not known, or not
+ * in the list. */
+const char *verbs_provider_of(const struct rdma_device *device);
 
 #endif

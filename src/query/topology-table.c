@@ -43,19 +43,6 @@ struct work {
 
 /* ---- NICs ---- */
 
-static bool has_default_route(const struct node *node, const struct pci_device *device)
-{
-	for_each(interface, &node->net.interfaces) {
-		if (!is_known(interface->bdf) || !str_is(device->bdf, interface->bdf.value))
-			continue;
-		for_each(route, &node->net.routes)
-			if (str_is(route->destination, "0.0.0.0/0") && is_known(route->interface) &&
-			    interface_carries(interface, route->interface.value))
-				return true;
-	}
-	return false;
-}
-
 /* The rate of a port that is down says nothing: mlx5 then reports the slowest. */
 static void look_at_ports(const struct node *node, struct nic *nic)
 {
@@ -77,7 +64,8 @@ static void add_nic(struct work *w, const struct pci_device *device)
 	struct nic *nic = &w->nics[w->nics_count++];
 
 	topology_chain(w->node, device, &nic->chain);
-	nic->default_route = has_default_route(w->node, device);
+	nic->default_route = is_known(device->bdf) &&
+			     node_has_default_route(w->node, device->bdf.value);
 	look_at_ports(w->node, nic);
 }
 

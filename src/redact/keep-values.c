@@ -85,6 +85,7 @@ void keep_mount_options(struct keeping *k, struct span options)
 static const char *const variables[] = {
 	"CUDA_VISIBLE_DEVICES",
 	"EP_NIC_NAME",
+	"FI_PROVIDER",
 	"GLOO_SOCKET_IFNAME",
 	"NCCL_ALGO",
 	"NCCL_DEBUG",

@@ -246,7 +246,8 @@ static void show_notes(struct view *v)
 static bool is_included(const struct report *r, unsigned int profile)
 {
 	for_each(other, &r->not_evaluated)
-		if (other->reason && profile == PROFILE_RDMA && other->profile & PROFILE_GIN_ANY)
+		if (other->reason && profile == PROFILE_GPUDIRECT &&
+		    other->profile & PROFILE_GIN_ANY)
 			return true;
 	/* The line of the profiles has it already. */
 	return readiness_profiles(r, problems_find(r)) & profile;

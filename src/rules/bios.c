@@ -169,7 +169,7 @@ static const struct rule bios_rules[] = {
 	{
 		.id = "bios/nps-setting",
 		.title = "The number of NUMA nodes per socket can cost bandwidth",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_nps,
 		.impact =
@@ -192,7 +192,7 @@ static const struct rule bios_rules[] = {
 	{
 		.id = "bios/mmio-base-too-high",
 		.title = "Peers cannot reach GPU memory: the firmware placed BAR1 too high",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mmio_base,
 		.impact =

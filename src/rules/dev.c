@@ -646,7 +646,7 @@ static void check_infiniband(struct rule_context *ctx)
 	size_t before = ctx->findings->count;
 	const char *unread = NULL;
 
-	if (skip_without_rdma(ctx))
+	if (skip_without_rdma_device(ctx))
 		return;
 	if (!was_read(node->dev.nodes)) {
 		UNKNOWN(ctx, .evidence = { "dev.nodes" });
@@ -709,7 +709,7 @@ static const struct rule dev_rules[] = {
 	{
 		.id = "dev/gdrdrv-node-missing",
 		.title = "GDRCopy fails: jobs cannot open /dev/gdrdrv",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.used_modules = "gdrdrv",
 		.severity = SEVERITY_ERR,
 		.evaluate = check_gdrdrv,

@@ -187,7 +187,8 @@ static void check_geforce(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	bool p2p = topology_gpus(node) > 1, asked = p2p && is_asked_for(ctx, PROFILE_P2P), fork;
-	bool rdma = is_asked_for(ctx, PROFILE_RDMA_ANY) && (node->rdma.devices.count || !asked);
+	bool rdma = is_asked_for(ctx, PROFILE_GPUDIRECT_ANY) &&
+		    (node->rdma.devices.count || !asked);
 	const char *signs;
 
 	if (skip_without_gpu(ctx) || skip_without_driver(ctx))

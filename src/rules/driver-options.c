@@ -600,7 +600,7 @@ static const struct rule driver_options_rules[] = {
 	{
 		.id = "driver/dma-remap-peer-mmio",
 		.title = "Peer-to-peer faults behind the IOMMU: DmaRemapPeerMmio=0 is set",
-		.profiles = PROFILE_RDMA_ANY | PROFILE_P2P,
+		.profiles = PROFILE_GPUDIRECT_ANY | PROFILE_P2P,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_remap,
 		.impact =
@@ -624,7 +624,7 @@ static const struct rule driver_options_rules[] = {
 	{
 		.id = "driver/grdma-topo-override",
 		.title = "GPUDirect RDMA fails: the driver refuses the path between GPU and NIC",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_topology_check,
 		.impact =

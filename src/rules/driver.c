@@ -674,7 +674,7 @@ static const struct rule driver_rules[] = {
 	{
 		.id = "driver/flavour",
 		.title = "GPUDirect RDMA has no DMA-BUF: the proprietary kernel modules are loaded",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_flavour,
 		.impact = "NICs reach GPU memory only through nvidia_peermem.",
@@ -767,7 +767,7 @@ static const struct rule driver_rules[] = {
 	{
 		.id = "driver/proprietary-no-dmabuf",
 		.title = "NICs cannot reach GPU memory: no DMA-BUF and no peer-memory module",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_proprietary_no_dmabuf,
 		.impact =

@@ -343,10 +343,10 @@ static bool check_user_port(struct rule_context *ctx, const struct user *u,
 	return u->family && check_search(ctx, d, p, u);
 }
 
-/* Without an RDMA profile only an index that is set counts: who sets one uses RDMA. */
+/* Without NCCL between nodes only an index that is set counts: who sets one uses RDMA. */
 static bool is_asked(struct rule_context *ctx, const struct user *u, const struct job_value *index)
 {
-	if (!is_asked_for(ctx, PROFILE_RDMA_ANY))
+	if (!expects_nccl(ctx))
 		return index->value;
 	if (u->nvshmem)
 		return index->value || is_asked_for(ctx, PROFILE_DEEPEP);
@@ -398,7 +398,7 @@ static void check_gid_index(struct rule_context *ctx)
 		PASS(ctx, .evidence = { "env.variables", "rdma.devices" });
 	else
 		NOT_APPLICABLE(ctx,
-			       .observed = is_asked_for(ctx, PROFILE_RDMA_ANY)
+			       .observed = expects_nccl(ctx)
 						   ? "no active Ethernet port that jobs use"
 						   : "no index is set",
 			       .evidence = { "rdma.devices" });

@@ -160,7 +160,7 @@ static const struct rule env_gin_rules[] = {
 	{
 		.id = "env/cross-nic-with-gin",
 		.title = "GPU-initiated NCCL does not start: NCCL_CROSS_NIC is 0",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.used_variables = "NCCL_GIN_*",
 		.severity = SEVERITY_ERR,
 		.evaluate = check_cross_nic,

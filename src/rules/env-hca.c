@@ -627,7 +627,7 @@ static void check_all(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "no list is set, and no port is active",
 			       .evidence = { "env.variables", "rdma.devices" });
 	else
-		PASS(ctx, .observed = "not set, and the active NICs are alike",
+		PASS(ctx, .observed = "not set, and the active NICs of jobs are alike",
 		     .evidence = { "env.variables", "rdma.devices" });
 }
 
@@ -743,12 +743,12 @@ static void check_selection(struct rule_context *ctx)
 	check_nvshmem(ctx);
 	if (ucx.value)
 		check_ucx(ctx, &ucx);
-	if (ctx->findings->count == before && rdma)
+	if (ctx->findings->count == before && expects_nccl(ctx))
 		check_all(ctx);
 	if (rdma)
 		check_ucx_transports(ctx);
-	else if (ctx->findings->count == before)
-		NOT_APPLICABLE(ctx, .observed = "no list of NICs is set, and RDMA is not asked for",
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "no list is set, and no NCCL job is asked for",
 			       .evidence = { "env.variables" });
 }
 

@@ -78,7 +78,7 @@ static const struct rule env_nvshmem_rules[] = {
 		.id = "env/nvshmem-conf",
 		.title =
 			"NVSHMEM does not use the value that the job sets: nvshmem.conf has another",
-		.profiles = PROFILE_RDMA,
+		.profiles = PROFILE_GPUDIRECT,
 		.used_variables = "NVSHMEM_*",
 		.severity = SEVERITY_WARN,
 		.evaluate = check_conf,

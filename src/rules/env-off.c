@@ -174,7 +174,7 @@ static const struct rule env_off_rules[] = {
 		.id = "env/p2p-disabled",
 		.title =
 			"Copies between GPUs are slow: the job's environment switches peer access off",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.used_variables = "NCCL_P2P_DISABLE NCCL_P2P_LEVEL NVSHMEM_DISABLE_P2P",
 		.severity = SEVERITY_WARN,
 		.evaluate = check_p2p,

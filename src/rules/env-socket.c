@@ -318,7 +318,7 @@ static void check_socket(struct rule_context *ctx)
 	}
 	if (nccl.value && strlen(nccl.value) > 1)
 		check_list(ctx, &nccl);
-	else if (is_asked_for(ctx, PROFILE_RDMA_ANY))
+	else if (expects_nccl(ctx))
 		check_automatic(ctx);
 	else if (!nvshmem.value && !set)
 		NOT_APPLICABLE(ctx, .observed = "not set, and no job between nodes is asked for",

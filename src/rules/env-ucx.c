@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* env-ucx.c - what UCX_TLS takes away from GPU memory: UCX carries MPI, NIXL and Mooncake (rule
- * env/ucx-gpu-transports). */
+/* env-ucx.c - UCX, which carries MPI, NIXL and Mooncake: what UCX_TLS takes away from GPU memory, and the NICs that UCX
+ * takes if nothing selects them (rules env/ucx-...). */
 #include <string.h>
 
 #include "base/array.h"
 #include "evaluate/skip.h"
 #include "query/endpoints.h"
 #include "query/job-env.h"
+#include "query/ports.h"
 
 /* UCX: src/ucp/core/ucp_context.c, ucp_tl_aliases; "cuda" means all of its transports. */
 static bool names_transport(struct span list, const char *transport)
@@ -104,13 +105,144 @@ static void check_gpu_transports(struct rule_context *ctx)
 		PASS(ctx, .evidence = { v.fact });
 }
 
+/* ---- env/ucx-net-devices ---- */
+
+/* The active devices that are not for jobs: functions that manage the node, and NICs of another kind than those next to
+ * the GPUs. */
+struct strangers {
+	struct arena_list management, others;
+	size_t for_jobs, unread;
+	const char *fact; /* of the first */
+};
+
+static struct strangers find_strangers(struct rule_context *ctx)
+{
+	struct strangers found = { 0 };
+
+	for_each_port(d, p, ctx->node) {
+		bool management = is_management(ctx->endpoints, d);
+		enum usable usable = port_usable(ctx->node, d, p);
+
+		found.unread += usable == USABLE_UNKNOWN;
+		if (usable != USABLE_YES || is_virtual_function(ctx->endpoints, d) ||
+		    is_fast_path(ctx->endpoints, d))
+			continue;
+		if (is_job_nic(ctx->endpoints, d)) {
+			found.for_jobs++;
+			continue;
+		}
+		arena_list(management ? &found.management : &found.others, ctx->arena,
+			   d->name.value);
+		if (!found.fact)
+			found.fact = port_fact(ctx->arena, d, p, "state");
+	}
+	return found;
+}
+
+static const char *strangers_text(struct rule_context *ctx, struct strangers *found)
+{
+	const char *management = arena_listed(&found->management);
+	const char *others = arena_listed(&found->others);
+
+	return text_printf(ctx, "%s%s%s%s%s", management ? management : "",
+			   management ? " (management functions)" : "",
+			   management && others ? " and " : "", others ? others : "",
+			   others ? " (not of the kind next to the GPUs)" : "");
+}
+
+/* UCX uses the near ones of the others, so that these alone are a note. Pods of a Kubernetes node have their own
+ * variables. */
+static bool is_grave(struct rule_context *ctx, struct strangers *found)
+{
+	bool elsewhere = node_is(ctx->node, KIND_KUBERNETES) && !is_known(ctx->node->env.pid);
+
+	return arena_listed(&found->management) && node_software(ctx->node, "nixl") && !elsewhere;
+}
+
+static void fail_strangers(struct rule_context *ctx, struct strangers *found)
+{
+	const char *list = job_nic_example(ctx->arena, ctx->node, ctx->endpoints,
+					   "UCX_NET_DEVICES");
+
+	FAIL_AS(ctx, is_grave(ctx, found) ? SEVERITY_WARN : SEVERITY_INFO,
+		.subject = "UCX_NET_DEVICES",
+		.observed = text_printf(
+			ctx, "not set in this environment: beside the NICs of jobs UCX takes %s",
+			strangers_text(ctx, found)),
+		.expected = "the NICs of the jobs' fabric",
+		.command = list ? text_printf(ctx, "UCX_NET_DEVICES=%s", list) : NULL,
+		.evidence = { "env.variables", found->fact });
+}
+
+/* Returns true if nothing on UCX was found. */
+static bool skip_without_ucx(struct rule_context *ctx)
+{
+	if (node_software(ctx->node, "nixl") || node_software(ctx->node, "ucx"))
+		return false;
+	if (skip_unless_software_whole(ctx))
+		return true;
+	NOT_APPLICABLE(ctx, .observed = "neither UCX nor NIXL was found",
+		       .evidence = { "software.items" });
+	return true;
+}
+
+static void check_net_devices(struct rule_context *ctx)
+{
+	struct strangers found;
+	struct job_value v;
+
+	if (skip_without_rdma_device(ctx) || skip_without_variables(ctx))
+		return;
+	v = job_env(ctx->arena, ctx->node, "UCX_NET_DEVICES");
+	if (v.value) {
+		NOT_APPLICABLE(ctx, .observed = "it is set: env/hca-selection reads it",
+			       .evidence = { v.fact });
+		return;
+	}
+	if (skip_without_ucx(ctx))
+		return;
+	found = find_strangers(ctx);
+	if (!ctx->endpoints->complete || found.unread)
+		UNKNOWN(ctx, .observed = "which NICs jobs use is not known",
+			.evidence = { found.unread ? "rdma.devices" : "pci.devices" });
+	else if (found.for_jobs && found.fact)
+		fail_strangers(ctx, &found);
+	else
+		PASS(ctx, .observed = "not set, and every active NIC is for jobs",
+		     .evidence = { "env.variables", "rdma.devices" });
+}
+
 static const struct rule env_ucx_rules[] = {
+	{
+		.id = "env/ucx-net-devices",
+		.title = "UCX can fail to start: it takes NICs that are not for jobs",
+		.profiles = PROFILE_RDMA_ANY,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_net_devices,
+		.impact =
+			"NIXL's backend on UCX can fail to start (NIXL_ERR_BACKEND), or UCX connects over a NIC that is far "
+			"from the GPU or leads to another network.",
+		.remedy =
+			"Set UCX_NET_DEVICES, with the port of each NIC, where the job or its pod gets its environment.",
+		.activation = ACTIVATION_NEW_JOBS,
+		.reads =
+			"UCX_NET_DEVICES of the job; the RDMA devices, their ports, and the vital product data of their "
+			"functions; UCX and NIXL on disk.",
+		.why = "Without UCX_NET_DEVICES UCX takes every active device: also the functions by which fabric manager reaches "
+		       "the NVSwitches of an HGX B200, and NICs of BlueField or for storage. With management functions "
+		       "among them a NIXL job was reported not to start. Where NIXL is installed this is a warning. Other NICs are a note, "
+		       "because UCX prefers the near ones, and so is all of it on a node of Kubernetes, whose pods have "
+		       "variables of their own.",
+		.check =
+			"env | grep UCX_NET_DEVICES; ucx_info -d | grep Device; ibv_devinfo | grep -E 'hca_id|state'",
+		.sources = "github.com/ai-dynamo/dynamo pull 10852 (2026-06-22)",
+	},
 	{
 		.id = "env/ucx-gpu-transports",
 		.title =
 			"UCX fails with GPU memory, or is slow: UCX_TLS leaves out its GPU transports",
 		.is_short_effect = true,
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.used_variables = "UCX_TLS",
 		.severity = SEVERITY_WARN,
 		.max_severity = SEVERITY_ERR,

@@ -256,7 +256,7 @@ static const struct rule iommu_domains_rules[] = {
 		.id = "iommu/mixed-domains",
 		.title = "Some peer copies fail or are slow: the IOMMU treats GPUs and NICs "
 			 "differently",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_mixed,
 		.impact = "Peer transfers can fail or be slow between some pairs of devices.",

@@ -165,7 +165,7 @@ static void check_group(struct rule_context *ctx, const struct pci_device *d,
 
 	if (skip_without_pcie_peers(ctx, d))
 		return;
-	if (!is_asked_for(ctx, PROFILE_RDMA_ANY) && topology_gpus(ctx->node) == 1)
+	if (!is_asked_for(ctx, PROFILE_GPUDIRECT_ANY) && topology_gpus(ctx->node) == 1)
 		NOT_APPLICABLE(ctx, .subject = d->bdf.value,
 			       .observed = "the only GPU: there is no other to copy to",
 			       .evidence = { "pci.devices" });
@@ -205,7 +205,7 @@ static void check_translation(struct rule_context *ctx)
 		const struct iommu_device *i;
 
 		if (!pci_is_gpu(d) &&
-		    !(is_asked_for(ctx, PROFILE_RDMA_ANY) && topology_is_nic(ctx->node, d)))
+		    !(is_asked_for(ctx, PROFILE_GPUDIRECT_ANY) && topology_is_nic(ctx->node, d)))
 			continue;
 		i = topology_iommu(ctx->node, d);
 		if (i)
@@ -377,7 +377,7 @@ static const struct rule iommu_rules[] = {
 		.id = "iommu/translation-enabled",
 		.title =
 			"Peer copies cannot be relied on: the IOMMU translates GPU or NIC addresses",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_translation,
 		.impact =
@@ -414,7 +414,7 @@ static const struct rule iommu_rules[] = {
 	{
 		.id = "iommu/faults-logged",
 		.title = "Transfers failed: the IOMMU stopped accesses of a GPU or NIC",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_faults,
 		.impact = "The transfers failed or read zeros.",

@@ -116,7 +116,7 @@ static const struct rule kernel_rules[] = {
 		.id = "kernel/config-p2pdma-missing",
 		.title =
 			"NICs cannot use DMA-BUF: the kernel was built without PCI peer-to-peer DMA",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.max_severity = SEVERITY_ERR,
 		.evaluate = check_p2pdma,
@@ -137,7 +137,7 @@ static const struct rule kernel_rules[] = {
 		.id = "kernel/config-rdma-missing",
 		.title = "GPUDirect RDMA cannot work: the kernel lacks an option that it needs",
 		.is_short_effect = true,
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_rdma_options,
 		.impact =

@@ -504,6 +504,8 @@ static void check_memlock(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx, .observed = "no RDMA device", .evidence = { "rdma.devices" });
 		return;
 	}
+	if (skip_without_rdma_programs(ctx))
+		return;
 	if (!was_read(limits->launchers) && !is_known(limits->self.memlock_soft_bytes)) {
 		UNKNOWN(ctx, .evidence = { "limits.launchers" });
 		return;

@@ -592,7 +592,7 @@ static const struct rule log_rules[] = {
 	{
 		.id = "log/dmabuf-attach-failed",
 		.title = "GPUDirect RDMA fails: a NIC was refused access to GPU memory by DMA-BUF",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		/* A job can cause the line on purpose, so it drains no node. */
 		.severity = SEVERITY_WARN,
 		.evaluate = check_dmabuf,
@@ -623,7 +623,7 @@ static const struct rule log_rules[] = {
 	{
 		.id = "log/peermem-invalid-context",
 		.title = "nvidia-peermem met a memory registration that was already gone",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.used_modules = "nvidia_peermem nv_peer_mem",
 		.severity = SEVERITY_INFO,
 		.evaluate = check_invalid_context,

@@ -498,7 +498,7 @@ static const struct rule modules_build_mismatch_rules[] = {
 		.id = "modules/nvidia-fs-symbol-mismatch",
 		.title =
 			"GPUDirect Storage is off: nvidia-fs does not fit the loaded driver or kernel",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.used_modules = "nvidia_fs",
 		.severity = SEVERITY_WARN,
 		.evaluate = check_fs,

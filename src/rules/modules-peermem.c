@@ -592,7 +592,7 @@ static const struct rule modules_peermem_rules[] = {
 	{
 		.id = "modules/peermem-not-loaded",
 		.title = "GPUDirect RDMA or IBGDA does not work: nvidia_peermem is not loaded",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.used_modules = "nvidia_peermem nv_peer_mem",
 		.severity = SEVERITY_ERR,
 		.needs_module = "nvidia_peermem",
@@ -621,7 +621,7 @@ static const struct rule modules_peermem_rules[] = {
 		.id = "modules/peermem-stub",
 		.title = "nvidia-peermem cannot load: it was built without an RDMA stack",
 		.is_short_effect = true,
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.used_modules = "nvidia_peermem nv_peer_mem",
 		.severity = SEVERITY_ERR,
 		.evaluate = check_stub,
@@ -641,7 +641,7 @@ static const struct rule modules_peermem_rules[] = {
 		.title =
 			"GPUDirect RDMA does not work: no peer-memory module exists for this kernel",
 		.is_short_effect = true,
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.used_modules = "nvidia_peermem nv_peer_mem",
 		.severity = SEVERITY_ERR,
 		.evaluate = check_not_built,
@@ -661,7 +661,7 @@ static const struct rule modules_peermem_rules[] = {
 		.title =
 			"nvidia-peermem cannot load: it was built against another RDMA stack or driver",
 		.is_short_effect = true,
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.used_modules = "nvidia_peermem nv_peer_mem",
 		.severity = SEVERITY_ERR,
 		.evaluate = check_unloadable,
@@ -683,7 +683,7 @@ static const struct rule modules_peermem_rules[] = {
 	{
 		.id = "modules/peermem-symbol-mismatch",
 		.title = "GPUDirect RDMA does not work: the kernel refused the peer-memory module",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.used_modules = "nvidia_peermem nv_peer_mem",
 		.severity = SEVERITY_ERR,
 		.evaluate = check_symbol_mismatch,
@@ -704,7 +704,7 @@ static const struct rule modules_peermem_rules[] = {
 	{
 		.id = "modules/peermem-not-persistent",
 		.title = "GPUDirect RDMA stops at the next boot: nothing loads nvidia_peermem then",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.used_modules = "nvidia_peermem nv_peer_mem",
 		.severity = SEVERITY_WARN,
 		.evaluate = check_not_persistent,

@@ -9,6 +9,7 @@
 #include "query/module-load.h"
 #include "query/pci-device.h"
 #include "query/ports.h"
+#include "query/service-cause.h"
 
 #define CLASS_INFINIBAND 0x0207 /* base class and sub-class of a PCI function */
 
@@ -147,6 +148,15 @@ static enum severity severity_of(struct rule_context *ctx, enum severity severit
 	return is_wrong ? SEVERITY_WARN : SEVERITY_INFO;
 }
 
+/* openibd loads OFED's modules, and its log says why it did not. */
+static bool is_refused_by_openibd(struct rule_context *ctx)
+{
+	const struct service *s = node_service(ctx->node, "openibd.service");
+
+	return service_condition(s) == SERVICE_FAILED &&
+	       service_find_cause(ctx->arena, ctx->node, s).text;
+}
+
 static void fail_missing(struct rule_context *ctx, enum severity severity, const char *name,
 			 const char *effect)
 {
@@ -166,7 +176,9 @@ static void fail_missing(struct rule_context *ctx, enum severity severity, const
 			ctx, "%s is not loaded%s%s: %s", name, load.why_not ? " (" : "",
 			load.why_not ? text_printf(ctx, "%s)", load.why_not) : "", effect),
 		.expected = "loaded", .remedy = load.remedy, .command = load.command,
-		.has_fix = load.no_file, .evidence = { "modules.loaded", load.fact });
+		.has_fix = load.no_file,
+		.follows = is_refused_by_openibd(ctx) ? "services/daemon-down" : NULL,
+		.follows_subject = "openibd.service", .evidence = { "modules.loaded", load.fact });
 }
 
 static void check_mlx5(struct rule_context *ctx)

@@ -614,7 +614,7 @@ static const struct rule modules_rules[] = {
 	{
 		.id = "modules/nvidia-drm-loaded",
 		.title = "A module cannot map GPU memory: nvidia_drm holds a conflicting mapping",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_drm,
 		.impact =
@@ -661,7 +661,7 @@ static const struct rule modules_rules[] = {
 		.id = "modules/gdrdrv-not-loaded",
 		.title = "GDRCopy does not work: gdrdrv is not loaded",
 		.is_reason_name = true,
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.used_modules = "gdrdrv",
 		.severity = SEVERITY_WARN,
 		.needs_module = "gdrdrv",

@@ -77,8 +77,8 @@ static void fail_loopback(struct rule_context *ctx, const char *observed)
 		observed = text_printf(ctx, "%s; this is %s, whose jobs span nodes", observed,
 				       span);
 	FAIL_AS(ctx,
-		nccl.value || alone || !is_asked_for(ctx, PROFILE_RDMA_ANY) ? SEVERITY_INFO
-									    : SEVERITY_WARN,
+		nccl.value || alone || !is_asked_for(ctx, PROFILE_GPUDIRECT_ANY) ? SEVERITY_INFO
+										 : SEVERITY_WARN,
 		.observed = observed, .expected = "an address that the other nodes reach",
 		.evidence = { "net.hostname_addresses", "net.hosts_order", "os.hostname",
 			      nccl.fact });
@@ -132,7 +132,7 @@ static void check_hostname(struct rule_context *ctx)
 	struct job_value gloo = job_env(ctx->arena, ctx->node, "GLOO_SOCKET_IFNAME");
 	size_t loopback = 0;
 
-	if (!is_asked_for(ctx, PROFILE_RDMA_ANY) && skip_unless_jobs_span(ctx))
+	if (!is_asked_for(ctx, PROFILE_GPUDIRECT_ANY) && skip_unless_jobs_span(ctx))
 		return;
 	if (gloo.value) {
 		NOT_APPLICABLE(ctx, .observed = "GLOO_SOCKET_IFNAME is set",
@@ -318,7 +318,7 @@ static void check_duplicates(struct rule_context *ctx)
 	struct text_map *pairs;
 	size_t before = ctx->findings->count;
 
-	if (!is_asked_for(ctx, PROFILE_RDMA_ANY) && skip_without_gpu(ctx))
+	if (skip_without_gpu_or_rdma(ctx))
 		return;
 	if (!is_known(ctx->node->net.routes)) {
 		UNKNOWN(ctx, .evidence = { "net.routes" });
@@ -485,7 +485,7 @@ static void check_filter(struct rule_context *ctx)
 	struct text_map *pairs;
 	size_t before = ctx->findings->count;
 
-	if (skip_without_gpu(ctx))
+	if (skip_without_gpu_or_rdma(ctx))
 		return;
 	if (!is_known(ctx->node->net.routes) || !was_read(ctx->node->net.interfaces)) {
 		UNKNOWN(ctx, .evidence = { is_known(ctx->node->net.routes) ? "net.interfaces"
@@ -513,7 +513,7 @@ static const struct rule net_rules[] = {
 		.id = "net/hostname-loopback",
 		.title =
 			"Gloo cannot connect to other nodes: the host name resolves only to loopback",
-		.profiles = PROFILE_RDMA_ANY | PROFILE_BASE,
+		.profiles = PROFILE_GPUDIRECT_ANY | PROFILE_BASE,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_hostname,
 		.impact = "Gloo gives its peers 127.0.0.1: \"connectFullMesh "

@@ -219,7 +219,7 @@ static const struct rule pci_acs_grace_rules[] = {
 		.title = "GPUDirect RDMA can fail or be slow: ACS on this Grace system is not set "
 			 "as NVIDIA documents",
 		.is_short_effect = true,
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_masks,
 		.impact =

@@ -52,7 +52,7 @@ static void collect(struct rule_context *ctx, struct ports *ports)
 	struct pci_path path;
 
 	for_each(a, &ctx->endpoints->gpus) {
-		if (is_asked_for(ctx, PROFILE_RDMA_ANY) && a->nic && a->path.class <= PATH_PHB)
+		if (is_asked_for(ctx, PROFILE_GPUDIRECT_ANY) && a->nic && a->path.class <= PATH_PHB)
 			add_ports(ports, &a->path);
 		if (!is_asked_for(ctx, PROFILE_P2P) || !may_copy(ctx, a->chain.device))
 			continue;
@@ -357,7 +357,7 @@ static const struct rule pci_acs_rules[] = {
 	{
 		.id = "pci/acs-redirect",
 		.title = "Peer copies are slow or hang: ACS routes traffic through the CPU",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_redirect,
 		.impact =
@@ -384,7 +384,7 @@ static const struct rule pci_acs_rules[] = {
 		.id = "pci/acs-no-direct-translation",
 		.title =
 			"GPUDirect RDMA in virtual machines is slow: ACS sends translated traffic up",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_direct,
 		.impact = "Each transfer of the NIC goes through the root complex.",
@@ -408,7 +408,7 @@ static const struct rule pci_acs_rules[] = {
 	{
 		.id = "pci/acs-srcvalid-only",
 		.title = "SrcValid is set without redirection",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_srcvalid,
 		.impact = "None.",
@@ -422,7 +422,7 @@ static const struct rule pci_acs_rules[] = {
 	{
 		.id = "pci/acs-unreadable",
 		.title = "ACS could not be read",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_unreadable,
 		.impact = "pci/acs-redirect cannot be checked.",

@@ -72,7 +72,7 @@ static bool is_port_hidden(struct rule_context *ctx, const struct link *link)
 static bool is_by_choice(const struct rule_context *ctx, const struct pci_device *d)
 {
 	return pci_is_gpu(d) && !gpu_is_data_centre(d) &&
-	       !is_asked_for(ctx, PROFILE_P2P | PROFILE_RDMA_ANY);
+	       !is_asked_for(ctx, PROFILE_P2P | PROFILE_GPUDIRECT_ANY);
 }
 
 /* Several GPUs of this model, all with as few lanes: the board or its risers divide them. One alone looks like a

@@ -355,7 +355,7 @@ static void check_nic_slot(struct rule_context *ctx, const struct pci_device *d,
 static void check_gpu_slot(struct rule_context *ctx, const struct pci_device *d,
 			   const struct pci_device *up)
 {
-	bool wide = gpu_is_data_centre(d) || is_asked_for(ctx, PROFILE_P2P | PROFILE_RDMA_ANY);
+	bool wide = gpu_is_data_centre(d) || is_asked_for(ctx, PROFILE_P2P | PROFILE_GPUDIRECT_ANY);
 	bool narrow = up->link.width_max.value < d->link.width_max.value;
 
 	if (narrow)
@@ -472,7 +472,7 @@ static const struct rule pci_link_rules[] = {
 		.title = "PCIe is slower than it can be: a device and the port above it use "
 			 "different payload sizes",
 		.is_short_effect = true,
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_INFO,
 		.max_severity = SEVERITY_WARN,
 		.evaluate = check_payload,
@@ -492,7 +492,7 @@ static const struct rule pci_link_rules[] = {
 	{
 		.id = "pci/max-read-request",
 		.title = "A NIC requests fewer than 4096 bytes in one read",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_read_request,
 		.impact = "Reads of host or GPU memory can stay below the line rate.",
@@ -509,7 +509,7 @@ static const struct rule pci_link_rules[] = {
 	{
 		.id = "pci/path-link-degraded",
 		.title = "GPUDirect RDMA is slow: a switch between GPU and NIC has a slower link",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_path,
 		.impact = "GPUDirect RDMA is limited to the bandwidth of this link.",

@@ -255,7 +255,7 @@ static const struct rule pci_ordering_rules[] = {
 		.id = "pci/relaxed-ordering-off",
 		.title = "RDMA is slow: relaxed ordering is off on a platform that needs it",
 		.is_short_effect = true,
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_off,
 		.impact =
@@ -280,7 +280,7 @@ static const struct rule pci_ordering_rules[] = {
 	{
 		.id = "pci/relaxed-ordering-unsafe-platform",
 		.title = "RDMA can stall: relaxed ordering is on below a root port with an erratum",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_unsafe,
 		.impact =

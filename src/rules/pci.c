@@ -211,7 +211,7 @@ static void check_small_bar1(struct rule_context *ctx, const struct pci_device *
 /* Only peers and NICs use BAR1 of a GPU. */
 static bool skip_alone(struct rule_context *ctx)
 {
-	if (!is_asked_for(ctx, PROFILE_P2P) || is_asked_for(ctx, PROFILE_RDMA_ANY) ||
+	if (!is_asked_for(ctx, PROFILE_P2P) || is_asked_for(ctx, PROFILE_GPUDIRECT_ANY) ||
 	    topology_gpus(ctx->node) != 1)
 		return false;
 	NOT_APPLICABLE(ctx, .observed = "one GPU has no peer", .evidence = { "pci.devices" });
@@ -460,7 +460,7 @@ static void check_window_of(struct rule_context *ctx, const struct pci_device *g
 /* Without a profile that needs a large BAR1 it matters where it was asked for. */
 static bool skip_without_wish(struct rule_context *ctx)
 {
-	if (is_asked_for(ctx, PROFILE_P2P | PROFILE_RDMA) || is_resizing(ctx->node))
+	if (is_asked_for(ctx, PROFILE_P2P | PROFILE_GPUDIRECT) || is_resizing(ctx->node))
 		return false;
 	NOT_APPLICABLE(
 		ctx,
@@ -561,7 +561,7 @@ static const struct rule pci_rules[] = {
 		.id = "pci/bar1-too-small",
 		.title = "Peer copies and large RDMA registrations fail: BAR1 is smaller than the "
 			 "GPU's memory",
-		.profiles = PROFILE_P2P | PROFILE_RDMA,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_bar1_size,
 		.impact =
@@ -594,7 +594,7 @@ static const struct rule pci_rules[] = {
 	{
 		.id = "pci/bar1-unassigned",
 		.title = "The driver cannot use the GPU: BAR1 has no address on the bus",
-		.profiles = PROFILE_P2P | PROFILE_RDMA | PROFILE_BASE,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT | PROFILE_BASE,
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_bar1_unassigned,
 		.impact = "The driver refuses the GPU.",
@@ -642,7 +642,7 @@ static const struct rule pci_rules[] = {
 		.id = "pci/bar1-window",
 		.title = "BAR1 cannot grow: the address window above the GPU limits it",
 		.is_short_effect = true,
-		.profiles = PROFILE_P2P | PROFILE_RDMA | PROFILE_BASE,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT | PROFILE_BASE,
 		.severity = SEVERITY_INFO,
 		.max_severity = SEVERITY_WARN,
 		.evaluate = check_window,
@@ -667,7 +667,7 @@ static const struct rule pci_rules[] = {
 		.id = "pci/gpu-nic-affinity",
 		.title =
 			"GPUDirect RDMA is slow or not used: a GPU's nearest NIC is on another NUMA node",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_affinity,
 		.impact =

@@ -252,7 +252,7 @@ static const struct rule platform_rules[] = {
 	{
 		.id = "platform/gpudirect-unsupported",
 		.title = "GPUDirect RDMA does not work on this platform",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_unsupported,
 		.impact =
@@ -279,7 +279,7 @@ static const struct rule platform_rules[] = {
 		.title =
 			"NIC traffic is slow: ConnectX-8 does not use its direct path to the Grace GPU",
 		.is_short_effect = true,
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_data_direct,
 		.impact = "Traffic between NIC and GPU goes through the processor.",

@@ -377,7 +377,7 @@ static const struct rule proof_rules[] = {
 		.id = "proof/peer-bandwidth",
 		.title = "Copies between two GPUs are slow: less than half of the expected rate",
 		.is_short_effect = true,
-		.profiles = PROFILE_P2P | PROFILE_RDMA | PROFILE_DEEPEP,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT | PROFILE_DEEPEP,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_speed,
 		.needs_running = true,
@@ -396,7 +396,7 @@ static const struct rule proof_rules[] = {
 	{
 		.id = "proof/gpu-memory-registration",
 		.title = "GPUDirect RDMA fails: a near NIC could not register GPU memory",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_registration,
 		.impact = "NCCL copies through host memory. NVSHMEM does not start between nodes.",
@@ -421,7 +421,7 @@ static const struct rule proof_rules[] = {
 		.id = "proof/rdma-write",
 		.title =
 			"GPUDirect RDMA delivers wrong data: a NIC's write did not arrive in GPU memory",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_CRIT,
 		.evaluate = check_rdma_write,
 		.impact = "GPUDirect RDMA delivers wrong data or none.",

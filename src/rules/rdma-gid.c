@@ -178,7 +178,8 @@ static void check_no_rocev2(struct rule_context *ctx)
 	for_each_port(d, p, ctx->node) {
 		const struct rdma_gid *gid = best_gid(p);
 		const char *purpose = port_other_purpose(ctx->arena, ctx->endpoints, d, p);
-		bool idle = purpose || (any && !is_job_nic(ctx->endpoints, d));
+		bool idle = purpose || (any && (!is_job_nic(ctx->endpoints, d) ||
+						!ctx->endpoints->gpus.count));
 
 		if (!is_active_roce(ctx, d, p) || skip_left_out(ctx, d, p))
 			continue;
@@ -191,7 +192,8 @@ static void check_no_rocev2(struct rule_context *ctx)
 			UNKNOWN(ctx, .subject = port_name(ctx->arena, d, p),
 				.evidence = { port_fact(ctx->arena, d, p, "gids") });
 		else
-			/* A storage or management port without address is not meant for RDMA. */
+			/* A storage or management port without address is not meant for RDMA. Without GPUs no
+			 * path tells these from others. */
 			FAIL_AS(ctx, idle ? SEVERITY_INFO : SEVERITY_ERR,
 				.subject = port_name(ctx->arena, d, p),
 				.observed = purpose ? text_printf(ctx, "%s; %s", gids_found(d, p),

@@ -180,6 +180,12 @@ static void check_mixed(struct rule_context *ctx)
 	if (jobs.infiniband && jobs.ethernet && !ctx->endpoints->complete)
 		UNKNOWN(ctx, .observed = "which NICs jobs use is not known",
 			.evidence = { "pci.devices" });
+	else if (jobs.infiniband && jobs.ethernet && !expects_nccl(ctx))
+		NOTE(ctx,
+		     .observed = text_printf(ctx,
+					     "%zu InfiniBand and %zu Ethernet ports are active",
+					     jobs.infiniband, jobs.ethernet),
+		     .evidence = { "rdma.devices" });
 	else if (jobs.infiniband && jobs.ethernet)
 		FAIL(ctx,
 		     .observed = text_printf(

@@ -243,6 +243,26 @@ static void check_missing(struct rule_context *ctx, const struct rdma_device *d,
 				    : NULL });
 }
 
+/* Programs use usNIC through libfabric, whose provider usnic needs no libibverbs. Programs that ask libibverbs or librdmacm
+ * for all devices fail. */
+static void check_usnic(struct rule_context *ctx, const struct rdma_device *d)
+{
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = d->name.value,
+		.observed =
+			"a usNIC device, for which libibverbs has no provider (usnic_verbs): Cisco no "
+			"longer ships one",
+		.expected = "libusnic_verbs, or programs that use libfabric's provider usnic",
+		.impact =
+			"libibverbs warns (\"no userspace device-specific driver found\"), librdmacm ends with \"no "
+			"RDMA devices found\", and older releases of libfabric find no provider at all. "
+			"libfabric's own provider usnic works.",
+		.remedy =
+			"Start jobs with FI_PROVIDER=usnic, and use a newer libfabric. Cisco's libusnic_verbs, "
+			"a provider that does nothing, ends the warnings of libibverbs.",
+		.evidence = { "rdma.providers",
+			      fact_path(ctx->arena, "rdma.devices", d->name.value, "driver") });
+}
+
 /* The provider is installed, and libibverbs skipped it: it is of another release than the kernel's driver. */
 static void check_refused(struct rule_context *ctx, const struct rdma_device *d,
 			  const char *provider)
@@ -266,7 +286,7 @@ static void check_provider(struct rule_context *ctx)
 {
 	size_t before, unknown = 0;
 
-	if (skip_without_rdma_device(ctx))
+	if (skip_without_rdma_device(ctx) || skip_without_rdma_programs(ctx))
 		return;
 	if (!was_read(ctx->node->rdma.providers)) {
 		UNKNOWN(ctx, .evidence = { "rdma.providers" });
@@ -274,11 +294,12 @@ static void check_provider(struct rule_context *ctx)
 	}
 	before = ctx->findings->count;
 	for_each(d, &ctx->node->rdma.devices) {
-		const char *provider = is_known(d->driver) ? verbs_provider_of(d->driver.value)
-							   : NULL;
+		const char *provider = verbs_provider_of(d);
 
 		if (!provider)
 			unknown++;
+		else if (is_usnic(d) && !has_provider(ctx->node, provider))
+			check_usnic(ctx, d);
 		else if (!has_provider(ctx->node, provider))
 			check_missing(ctx, d, provider);
 		else if (known_is(d->offered, false))
@@ -358,8 +379,8 @@ static void check_release(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "libraries.verbs_providers" });
 	else {
 		for_each(d, &ctx->node->rdma.devices)
-			if (is_known(d->driver) && verbs_provider_of(d->driver.value))
-				check_abi(ctx, d, verbs_provider_of(d->driver.value));
+			if (verbs_provider_of(d))
+				check_abi(ctx, d, verbs_provider_of(d));
 		if (ctx->findings->count == before)
 			PASS(ctx,
 			     .evidence = { "libraries.verbs_abi", "libraries.verbs_providers" });
@@ -414,18 +435,21 @@ static const struct rule rdma_providers_rules[] = {
 		.why = "A device of the kernel can be used only with its maker's library. A host whose jobs all run in "
 		       "containers does not need it, so the finding is a warning if a container runtime runs. A library of "
 		       "another release than the kernel's driver (\"does not support the kernel ABI\") offers no "
-		       "device. Only a live host shows that.",
+		       "device. Only a live host shows that. Without programs that use RDMA the rule does not apply: NVMe, NFS and "
+		       "Lustre use it in the kernel. For usNIC it is a warning, because libfabric uses it without libibverbs.",
 		.check =
 			"ibv_devices; ls /etc/libibverbs.d /usr/lib64/libibverbs /usr/lib/*/libibverbs",
 		.sources =
 			"rdma-core 64: libibverbs/dynamic_driver.c (load_driver), libibverbs/init.c (match_device)\n"
-			"github.com/k8snetworkplumbingwg/sriov-cni issue 348",
+			"libibverbs of rdma-core 15: libibverbs/init.c (files of libibverbs.d, lib<name>-rdmav<number>.so)\n"
+			"github.com/k8snetworkplumbingwg/sriov-cni issue 348; github.com/ofiwg/libfabric issue 975 and pull 978; "
+			"github.com/open-mpi/ompi-release pull 939 (usNIC)",
 	},
 	{
 		.id = "rdma/userspace-too-old",
 		.title = "RDMA programs cannot use what they ask for: libibverbs is too old",
 		.is_reason_name = true,
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.used_variables = USED_BY_RDMA_JOBS,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_too_old,

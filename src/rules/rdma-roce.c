@@ -209,7 +209,7 @@ static const struct rule rdma_roce_rules[] = {
 	{
 		.id = "rdma/flow-control-off",
 		.title = "A RoCE port has neither priority flow control nor pause frames",
-		.profiles = PROFILE_RDMA,
+		.profiles = PROFILE_RDMA_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_flow_control,
 		.impact =

@@ -658,7 +658,7 @@ static const struct rule rdma_rules[] = {
 	{
 		.id = "rdma/dmabuf-unsupported",
 		.title = "NICs cannot reach GPU memory: neither DMA-BUF nor nvidia_peermem works",
-		.profiles = PROFILE_RDMA_ANY,
+		.profiles = PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_ERR,
 		.evaluate = check_dmabuf,
 		.impact =

@@ -212,7 +212,7 @@ static void check_daemons(struct rule_context *ctx)
 			.evidence = { "services.units" });
 		return;
 	}
-	if (!node->rdma.devices.count && skip_without_gpu(ctx))
+	if (!node->rdma.devices.count && skip_without_gpu_or_rdma(ctx))
 		return;
 	for_each(s, &node->services.units) {
 		const struct daemon *daemon = find_daemon(s->unit);

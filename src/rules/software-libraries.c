@@ -95,7 +95,7 @@ static struct fact_bool is_provider_needed(const struct node *node, const char *
 		if (str_is(f->path, path))
 			file = f;
 	for_each(d, &node->rdma.devices) {
-		const char *name = is_known(d->driver) ? verbs_provider_of(d->driver.value) : NULL;
+		const char *name = verbs_provider_of(d);
 
 		if (file && name && str_is(file->name, name))
 			return fact_bool(true);

@@ -389,7 +389,7 @@ static const struct rule virt_rules[] = {
 	{
 		.id = "virt/hypervisor",
 		.title = "This is a virtual machine: the host decides the paths between devices",
-		.profiles = PROFILE_P2P | PROFILE_RDMA,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_hypervisor,
 		.impact =
@@ -406,7 +406,7 @@ static const struct rule virt_rules[] = {
 	{
 		.id = "virt/passthrough-topology",
 		.title = "NCCL cannot see which GPU and NIC are near in this virtual machine",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_INFO,
 		.max_severity = SEVERITY_WARN,
 		.evaluate = check_passthrough,
@@ -437,7 +437,7 @@ static const struct rule virt_rules[] = {
 	{
 		.id = "virt/vgpu",
 		.title = "Copies between GPUs and GPUDirect RDMA work for some vGPU types only",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_INFO,
 		.evaluate = check_vgpu,
 		.impact =
@@ -462,7 +462,7 @@ static const struct rule virt_rules[] = {
 	{
 		.id = "virt/confidential-compute",
 		.title = "Peer-to-peer fails: confidential computing is on",
-		.profiles = PROFILE_P2P | PROFILE_RDMA_ANY,
+		.profiles = PROFILE_P2P | PROFILE_GPUDIRECT_ANY,
 		.severity = SEVERITY_WARN,
 		.evaluate = check_confidential,
 		.impact =

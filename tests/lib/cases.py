@@ -222,8 +222,19 @@ def follows(statement):
     return check
 
 
+def profiles(statement):
+    """profiles base, rdma [= TEXT]: these were chosen, and TEXT is in the reason"""
+    wanted, _, text = statement.one().partition(" = ")
+
+    def check(run):
+        chosen, reason = ", ".join(run.report["profiles"]), run.report["profiles_reason"]
+        return None if chosen == wanted.strip() and text in reason else "there is %s: %s" % (chosen, reason)
+    return check
+
+
 EXPECTS = {"expect": expect, "absent": absent, "says": says, "follows": follows,
-           "says-not": lambda statement: says(statement, False), "fact": fact, "gaps": gaps}
+           "says-not": lambda statement: says(statement, False), "fact": fact, "gaps": gaps,
+           "profiles": profiles}
 
 
 def read(path):
