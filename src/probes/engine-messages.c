@@ -2,7 +2,7 @@
 /*
  * engine-messages.c - the last errors about NVIDIA's programs and CDI that container engines and the kubelet wrote. Any
  * user can write lines to syslog with any tag: a line counts if its process is the one that runs under that name now,
- * as far as that is known, and what was written before the engine's last start does not count. Lines of the journal
+ * as far as that is known. What was written before the engine's last start does not count. Lines of the journal
  * are those of the unit.
  */
 #include <ctype.h>

@@ -26,7 +26,8 @@ const char *slurm_release(const char *library)
 	return releases[api - API_FIRST];
 }
 
-const char *slurm_release_of(const struct node *node)
+/* The release that is installed. NULL: not known, or there are several. */
+static const char *installed_release(const struct node *node)
 {
 	const char *found = NULL;
 
@@ -58,7 +59,7 @@ static bool is_down_without_word(const struct node *node)
  * that runs, or that ended for another reason, does not need it. */
 static struct fact_bool needs_devices_file(const struct node *node)
 {
-	const char *release = slurm_release_of(node);
+	const char *release = installed_release(node);
 
 	if (release)
 		return fact_bool(strcmp(release, "17.11") == 0);

@@ -12,8 +12,6 @@
 
 /* The release of the library libslurm.so.LIBRARY, as "17.11"; NULL: not in the table. */
 const char *slurm_release(const char *library);
-/* The release that is installed. NULL: not known, or there are several. */
-const char *slurm_release_of(const struct node *node);
 
 /* Returns whether this Slurm needs the thing that R names: only some releases do. Unknown: the release is not known, and
  * slurmd does not run. */

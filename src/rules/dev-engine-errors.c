@@ -21,7 +21,8 @@ static const char *quote(struct rule_context *ctx, const struct engine_message *
 			   is_known(m->file) ? m->file.value : "log");
 }
 
-/* What the error missed is there now, and each container looks for it anew: how it is seen. NULL: that is not so. */
+/* How the node shows that the thing which the error missed is there now: the next container finds it. NULL: it does
+ * not. */
 static const char *what_cured(const struct node *node, const struct service_word *word)
 {
 	if (word->needs == NEEDS_DRIVER && known_is(node->driver.loaded, true))
