@@ -417,6 +417,7 @@ static const struct {
 	{ "nvml_mig_device", "uuid", keep_text_with_names },
 	{ "nvml_peer", "bdf", keep_word },
 	{ "os_facts", "container", keep_command_name },
+	{ "opened_library", "elsewhere", keep_path },
 	{ "opened_library", "missing_libraries", keep_path_or_word },
 	{ "opened_library", "path", keep_path },
 	{ "opened_library", "use", keep_word },
