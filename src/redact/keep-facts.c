@@ -282,6 +282,7 @@ static const struct {
 	{ "conf_fault", "since", keep_word },
 	{ "conf_fault", "value", keep_value_of_reference },
 	{ "conf_fault", "wanted", keep_word },
+	{ "containers_facts", "docker_desktop", keep_path },
 	{ "containers_facts", "rootless", keep_path },
 	{ "containers_facts", "toolkit", keep_path },
 	{ "dkms_facts", "headers", keep_word },
