@@ -28,6 +28,7 @@ static const struct {
 	{ "kernel", "os" },
 	{ "containerd", "containers" },
 	{ "engine-messages", "containers" },
+	{ "docker-context", "containers" },
 	{ "rootless", "containers" },
 	{ "kubelet", "containers" },
 	{ "libkmod", "modules" },

@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 
-#include "query/slurm.h"
-
 /* ---- what is wrong ---- */
 
 static const char *changed(struct rule_context *ctx, const struct reference *r)
@@ -68,11 +66,8 @@ static const char *missing(struct rule_context *ctx, const struct reference *r)
 		if (str_is(r->role, SLURM_DEVICES_FILE))
 			return text_printf(ctx,
 					   "has ConstrainDevices=yes, and %s does not exist, which "
-					   "Slurm 17.11 needs%s",
-					   r->name.value,
-					   slurm_release_of(ctx->node)
-						   ? ""
-						   : " (the release here is not known)");
+					   "Slurm 17.11 needs",
+					   r->name.value);
 		/* fallthrough */
 	default:
 		return text_printf(ctx, "%s names %s, which does not exist", r->role.value,
@@ -108,20 +103,25 @@ struct tally {
 	const struct reference *worst;
 	enum reference_state state; /* of that one */
 	enum severity severity;
-	size_t wrong, unsure;
+	size_t wrong;
 	const struct reference *open; /* the first of those that are not known */
+	const char *doubt;	      /* why it is not known; NULL: whether it exists */
 };
 
 static void count(struct rule_context *ctx, const struct reference_check *check,
 		  const struct reference *r, struct tally *t)
 {
 	enum reference_state state = reference_state(r);
+	const char *doubt = state == REFERENCE_MISSING && check->doubt ? check->doubt(ctx, r)
+								       : NULL;
 	enum severity severity;
 
-	if (state == REFERENCE_UNSURE) {
-		t->open = t->open ? t->open : r;
-		t->unsure++;
+	if ((state == REFERENCE_UNSURE || doubt) && !t->open) {
+		t->open = r;
+		t->doubt = doubt;
 	}
+	if (doubt)
+		return;
 	if (state != REFERENCE_MISSING && state != REFERENCE_CHANGED)
 		return;
 	severity = check->grade ? check->grade(ctx, r, state) : ctx->rule->severity;
@@ -173,8 +173,9 @@ static void check_file(struct rule_context *ctx, const struct reference_file *fi
 			.evidence = { is_known(file->complete) ? "references.items" : fact });
 	else if (t.open)
 		UNKNOWN(ctx, .subject = file->path.value,
-			.observed = text_printf(ctx, "it is not known whether %s exists",
-						t.open->name.value),
+			.observed = t.doubt ? t.doubt
+					    : text_printf(ctx, "it is not known whether %s exists",
+							  t.open->name.value),
 			.evidence = { reference_fact(ctx->arena, ctx->node, t.open, "found") });
 	else if (known_is(file->complete, false))
 		UNKNOWN(ctx, .subject = file->path.value,

@@ -14,6 +14,8 @@ struct reference_check {
 	const char *expected; /* of what is wrong */
 	/* Returns true if the reference belongs to this rule. NULL: all do. */
 	bool (*counts)(const struct node *node, const struct reference *r);
+	/* Returns why it is not known whether a missing R is wrong, or NULL. NULL: it always is. */
+	const char *(*doubt)(struct rule_context *ctx, const struct reference *r);
 	/* Returns the severity of R in this state. NULL: the rule's severity applies. */
 	enum severity (*grade)(const struct rule_context *ctx, const struct reference *r,
 			       enum reference_state state);

@@ -97,9 +97,19 @@ bool skip_without_own_gpu(struct rule_context *ctx)
 
 bool skip_without_pcie_peers(struct rule_context *ctx, const struct pci_device *gpu)
 {
+	struct fact_bool peers;
+
 	if (!pci_is_gpu(gpu) || is_asked_for(ctx, PROFILE_GPUDIRECT_ANY) ||
-	    gpu_peer_support(gpu) != PEERS_OVER_NVLINK ||
-	    !known_is(gpu_has_pcie_peers(ctx->node, gpu, ctx->arena), false))
+	    gpu_peer_support(gpu) != PEERS_OVER_NVLINK)
+		return false;
+	peers = gpu_has_pcie_peers(ctx->node, gpu, ctx->arena);
+	if (is_unknown(peers) && known_is(ctx->node->driver.loaded, true)) {
+		UNKNOWN(ctx, .subject = gpu->bdf.value,
+			.observed = "whether the driver is a patched build is not known",
+			.evidence = { "driver.params", "pci.devices" });
+		return true;
+	}
+	if (!known_is(peers, false))
 		return false;
 	NOT_APPLICABLE(
 		ctx, .subject = gpu->bdf.value,

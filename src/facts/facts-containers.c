@@ -38,6 +38,7 @@ static const struct field containers_facts_fields[] = {
 	F_BOOL(containers_facts, gpu_resource,
 	       "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"),
 	F_STRS(containers_facts, rootless, "/proc"),
+	F_STRS(containers_facts, docker_desktop, "/home"),
 	F_LIST(containers_facts, messages, engine_message_desc, "/var/log"),
 };
 const struct desc containers_facts_desc = DESC(containers_facts);

@@ -57,6 +57,9 @@ struct containers_facts {
 	/* Traces of a Docker that a user other than root runs: /proc/1402/status of its process, daemon.json with
 	 * NVIDIA's runtime or docker.service in the user's ~/.config. Unknown: processes or homes are hidden. */
 	LIST(const char *) rootless;
+	/* Files config.json of users that select Docker Desktop's context; absent: the node's Docker is not set up for
+	 * GPUs. */
+	LIST(const char *) docker_desktop;
 	/* The last messages of Docker, containerd, CRI-O, Podman and the kubelet; unknown: no log could be read. */
 	LIST(struct engine_message) messages;
 };

@@ -17,6 +17,7 @@ static const struct field opened_library_fields[] = {
 	F_STR(opened_library, variable, "{0}"),
 	F_STRS(opened_library, missing_libraries, "{0}"),
 	F_LIST(opened_library, missing_versions, missing_version_desc, "{0}"),
+	F_STRS(opened_library, elsewhere, "{0}"),
 };
 static const struct desc opened_library_desc = DESC(opened_library);
 

@@ -15,18 +15,21 @@ struct missing_version {
 	struct fact_str needed_by; /* path of the library that needs it */
 };
 
-/* A library that programs link, or open at run time. */
+/* A library that programs link, or open at run time; or a program of such a library. */
 struct opened_library {
 	struct fact_str path; /* as the dynamic loader finds it */
 	/* Purpose: verbs, verbs-provider, gdrcopy, nccl, nccl-net, nccl-tuner, nvshmem, nvshmem-ibgda, nvshmem-
 	 * transport, nvshmem-bootstrap, libfabric, ucx, ucx-cuda, ucx-gdrcopy, ucx-verbs. */
 	struct fact_str use;
-	/* The variable that names it, such as NCCL_NET_PLUGIN; absent: it is opened by default. */
+	/* The variable that names it, such as NCCL_NET_PLUGIN, or PATH of a program; absent: it is opened by default. */
 	struct fact_str variable;
 	/* SONAMEs that it, or a library that it needs, needs and the dynamic loader does not find. Unknown: a
 	 * library could not be read. */
 	LIST(const char *) missing_libraries;
 	LIST(struct missing_version) missing_versions; /* ORDERED */
+	/* Files with the names of missing_libraries in folders below /opt and /usr/local that the dynamic loader does not
+	 * search. */
+	LIST(const char *) elsewhere;
 };
 
 struct library_copy {

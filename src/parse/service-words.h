@@ -7,11 +7,15 @@
 
 #include "base/span.h"
 
+/* What a line misses, where the node can show that it is there now. */
+enum service_need { NEEDS_NOTHING, NEEDS_DRIVER, NEEDS_VERSIONS };
+
 struct service_word {
 	const char *unit; /* without .service; * is any */
 	const char *text; /* that the line has */
 	const char *cause;
 	const char *remedy;
+	enum service_need needs;
 };
 
 /* Returns the row of LINE, which UNIT wrote; NULL: no row. */

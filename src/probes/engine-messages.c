@@ -2,7 +2,8 @@
 /*
  * engine-messages.c - the last errors about NVIDIA's programs and CDI that container engines and the kubelet wrote. Any
  * user can write lines to syslog with any tag: a line counts if its process is the one that runs under that name now,
- * as far as that is known. Lines of the journal are those of the unit.
+ * as far as that is known. What was written before the engine's last start does not count. Lines of the journal
+ * are those of the unit.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -29,13 +30,14 @@
 
 static const struct {
 	const char *tag, *unit, *comm;
+	const char *started; /* Description= of the unit, which systemd logs */
 } engines[] = {
-	{ "dockerd", "docker.service", "dockerd" },
-	{ "containerd", "containerd.service", "containerd" },
-	{ "kubelet", "kubelet.service", "kubelet" },
-	{ "crio", "crio.service", "crio" },
-	{ "podman", NULL, "podman" },
-	{ "dockerd-rootless.sh", NULL, "dockerd" },
+	{ "dockerd", "docker.service", "dockerd", "Docker Application Container Engine" },
+	{ "containerd", "containerd.service", "containerd", "containerd container runtime" },
+	{ "kubelet", "kubelet.service", "kubelet", "kubelet: The Kubernetes Node Agent" },
+	{ "crio", "crio.service", "crio", "Container Runtime Interface for OCI (CRI-O)" },
+	{ "podman", NULL, "podman", NULL },
+	{ "dockerd-rootless.sh", NULL, "dockerd", NULL },
 };
 
 struct reading {
@@ -146,6 +148,29 @@ static struct span time_of(struct span line)
 	return time.n <= line.n && time.n <= 40 ? time : (struct span){ line.p, 0 };
 }
 
+/* "Started Docker Application Container Engine.", of newer systemd "Started docker.service - Docker ...". */
+static bool is_start_of(size_t engine, const struct syslog_line *line)
+{
+	static const char started[] = "Started ";
+
+	return engines[engine].unit && span_is(line->ident, "systemd") &&
+	       span_starts(line->text, started) &&
+	       (span_search(line->text, engines[engine].unit) ||
+		span_search(line->text, engines[engine].started));
+}
+
+/* What an engine wrote before its last start is over. */
+static void forget_messages(struct reading *r, const char *tag)
+{
+	struct containers_facts *answer = r->answer;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < answer->messages.count; i++)
+		if (!str_is(answer->messages.items[i].program, tag))
+			answer->messages.items[kept++] = answer->messages.items[i];
+	answer->messages.count = kept;
+}
+
 static bool syslog_found(void *user, struct span line)
 {
 	struct reading *r = user;
@@ -157,8 +182,10 @@ static bool syslog_found(void *user, struct span line)
 	if (span_is(parsed.ident, "kernel") && span_search(parsed.text, "Linux version "))
 		r->answer->messages.count = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(engines); i++)
-		if (span_is(parsed.ident, engines[i].tag) &&
-		    is_of_process(r, engines[i].comm, &parsed))
+		if (is_start_of(i, &parsed))
+			forget_messages(r, engines[i].tag);
+		else if (span_is(parsed.ident, engines[i].tag) &&
+			 is_of_process(r, engines[i].comm, &parsed))
 			take_line(r, engines[i].tag, parsed.text, time_of(line));
 	return true;
 }

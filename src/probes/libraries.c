@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "parse/process.h"
 #include "parse/rdma.h"
 #include "parse/version.h"
 #include "probes/dynamic-loader.h"
@@ -22,6 +23,7 @@
 
 struct search {
 	struct host *host;
+	int pid; /* of the process that was asked about; 0: this one */
 	struct arena *arena;
 	const struct node *node;
 	struct dynamic_loader loader;
@@ -58,6 +60,54 @@ static void take_missing(struct search *s, const struct dynamic_loader_missing *
 	}
 }
 
+/* ---- folders below /opt and /usr/local ---- */
+
+#define TREES_MAX 64 /* of one folder */
+#define FILES_TRIED_MAX 2048
+
+static void try_folder(struct search *s, const char *folder, struct opened_library *opened,
+		       size_t *tried)
+{
+	static const char *const parts[] = { "lib", "lib64" };
+
+	for_each(name, &opened->missing_libraries)
+		for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+			char *path = arena_printf(s->arena, "%s/%s/%s", folder, parts[i], *name);
+
+			if (++*tried > FILES_TRIED_MAX)
+				return;
+			if (!strchr(*name, '/') && host_exists(s->host, path))
+				*LIST_ADD(s->arena, &opened->elsewhere) = path;
+		}
+}
+
+/* /opt/gdrcopy/lib64, /opt/cuda/10/lib64 */
+static void find_elsewhere(struct search *s, struct opened_library *opened)
+{
+	static const char *const roots[] = { "/opt", "/usr/local" };
+	size_t tried = 0;
+
+	opened->elsewhere.state = FACT_KNOWN;
+	for (size_t r = 0; opened->missing_libraries.count && r < ARRAY_SIZE(roots); r++) {
+		_cleanup_names_ struct names trees = { 0 };
+
+		if (host_list(s->host, &trees, "%s", roots[r]))
+			continue;
+		for (size_t i = 0; i < trees.count && i < TREES_MAX; i++) {
+			const char *tree = arena_printf(s->arena, "%s/%s", roots[r],
+							trees.items[i]);
+			_cleanup_names_ struct names inner = { 0 };
+
+			try_folder(s, tree, opened, &tried);
+			if (r > 0 || host_list(s->host, &inner, "%s", tree))
+				continue;
+			for (size_t k = 0; k < inner.count && k < TREES_MAX; k++)
+				try_folder(s, arena_printf(s->arena, "%s/%s", tree, inner.items[k]),
+					   opened, &tried);
+		}
+	}
+}
+
 /* VARIABLE: NULL where it is opened by default. */
 static void add_opened(struct search *s, const char *path, const char *use, const char *variable)
 {
@@ -76,6 +126,7 @@ static void add_opened(struct search *s, const char *path, const char *use, cons
 	opened->variable = variable ? fact_str(s->arena, variable) : FACT_NONE(fact_str);
 	if (dynamic_loader_missing(&s->loader, path, &missing) == 0)
 		take_missing(s, &missing, opened);
+	find_elsewhere(s, opened);
 }
 
 /* NAME as dlopen() takes it. False: there is none. */
@@ -421,6 +472,54 @@ static void read_preloads(struct search *s)
 	}
 }
 
+/* ---- programs in PATH ---- */
+
+#define PATH_FOLDERS_MAX 16
+
+/* Programs of the libraries, in folders that only PATH names: who has such a folder there means to use them. */
+static void find_programs(struct search *s, struct span path)
+{
+	static const struct {
+		const char *name, *use;
+	} programs[] = {
+		{ "fi_info", "libfabric" },
+		{ "gdrcopy_sanity", "gdrcopy" },
+		{ "nvshmem-info", "nvshmem" },
+		{ "ucx_info", "ucx" },
+	};
+	struct span folder;
+	size_t n = 0;
+
+	while (span_cut(&path, ':', &folder) && n < PATH_FOLDERS_MAX) {
+		if ((!span_starts(folder, "/opt/") && !span_starts(folder, "/usr/local/")) ||
+		    span_search(folder, ".."))
+			continue;
+		n++;
+		for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+			char *file = arena_printf(s->arena, "%.*s/%s", SPAN_FMT(folder),
+						  programs[i].name);
+
+			if (host_exists(s->host, file))
+				add_opened(s, file, programs[i].use, "PATH");
+		}
+	}
+}
+
+static void read_path(struct search *s)
+{
+	_cleanup_text_ struct text text = { 0 };
+	struct span rest, name, value;
+
+	if (process_read_environ(s->host, &text,
+				 s->pid ? arena_printf(s->arena, "/proc/%d", s->pid)
+					: "/proc/self"))
+		return;
+	rest = text_span(&text);
+	while (process_environ_next(&rest, &name, &value))
+		if (span_is(name, "PATH"))
+			find_programs(s, value);
+}
+
 /* ---- all ---- */
 
 static int libraries_ask(struct host *host, void *facts, struct arena *arena, void *user)
@@ -439,6 +538,8 @@ static int libraries_ask(struct host *host, void *facts, struct arena *arena, vo
 	find_fabric_providers(s);
 	find_verbs(s);
 	read_preloads(s);
+	host_distrust_names(host, true); /* libraries_run() ends it */
+	read_path(s);
 	s->answer->opened.state = s->unread ? FACT_UNKNOWN : FACT_KNOWN;
 	s->answer->copies.state = s->unread ? FACT_UNKNOWN : FACT_KNOWN;
 	dynamic_loader_close(&s->loader);
@@ -456,7 +557,7 @@ static int compare_opened(const void *a, const void *b)
 static void libraries_run(struct probe_context *ctx)
 {
 	struct libraries_facts *libraries = &ctx->node->libraries;
-	struct search search = { .node = ctx->node };
+	struct search search = { .node = ctx->node, .pid = ctx->pid };
 	struct host_stat stat;
 	int rc;
 

@@ -134,6 +134,7 @@ static const struct kmsg_pattern patterns[] = {
 	{ "power-state-stuck", NULL, { "Unable to change power state from " }, KMSG_OF_DEVICE },
 	{ "suspend-entry", "PM:", { "suspend entry (" }, KMSG_ANY },
 	{ "pcie-error", NULL, { "PCIe Bus Error: severity=Uncorrect" }, KMSG_OF_DEVICE },
+	{ "pcie-corrected", NULL, { "PCIe Bus Error: severity=Correct" }, KMSG_OF_DEVICE }, /* -ed; -able from 6.8 on */
 	{ "pcie-bandwidth-limited", NULL, { "available PCIe bandwidth, limited" }, KMSG_OF_DEVICE },
 	{ "packet-refused", NULL, { " PROTO=TCP SPT=", " SYN URGP=" }, KMSG_OF_PACKET },
 	{ "nic-insufficient-power", "mlx5_core ", { "nsufficient power on the PCIe" }, KMSG_ANY },

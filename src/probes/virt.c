@@ -223,25 +223,38 @@ static bool marked_by_file(struct probe_context *ctx, struct fact_str *container
 	return false;
 }
 
+/* Returns true if /proc/self is a process of the node: in a copy it is a folder. In procfs it is a link, and below the
+ * mounted root of a host it leads to this program, which may run in a pod. */
+static bool is_own_process(struct host *host)
+{
+	char target[PATH_MAX];
+
+	return host_kind(host) == HOST_LIVE || host_link(host, target, "/proc/self") == -EINVAL;
+}
+
 /* An environment holds secrets: of what is read here a capture keeps the one word that was found. */
 static int ask_environ(struct host *host, void *facts, struct arena *arena, void *user)
 {
+	static const char in_pod[] =
+		"KUBERNETES_SERVICE_HOST"; /* the kubelet sets it in each container */
 	struct os_facts *answer = facts;
 	_cleanup_text_ struct text own = { 0 }, init = { 0 };
 	struct span value;
 	int rc;
 
 	(void)user;
-	if (host_kind(host) == HOST_LIVE &&
+	if (is_own_process(host) &&
 	    host_read(host, &own, PROCESS_ENVIRON_MAX, "/proc/self/environ") == 0 &&
-	    process_environ_find(text_span(&own), "KUBERNETES_SERVICE_HOST", &value)) {
+	    process_environ_find(text_span(&own), in_pod, &value)) {
 		answer->container = fact_str(arena, "kubernetes");
 		return 0;
 	}
 	rc = process_read_environ(host, &init, "/proc/1");
 	if (rc)
 		return rc;
-	if (process_environ_find(text_span(&init), "container", &value) && value.n)
+	if (process_environ_find(text_span(&init), in_pod, &value))
+		answer->container = fact_str(arena, "kubernetes");
+	else if (process_environ_find(text_span(&init), "container", &value) && value.n)
 		answer->container = fact_strn(arena, value.p, value.n);
 	else
 		answer->container.state = FACT_ABSENT;
@@ -264,6 +277,18 @@ static void ask_init(struct probe_context *ctx)
 		host_gap_note(ctx->host, INIT_ENVIRON_FILE, rc, process_environ_error(rc));
 }
 
+/* A container can have its host's /run/systemd mounted: process 1 then has a different name. */
+static bool is_systemd_init(struct host *host)
+{
+	_cleanup_text_ struct text comm = { 0 };
+
+	if (!host_exists(host, "/run/systemd/system"))
+		return false;
+	return host_read(host, &comm, HOST_FILE_MAX, "/proc/1/comm") ||
+	       span_is(span_trim(text_span(&comm)), "systemd") ||
+	       span_is(span_trim(text_span(&comm)), "init");
+}
+
 static void find_container(struct probe_context *ctx)
 {
 	struct fact_str *container = &ctx->node->os.container;
@@ -276,8 +301,8 @@ static void find_container(struct probe_context *ctx)
 		word = container_from_cgroup(text_span(&groups));
 	if (word) {
 		*container = fact_str(ctx->arena, word);
-	} else if (host_exists(ctx->host, "/run/systemd/system")) {
-		/* systemd is init here, and writes /run/systemd/container where it is in one. */
+	} else if (is_systemd_init(ctx->host)) {
+		/* It writes /run/systemd/container where it is in one. */
 		container->state = FACT_ABSENT;
 	} else {
 		ask_init(ctx);

@@ -22,6 +22,11 @@ static bool built_by_nvidia_or_distribution(const struct driver_facts *driver)
 	return false;
 }
 
+bool driver_is_built_here(const struct node *node)
+{
+	return is_known(node->driver.builder) && !built_by_nvidia_or_distribution(&node->driver);
+}
+
 static bool is_geforce(const struct pci_device *device)
 {
 	const struct gpu_model *model = gpu_model(device);
@@ -93,7 +98,7 @@ struct fact_bool driver_is_patched(const struct node *node, struct arena *arena,
 		text = "a log line that only a patched driver prints for these GPUs";
 		seen++;
 	}
-	if (is_known(node->driver.builder) && !built_by_nvidia_or_distribution(&node->driver)) {
+	if (driver_is_built_here(node)) {
 		text = arena_printf(arena, "%s%sbuilt by %s", text, seen ? "; " : "",
 				    node->driver.builder.value);
 		seen++;

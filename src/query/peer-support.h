@@ -14,6 +14,9 @@
 struct fact_bool driver_is_patched(const struct node *node, struct arena *arena,
 				   const char **signs);
 
+/* Returns true if neither NVIDIA nor a distribution built the driver. */
+bool driver_is_built_here(const struct node *node);
+
 /* Peer-to-peer access with the stock driver. From Turing on, GeForce cards reach each other over NVLink only, and
  * few have its connector (NVIDIA's product pages; tinygrad's README). A model that is not in the table is assumed to
  * have peer access. */

@@ -2,6 +2,7 @@
 /* service-cause.c - the cause that keeps a service from running, as far as the facts show it. */
 #include "query/service-cause.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
@@ -10,6 +11,7 @@
 #include "parse/service-words.h"
 #include "parse/version.h"
 #include "query/conf-fault.h"
+#include "query/driver-files.h"
 #include "query/gpus.h"
 #include "query/node-find.h"
 #include "query/reference.h"
@@ -217,7 +219,8 @@ static bool find_wrong_configuration(struct arena *arena, const struct node *nod
 
 			if ((state != REFERENCE_MISSING && state != REFERENCE_CHANGED) ||
 			    (own[i].format == REFERENCE_GRES &&
-			     (!slurm_needs(node, r) || known_is(r->kind, REFERENCE_PROGRAM))))
+			     (!known_is(slurm_needs(node, r), true) ||
+			      known_is(r->kind, REFERENCE_PROGRAM))))
 				continue;
 			take_name(arena, node, s, r, cause);
 			return true;
@@ -275,14 +278,98 @@ static bool find_missing_companion(const struct node *node, const struct service
 	return true;
 }
 
-static bool find_last_word(struct arena *arena, const struct service *s,
+/* ---- started too early: what its last line misses is there now ---- */
+
+#define ALL_MAY_OPEN 0666
+
+/* A file: in a copy that was made without root, and so with other permissions. */
+static bool is_device(const struct device_node *node)
+{
+	return known_is(node->kind, DEVICE_NODE_CHARACTER) ||
+	       known_is(node->kind, DEVICE_NODE_FILE);
+}
+
+/* A program of any user finds the GPUs through the driver now. */
+static bool has_driver_now(const struct node *node)
+{
+	const struct device_node *control = LIST_FIND(&node->dev.nodes, "/dev/nvidiactl");
+
+	if (!known_is(node->driver.loaded, true) || driver_libraries(node).other || !control ||
+	    !is_device(control))
+		return false;
+	return known_is(control->kind, DEVICE_NODE_FILE) ||
+	       (is_known(control->mode) && (control->mode.value & ALL_MAY_OPEN) == ALL_MAY_OPEN);
+}
+
+/* The device that LINE did not find, if it exists now; else NULL. */
+static const struct device_node *find_late_device(const struct node *node, const char *line)
+{
+	static const char *const missing[] = { "can't stat", "No such file or directory",
+					       "No such device", "does not exist" };
+	bool is_missing = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(missing); i++)
+		is_missing |= strcasestr(line, missing[i]) != NULL;
+	for (const char *at = line; is_missing && (at = strstr(at, "/dev/")); at++)
+		for_each(device, &node->dev.nodes) {
+			size_t n = strlen(device->path.value);
+
+			if (is_device(device) && strncmp(at, device->path.value, n) == 0 &&
+			    !isalnum((unsigned char)at[n]) && at[n] != '/' && at[n] != '-')
+				return device;
+		}
+	return NULL;
+}
+
+static void take_early_start(struct arena *arena, const struct service *s, const char *text,
+			     struct service_cause *cause)
+{
+	cause->text = text;
+	cause->remedy = arena_printf(
+		arena,
+		"Start it again: systemctl reset-failed %s, then systemctl start %s. If it runs "
+		"then, have the driver loaded before it at boot: write nvidia into "
+		"/etc/modules-load.d/nvidia.conf, and let no script (cloud-init) start the unit.",
+		s->unit.value, s->unit.value);
+	cause->fact = service_fact(arena, s, "last_lines");
+}
+
+static bool find_late_name(struct arena *arena, const struct node *node, const struct service *s,
+			   struct service_cause *cause)
+{
+	const struct service_line *line = service_last_word(s);
+	const struct device_node *device = line ? find_late_device(node, line->text.value) : NULL;
+
+	if (!device)
+		return false;
+	take_early_start(
+		arena, s,
+		arena_printf(arena,
+			     "it did not find %s, which exists now: it was started too early",
+			     device->path.value),
+		cause);
+	return true;
+}
+
+static bool find_last_word(struct arena *arena, const struct node *node, const struct service *s,
 			   struct service_cause *cause)
 {
 	const struct service_line *line;
 	const struct service_word *word = find_word(s, &line);
 
+	if (find_late_name(arena, node, s, cause))
+		return true;
 	if (!word)
 		return false;
+	if (word->needs == NEEDS_DRIVER && has_driver_now(node)) {
+		take_early_start(
+			arena, s,
+			arena_printf(arena,
+				     "%s. The driver is loaded now: it was started too early",
+				     word->cause),
+			cause);
+		return true;
+	}
 	cause->text = word->cause;
 	cause->remedy = word->remedy;
 	cause->fact = service_fact(arena, s, "last_lines");
@@ -316,7 +403,7 @@ struct service_cause service_find_cause(struct arena *arena, const struct node *
 	       find_missing_library(arena, s, &cause) ||
 	       find_other_version(arena, node, s, &cause) ||
 	       find_refused_line(arena, node, s, &cause) ||
-	       find_missing_companion(node, s, &cause) || find_last_word(arena, s, &cause) ||
+	       find_missing_companion(node, s, &cause) || find_last_word(arena, node, s, &cause) ||
 	       find_missing_name(arena, node, s, true, &cause) ||
 	       find_wrong_configuration(arena, node, s, &cause));
 	return cause;

@@ -26,7 +26,8 @@ const char *slurm_release(const char *library)
 	return releases[api - API_FIRST];
 }
 
-const char *slurm_release_of(const struct node *node)
+/* The release that is installed. NULL: not known, or there are several. */
+static const char *installed_release(const struct node *node)
 {
 	const char *found = NULL;
 
@@ -56,16 +57,18 @@ static bool is_down_without_word(const struct node *node)
 /* The file of devices that jobs may use: 17.11 alone ends without it (src/plugins/task/cgroup/task_cgroup_devices.c of
  * 17.02.11, 17.11.0 to 17.11.13 and 18.08.0). Where the release is not known, a slurmd
  * that runs, or that ended for another reason, does not need it. */
-static bool needs_devices_file(const struct node *node)
+static struct fact_bool needs_devices_file(const struct node *node)
 {
-	const char *release = slurm_release_of(node);
+	const char *release = installed_release(node);
 
-	return release ? strcmp(release, "17.11") == 0 : is_down_without_word(node);
+	if (release)
+		return fact_bool(strcmp(release, "17.11") == 0);
+	return is_down_without_word(node) ? (struct fact_bool){ 0 } : fact_bool(false);
 }
 
-bool slurm_needs(const struct node *node, const struct reference *r)
+struct fact_bool slurm_needs(const struct node *node, const struct reference *r)
 {
-	return !str_is(r->role, SLURM_DEVICES_FILE) || needs_devices_file(node);
+	return str_is(r->role, SLURM_DEVICES_FILE) ? needs_devices_file(node) : fact_bool(true);
 }
 
 bool slurm_stops_without(const struct reference *r)

@@ -12,11 +12,10 @@
 
 /* The release of the library libslurm.so.LIBRARY, as "17.11"; NULL: not in the table. */
 const char *slurm_release(const char *library);
-/* The release that is installed. NULL: not known, or there are several. */
-const char *slurm_release_of(const struct node *node);
 
-/* Returns true if this Slurm needs the thing that R names: only some releases do. */
-bool slurm_needs(const struct node *node, const struct reference *r);
+/* Returns whether this Slurm needs the thing that R names: only some releases do. Unknown: the release is not known, and
+ * slurmd does not run. */
+struct fact_bool slurm_needs(const struct node *node, const struct reference *r);
 /* Returns true if slurmd does not start without it. With the rest it starts, and something else fails. */
 bool slurm_stops_without(const struct reference *r);
 

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "evaluate/skip.h"
 #include "parse/kparam.h"
+#include "query/bootargs.h"
 #include "query/distribution.h"
 #include "query/registry-keys.h"
 #include "query/setting.h"
@@ -82,10 +83,11 @@ static const char *differing_option(struct rule_context *ctx, const struct modpr
 	return NULL;
 }
 
+/* Only lines of files: a word of the command line of this boot may be gone at the next. */
 static bool blocks(const struct modprobe_facts *modprobe, const char *module)
 {
 	for_each(b, &modprobe->blacklist)
-		if (str_is(b->module, module))
+		if (is_absent(b->text) && str_is(b->module, module))
 			return true;
 	for_each(i, &modprobe->install)
 		if (str_is(i->module, module) &&
@@ -94,9 +96,18 @@ static bool blocks(const struct modprobe_facts *modprobe, const char *module)
 	return false;
 }
 
-/* A word of the command line counts in the initramfs too. */
+/* A word of the next boot's command line counts in the initramfs too. Where that is not known, this boot's does. */
 static bool is_blocked_by_argument(const struct node *node, const char *module)
 {
+	static const char *const words[] = { "modprobe.blacklist", "module_blacklist",
+					     "rd.driver.blacklist" };
+	const char *next = bootargs_staged(node);
+
+	for (size_t i = 0; next && i < ARRAY_SIZE(words); i++)
+		if (bootargs_find(next, words[i], module))
+			return true;
+	if (next)
+		return false;
 	for_each(b, &node->modprobe.blacklist)
 		if (is_known(b->text) && str_is(b->module, module))
 			return true;

@@ -5,6 +5,7 @@
 
 #include "evaluate/skip.h"
 #include "parse/service-words.h"
+#include "query/driver-files.h"
 
 /* "nvidia-container-cli: ... (dockerd, 3 times, last Jan  2 11:52:08; /var/log/syslog)" */
 static const char *quote(struct rule_context *ctx, const struct engine_message *m,
@@ -20,6 +21,18 @@ static const char *quote(struct rule_context *ctx, const struct engine_message *
 			   is_known(m->file) ? m->file.value : "log");
 }
 
+/* How the node shows that the thing which the error missed is there now: the next container finds it. NULL: it does
+ * not. */
+static const char *what_cured(const struct node *node, const struct service_word *word)
+{
+	if (word->needs == NEEDS_DRIVER && known_is(node->driver.loaded, true))
+		return "the driver is loaded now";
+	if (word->needs == NEEDS_VERSIONS && known_is(node->driver.loaded, true) &&
+	    driver_libraries(node).same && !driver_libraries(node).other)
+		return "the libraries have the version of the loaded driver now";
+	return NULL;
+}
+
 static void check_message(struct rule_context *ctx, const struct engine_message *m,
 			  const char *fact)
 {
@@ -27,8 +40,13 @@ static void check_message(struct rule_context *ctx, const struct engine_message 
 								 m->text.value);
 	const struct service_word *job_word = service_word_find("nvidia-container-job.service",
 								m->text.value);
+	const char *cured = node_word ? what_cured(ctx->node, node_word) : NULL;
 
-	if (node_word)
+	if (cured)
+		NOTE(ctx, .subject = node_word->text,
+		     .observed = text_printf(ctx, "%s; %s", quote(ctx, m, node_word->cause), cured),
+		     .evidence = { fact, "driver.loaded" });
+	else if (node_word)
 		FAIL(ctx, .subject = node_word->text, .observed = quote(ctx, m, node_word->cause),
 		     .expected = "no such error", .remedy = node_word->remedy,
 		     .evidence = { fact });
@@ -82,7 +100,8 @@ static const struct rule dev_engine_errors_rules[] = {
 		       "data/service-words.tsv has the causes; an error that it lacks is quoted in a note. A line of "
 		       "syslog counts if the process that wrote it still runs. Any user can write a line with any tag, so "
 		       "this is never more than a warning. An error stays in the log after its cause is gone: the "
-		       "time is in the report.",
+		       "time is in the report. Where the node shows that the cause is gone, it is a note. What an engine "
+		       "wrote before its last start does not count.",
 		.check = "journalctl -b -u docker -u containerd -u kubelet | grep -iE 'nvidia|CDI'",
 		.sources =
 			"libnvidia-container 0f8e13d6: src/nvc_ldcache.c (nvc_ldcache_update); 162f9ba9: "

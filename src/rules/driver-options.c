@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "evaluate/known.h"
 #include "evaluate/skip.h"
 #include "parse/nvidia.h"
 #include "parse/version.h"
@@ -325,13 +326,31 @@ static bool check_suspend_service(struct rule_context *ctx, const struct driver_
 	return true;
 }
 
+/* The open modules of some releases take the option and cannot suspend with it. Returns true if that was answered. */
+static bool check_unsupported(struct rule_context *ctx)
+{
+	struct known_cause cause =
+		known_cause(ctx, "PreserveVideoMemoryAllocations=1 with the open kernel modules");
+
+	if (!cause.cure)
+		return false;
+	FAIL(ctx, .observed = cause.observed,
+	     .expected = "an option that these kernel modules support",
+	     .impact = "The node does not suspend, or does not come back from it.",
+	     .remedy = cause.cure, .then = THEN_INITRAMFS | THEN_REBOOT, .source = cause.source,
+	     .has_fix = true,
+	     .evidence = { "driver.params[PreserveVideoMemoryAllocations].value", "driver.flavour",
+			   "driver.version" });
+	return true;
+}
+
 static void check_suspend(struct rule_context *ctx)
 {
 	const struct driver_param *preserve = node_param(ctx->node,
 							 "PreserveVideoMemoryAllocations");
 	const struct log_line *line = node_log(ctx->node, "suspend-entry");
 
-	if (skip_without_gpu(ctx) || skip_without_params(ctx) ||
+	if (skip_without_gpu(ctx) || skip_without_params(ctx) || check_unsupported(ctx) ||
 	    check_suspend_service(ctx, preserve))
 		return;
 	if (!line) {
@@ -589,7 +608,8 @@ static const struct rule driver_options_rules[] = {
 			"UseKernelSuspendNotifiers in /proc/driver/nvidia/params. Programs in /usr/lib/systemd/system-sleep.",
 		.why = "With 0 the driver saves only some allocations over suspend and hibernation. From 595 on the default "
 		       "is 2: all of them if kernel suspend notifiers are on. With 1 and without notifiers the suspend "
-		       "needs nvidia-suspend.service. A hook that loads nvidia_uvm again makes it a note.",
+		       "needs nvidia-suspend.service. A hook that loads nvidia_uvm again makes it a note. Some releases of the open "
+		       "modules do not support the option (data/known-bad.tsv).",
 		.check =
 			"grep -E 'PreserveVideo|SuspendNotifiers' /proc/driver/nvidia/params; dmesg | grep 'suspend entry'",
 		.cost = "The memory is saved to a file in NVreg_TemporaryFilePath, /tmp by default. It needs that much space.",

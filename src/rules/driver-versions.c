@@ -126,6 +126,21 @@ static void note_gsp_firmware(struct rule_context *ctx)
 			.evidence = { "driver.flavour" });
 }
 
+/* nv-firmware-registry.h: the mode is the low four bits, 1 is on; 0x10 allows a start without the firmware. */
+static bool demands_firmware(const struct node *node)
+{
+	const struct driver_param *param = node_param(node, "EnableGpuFirmware");
+	uint64_t value;
+
+	if (!param || !is_known(param->value) || span_u64(span_of(param->value.value), 0, &value) ||
+	    (value & 0xf) != 1 || value & 0x10)
+		return false;
+	for_each(d, &node->pci.devices)
+		if (pci_is_gpu(d) && gpu_model(d) && !gpu_is_before_turing(d))
+			return true;
+	return false;
+}
+
 static void check_gsp_firmware(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -134,7 +149,7 @@ static void check_gsp_firmware(struct rule_context *ctx)
 
 	if (skip_unless_for_gpus(ctx) || skip_without_driver(ctx))
 		return;
-	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY) && !line)
+	if (known_is(node->driver.flavour, FLAVOUR_PROPRIETARY) && !line && !demands_firmware(node))
 		note_gsp_firmware(ctx);
 	else if (running)
 		PASS(ctx, .subject = NULL,
@@ -351,14 +366,15 @@ static const struct rule driver_versions_rules[] = {
 			 "/proc/driver/nvidia/gpus/*/information, and the kernel log.",
 		.why = "The open kernel modules start the GPU with firmware of their own version. The "
 		       "firmware can be in the initramfs only, so a GPU that runs it passes. "
-		       "firmware_class.path= names a folder that the kernel searches first.",
+		       "firmware_class.path= names a folder that the kernel searches first. The proprietary modules need it "
+		       "with NVreg_EnableGpuFirmware=1, on GPUs from Turing on.",
 		.check =
 			"ls /lib/firmware/nvidia/$(cat /sys/module/nvidia/version); dmesg | grep 'firmware "
 			"image'",
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osinit.c (No "
 			"firmware image found), src/nvidia/src/kernel/gpu/gsp/kernel_gsp.c, "
-			"kernel-open/nvidia/nv-procfs.c",
+			"kernel-open/nvidia/nv-procfs.c, kernel-open/common/inc/nv-firmware-registry.h",
 	},
 	{
 		.id = "driver/next-load-skew",

@@ -6,6 +6,7 @@
 #include "base/shell.h"
 #include "base/span.h"
 #include "evaluate/rule.h"
+#include "evaluate/skip.h"
 #include "parse/limits.h"
 #include "query/endpoints.h"
 #include "query/kind.h"

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/span.h"
 #include "evaluate/skip.h"
+#include "query/link-errors.h"
 #include "query/log-age.h"
 
 #define PREFIX "xid-"
@@ -134,6 +135,7 @@ static const struct xid {
 
 #define XID_RECOVERY_ACTION 154
 #define XID_VGPU_START 78
+#define XID_CORRECTED 176 /* correctable PCIe errors */
 
 /* P2P peers are only drained. A line that was cut off before the action says none. */
 static enum xid_action recovery_action(const char *line)
@@ -245,6 +247,8 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 {
 	struct seen worst = { .line = NULL }, seen;
 	struct arena_text others = { .arena = ctx->arena };
+	const struct pci_device *device;
+	const char *errors = "", *count = NULL;
 
 	for_each(line, &ctx->node->log.lines)
 		if (read_seen(ctx, line, bdf, &seen) && (!worst.line || seen.action > worst.action))
@@ -254,12 +258,18 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 	for_each(line, &ctx->node->log.lines)
 		if (line != worst.line && read_line(line, bdf, &seen))
 			arena_add(&others, "%s%" PRIu64, others.n ? ", " : "; also ", seen.number);
+	device = *bdf ? node_pci(ctx->node, bdf) : NULL;
+	if (device && worst.action != XID_IGNORE &&
+	    (worst.action == XID_POWER || worst.number == XID_CORRECTED))
+		errors = link_errors_text(ctx->arena, ctx->node, device, &count);
 	FAIL_AS(ctx, actions[worst.action].severity, .subject = *bdf ? bdf : NULL,
-		.observed = say_xid(ctx, &worst, arena_added(&others), bdf),
+		.observed = text_printf(ctx, "%s%s",
+					say_xid(ctx, &worst, arena_added(&others), bdf), errors),
 		.then = worst.action == XID_POWER ? FIRST_POWER_CYCLE : 0,
-		.remedy = actions[worst.action].remedy, .action = actions[worst.action].action,
-		.evidence = { fact_of(ctx, &worst, bdf, "last"),
-			      fact_of(ctx, &worst, bdf, "count") });
+		.remedy = *errors ? LINK_ERRORS_REMEDY : actions[worst.action].remedy,
+		.action = actions[worst.action].action,
+		.evidence = { fact_of(ctx, &worst, bdf, "last"), fact_of(ctx, &worst, bdf, "count"),
+			      count });
 }
 
 /* Returns true if a line before LINE names the GPU. */

@@ -2,6 +2,7 @@
 /* pci-off-bus.c - functions that the kernel lists although they no longer answer. */
 #include "base/array.h"
 #include "evaluate/rule.h"
+#include "query/link-errors.h"
 #include "query/log-age.h"
 #include "query/pci-device.h"
 #include "query/topology.h"
@@ -57,24 +58,52 @@ static const char *power_remedy(const struct node *node, const struct pci_device
 		       : NULL;
 }
 
+static const char *lost_remedy(const struct node *node, const struct pci_device *d,
+			       const char *errors)
+{
+	const char *power = power_remedy(node, d);
+
+	return power ? power : *errors ? LINK_ERRORS_REMEDY : NULL;
+}
+
+static void fail_silent(struct rule_context *ctx, const struct pci_device *d)
+{
+	const struct log_line *xid = node_log(ctx->node, "xid-79");
+	const char *count = NULL, *errors = link_errors_text(ctx->arena, ctx->node, d, &count);
+	const char *last = log_of_device(xid, d->bdf.value)
+				   ? log_device_fact(ctx->arena, xid, d->bdf.value, "last")
+				   : NULL;
+
+	FAIL(ctx, .subject = d->bdf.value,
+	     .observed = text_printf(
+		     ctx, "the device does not respond: all of its registers read 0xff%s", errors),
+	     .remedy = pci_is_gpu(d) ? lost_remedy(ctx->node, d, errors) : NULL,
+	     .evidence = { fact_path(ctx->arena, "pci.devices", d->bdf.value, "answers"),
+			   last ? last : count, last ? count : NULL });
+}
+
 static void fail_lost(struct rule_context *ctx, const struct pci_device *d,
 		      const struct log_line *line)
 {
 	bool nic = str_is(line->pattern, "nic-health");
+	const char *count = NULL, *errors = link_errors_text(ctx->arena, ctx->node, d, &count);
 
 	/* A GPU without a driver is still lost. */
 	FAIL_AS(ctx, nic || is_known(d->driver) ? SEVERITY_ERR : SEVERITY_CRIT,
-		.subject = d->bdf.value, .observed = log_of_device(line, d->bdf.value)->last.value,
+		.subject = d->bdf.value,
+		.observed = text_printf(ctx, "%s%s", log_of_device(line, d->bdf.value)->last.value,
+					errors),
 		.expected = nic ? "firmware that answers the driver"
 				: "a GPU that answers the driver",
-		.remedy = nic ? NULL : power_remedy(ctx->node, d),
+		.remedy = nic ? NULL : lost_remedy(ctx->node, d, errors),
 		.impact =
 			nic ? "Jobs that used this NIC failed or hung. The driver tries to reset the "
 			      "NIC."
 			    : NULL,
 		.evidence = { log_device_fact(ctx->arena, line, d->bdf.value, "last"),
 			      log_device_fact(ctx->arena, line, d->bdf.value, "count"),
-			      fact_path(ctx->arena, "pci.devices", d->bdf.value, "answers") });
+			      fact_path(ctx->arena, "pci.devices", d->bdf.value, "answers"),
+			      count });
 }
 
 /* A fatal error resets the link (Linux: Documentation/PCI/pcieaer-howto.rst), and Downstream Port Containment
@@ -115,18 +144,12 @@ static bool fail_asleep(struct rule_context *ctx, const struct pci_device *d)
 static void check_device(struct rule_context *ctx, const struct pci_device *d)
 {
 	const char *fact = fact_path(ctx->arena, "pci.devices", d->bdf.value, "answers");
-	const struct log_line *line = lost(ctx, d), *xid = node_log(ctx->node, "xid-79");
+	const struct log_line *line = lost(ctx, d);
 
 	if (known_is(d->answers, true) && line)
 		fail_lost(ctx, d, line);
 	else if (known_is(d->answers, false))
-		FAIL(ctx, .subject = d->bdf.value,
-		     .observed = "the device does not respond: all of its registers read 0xff",
-		     .remedy = pci_is_gpu(d) ? power_remedy(ctx->node, d) : NULL,
-		     .evidence = { fact,
-				   log_of_device(xid, d->bdf.value)
-					   ? log_device_fact(ctx->arena, xid, d->bdf.value, "last")
-					   : NULL });
+		fail_silent(ctx, d);
 	else if (fail_fatal_error(ctx, d))
 		return;
 	else if (known_is(d->answers, true))
@@ -215,7 +238,7 @@ static const struct rule pci_off_bus_rules[] = {
 		.reads =
 			"The first registers of every GPU, NVSwitch and RDMA NIC. In the kernel log: \"fallen off the bus\" "
 			"of the NVIDIA driver, \"health compromised\" of mlx5_core, \"Unable to change power state\", and fatal "
-			"PCIe errors of these devices and the ports above them.",
+			"PCIe errors of these devices and the ports above them; the number of their other PCIe errors.",
 		.why = "A read that no device answers returns all ones. The kernel keeps listing the function, so counting "
 		       "devices does not show it. A device that answers again can have lost its state: lines of this boot "
 		       "are an error too. A reboot without power off can leave it away.",

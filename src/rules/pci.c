@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "evaluate/settings.h"
 #include "evaluate/skip.h"
 #include "parse/version.h"
 #include "query/endpoints.h"
@@ -103,9 +104,22 @@ static void fail_small(struct rule_context *ctx, const struct answer *base, cons
 static const char *card_remedy(const struct gpu_model *model)
 {
 	return model->kind == GPU_GEFORCE
-		       ? "Update the card's VBIOS. The firmware setup of this node cannot change it."
+		       ? "Update the card's VBIOS with a release of its vendor that has Resizable BAR, or "
+			 "use another card. The firmware setup and the driver of this node cannot "
+			 "change it."
 		       : "Change the card's display mode with NVIDIA's displaymodeselector, or update "
 			 "its VBIOS. The firmware setup of this node cannot change it.";
+}
+
+/* "; its VBIOS (94.02.26.48.3A) offers no larger one" */
+static const char *vbios_text(struct rule_context *ctx, const struct pci_device *gpu)
+{
+	const struct gpu *d = LIST_FIND(&ctx->node->gpu.devices, gpu->bdf.value);
+
+	return d && is_known(d->video_bios)
+		       ? text_printf(ctx, "; its VBIOS (%s) offers no larger one",
+				     d->video_bios.value)
+		       : "; its VBIOS offers no larger one";
 }
 
 /* Returns true if it can be the size that the card was built with. A data-centre card of 256 MiB is in a display
@@ -178,11 +192,53 @@ static void fail_small_bar1(struct rule_context *ctx, const struct pci_device *g
 				.severity = is_asked_for(ctx, PROFILE_P2P) ? SEVERITY_ERR
 									   : SEVERITY_WARN,
 				.subject = gpu->bdf.value,
-				.observed = text,
+				.observed = known_is(largest, true)
+						    ? text_printf(ctx, "%s%s", text,
+								  vbios_text(ctx, gpu))
+						    : text,
 				.expected = text_printf(ctx, "at least %u GiB", model->memory_gib),
 				.evidence = { bar1_fact(ctx, gpu), FACT(ctx, gpu, "rebar") },
 			},
 			known_is(largest, true) ? card_remedy(model) : NULL);
+}
+
+static bool has_active_nvlink(const struct node *node, const struct pci_device *gpu)
+{
+	const struct nvml_gpu *asked = LIST_FIND(&node->nvml.gpus, gpu->bdf.value);
+
+	if (!asked)
+		return false;
+	for_each(link, &asked->links)
+		if (known_is(link->active, true))
+			return true;
+	return false;
+}
+
+/* The user asks for peer-to-peer on cards that have it over NVLink alone. A driver that was built on the node can be
+ * patched for PCIe; with such a VBIOS the patch can have no effect, and so leaves no other sign. */
+static bool fail_old_vbios(struct rule_context *ctx, const struct pci_device *gpu)
+{
+	const struct gpu_model *model = gpu_model(gpu);
+	const struct pci_bar *bar = gpu_bar1(gpu);
+
+	if (!(ctx->settings->profiles & PROFILE_P2P) || !model ||
+	    model->bar1 != GPU_BAR1_RESIZABLE || gpu_peer_support(gpu) != PEERS_OVER_NVLINK ||
+	    !driver_is_built_here(ctx->node) || has_active_nvlink(ctx->node, gpu) ||
+	    node_is(ctx->node, KIND_VIRTUAL_MACHINE) || !bar || !is_known(bar->size_bytes) ||
+	    bar->size_bytes.value > BAR1_SMALL_BYTES || is_unassigned(bar) ||
+	    !known_is(is_largest(gpu, bar->size_bytes.value), true))
+		return false;
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = gpu->bdf.value,
+		.observed = text_printf(
+			ctx,
+			"%s: BAR1 is %s%s. Peer-to-peer over PCIe needs a larger one, "
+			"also with a patched driver; only an NVLink bridge works without",
+			model->name, format_bytes(ctx->arena, bar->size_bytes.value),
+			vbios_text(ctx, gpu)),
+		.expected = "a VBIOS with Resizable BAR", .remedy = card_remedy(model),
+		.repaired_by = BY_HARDWARE, .action = ACTION_UPDATE_FIRMWARE, .has_fix = true,
+		.evidence = { bar1_fact(ctx, gpu), FACT(ctx, gpu, "rebar"), "driver.banner" });
+	return true;
 }
 
 static void check_small_bar1(struct rule_context *ctx, const struct pci_device *gpu,
@@ -226,7 +282,9 @@ static void check_bar1_size(struct rule_context *ctx)
 		const struct gpu_model *model = gpu_model(d);
 		const struct pci_bar *bar = gpu_bar1(d);
 
-		if (!pci_is_gpu(d) || skip_integrated(ctx, d) || skip_without_pcie_peers(ctx, d))
+		if (!pci_is_gpu(d) || skip_integrated(ctx, d))
+			continue;
+		if (fail_old_vbios(ctx, d) || skip_without_pcie_peers(ctx, d))
 			continue;
 		if (!bar || !is_known(bar->size_bytes))
 			UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { bar1_fact(ctx, d) });

@@ -23,7 +23,18 @@ static bool has_soname(const struct node *node)
 /* One of the library's two names is enough; the first one is reported. */
 static bool counts(const struct node *node, const struct reference *r)
 {
-	return !str_is(r->name, LIBRARY ".1") && slurm_needs(node, r);
+	return !str_is(r->name, LIBRARY ".1") && !known_is(slurm_needs(node, r), false);
+}
+
+static const char *doubt(struct rule_context *ctx, const struct reference *r)
+{
+	if (is_known(slurm_needs(ctx->node, r)))
+		return NULL;
+	return text_printf(
+		ctx,
+		"%s does not exist, which Slurm 17.11 alone needs: the release of slurmd here is "
+		"not known",
+		r->name.value);
 }
 
 static enum severity grade(const struct rule_context *ctx, const struct reference *r,
@@ -143,6 +154,7 @@ static void check_gres(struct rule_context *ctx)
 		.none = "neither gres.conf nor slurm.conf",
 		.expected = "devices, cores, libraries and plugins that this node has",
 		.counts = counts,
+		.doubt = doubt,
 		.grade = grade,
 		.remedy = remedy,
 		.impact = what_breaks,
@@ -448,7 +460,7 @@ static const struct rule services_slurm_rules[] = {
 		       "logical processors, which is the most that there can be. Files that Include names, and values of "
 		       "NodeName=DEFAULT, are not read. slurmd of 17.11 ends "
 		       "if it has ConstrainDevices=yes and no cgroup_allowed_devices_file.conf; 17.02 and 18.08 do not. Where the "
-		       "release is not known, this matters only while slurmd does not run.",
+		       "release is not known and slurmd does not run, that is unknown.",
 		.check =
 			"slurmd -G; ls -l $(grep -o 'File=[^ ]*' /etc/slurm/gres.conf | cut -d= -f2)",
 		.sources =

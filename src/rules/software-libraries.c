@@ -176,6 +176,29 @@ static const char *version_remedy(struct rule_context *ctx, const struct opened_
 			   span_base_name(v->needed_by.value), span_base_name(v->library.value));
 }
 
+/* "libgdrapi.so.1 is in /opt/gdrcopy/lib64": the folders to name; NULL: none of them was found. */
+static const char *names_remedy(struct rule_context *ctx, const struct opened_library *o,
+				const char *names)
+{
+	struct arena_list all = { 0 };
+	const char *found;
+
+	for_each(path, &o->elsewhere)
+		arena_list(&all, ctx->arena, *path);
+	found = arena_listed(&all);
+	if (!found)
+		return text_printf(ctx,
+				   "Install the package that has %s. If it is installed, name "
+				   "its folder in /etc/ld.so.conf.d and run ldconfig. If jobs "
+				   "run in containers, do so in the image.",
+				   names);
+	return text_printf(
+		ctx,
+		"Write the folder into a file in /etc/ld.so.conf.d and run ldconfig, or add it "
+		"to LD_LIBRARY_PATH of the jobs: there is %s.",
+		found);
+}
+
 static void fail_one(struct rule_context *ctx, const struct opened_library *o,
 		     const struct use *use)
 {
@@ -190,13 +213,7 @@ static void fail_one(struct rule_context *ctx, const struct opened_library *o,
 			.observed = text_printf(
 				ctx, "needs %s, which the dynamic loader does not find", names),
 			.expected = "all libraries that it needs",
-			.remedy = text_printf(
-				ctx,
-				"Install the package that has %s. If it is installed, name "
-				"its folder in /etc/ld.so.conf.d and run ldconfig. If jobs "
-				"run in containers, do so in the image.",
-				names),
-			.evidence = { fact });
+			.remedy = names_remedy(ctx, o, names), .evidence = { fact });
 	else
 		FAIL_AS(ctx, severity_of(ctx, o, use), .subject = path, .impact = use->effect,
 			.observed = text_printf(ctx, "%s%sneeds %s, which %s does not define",
@@ -364,7 +381,8 @@ static const struct rule software_libraries_rules[] = {
 		.reads =
 			"libibverbs and its providers, libmlx5, libefa, libfabric, libgdrapi, NCCL and its network and "
 			"tuner plugins (NCCL_NET_PLUGIN, NCCL_TUNER_PLUGIN), NVSHMEM's host library, transports and "
-			"bootstrap, UCX and its CUDA and verbs modules. " LOADER_READS,
+			"bootstrap, UCX and its CUDA and verbs modules. ucx_info, fi_info, nvshmem-info and gdrcopy_sanity in "
+			"folders of PATH below /opt and /usr/local. " LOADER_READS,
 		.why = "Most programs open plugins at run time and log a failure only at a debug level. Only libraries for "
 		       "devices that the node has are evaluated. If a container runtime runs, the severity is one step "
 		       "lower: images bring their own libraries. A job that sets its own library path can get others; "
