@@ -16,6 +16,12 @@
 typedef enum truth gpu_check(struct row_question *q, const struct pci_device *gpu,
 			     const struct gpu_model *model);
 
+/* Returns true if the function was not read, so that it can be a GPU. */
+static bool can_be_gpu(const struct pci_device *d)
+{
+	return !is_known(d->vendor_id) || !is_known(d->class_id);
+}
+
 /* A GPU that is not in the table is of no known model. */
 static enum truth any_gpu(struct row_question *q, gpu_check *check)
 {
@@ -28,6 +34,8 @@ static enum truth any_gpu(struct row_question *q, gpu_check *check)
 		const struct gpu_model *model = gpu_model(d);
 		enum truth one;
 
+		if (can_be_gpu(d))
+			any = truth_any(any, TRUTH_UNKNOWN);
 		if (!pci_is_gpu(d))
 			continue;
 		one = model ? check(q, d, model) : TRUTH_UNKNOWN;
@@ -105,6 +113,9 @@ static enum truth check_gpus(struct row_question *q)
 	q->fact = "pci.devices";
 	if (!was_read(q->node->pci.devices))
 		return TRUTH_UNKNOWN;
+	for_each(d, &q->node->pci.devices)
+		if (can_be_gpu(d))
+			return TRUTH_UNKNOWN;
 	return condition_number(q, q->endpoints->gpus.count);
 }
 
