@@ -113,7 +113,7 @@ static inline void node_evaluate(struct arena *arena, struct node *node, uint8_t
 	if (fileno(stdout) >= 0)
 		assert(freopen("/dev/null", "w", stdout));
 	settings_init(&settings);
-	settings.profiles = PROFILE_BASE | PROFILE_P2P | PROFILE_RDMA | PROFILE_DEEPEP;
+	settings.profiles = PROFILE_BASE | PROFILE_P2P | PROFILE_GPUDIRECT | PROFILE_DEEPEP;
 	fact_close_holes(&node_desc, node);
 	report = report_make(node, &settings, arena);
 	node_check_report(arena, report);
