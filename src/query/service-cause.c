@@ -199,6 +199,24 @@ static void take_name(struct arena *arena, const struct node *node, const struct
 }
 
 /* Finds a missing name in its own configuration. */
+/* It has failed, and only one release fails without this file: which one this is is not known. */
+static bool take_doubtful_name(struct arena *arena, const struct node *node,
+			       const struct service *s, const struct reference *r,
+			       struct service_cause *cause)
+{
+	if (is_known(slurm_needs(node, r)) || service_condition(s) != SERVICE_FAILED)
+		return false;
+	cause->text = arena_printf(
+		arena,
+		"if it is Slurm 17.11, it needs %s for ConstrainDevices=yes, which does "
+		"not exist; the release is not known",
+		r->name.value);
+	cause->remedy = "Run slurmd -V. If it is 17.11: " SLURM_DEVICES_REMEDY
+			" If not, read journalctl -b -u slurmd.";
+	cause->fact = reference_fact(arena, node, r, "found");
+	return true;
+}
+
 static bool find_wrong_configuration(struct arena *arena, const struct node *node,
 				     const struct service *s, struct service_cause *cause)
 {
@@ -217,6 +235,9 @@ static bool find_wrong_configuration(struct arena *arena, const struct node *nod
 		       (r = reference_next(node, own[i].format, NULL, r))) {
 			enum reference_state state = reference_state(r);
 
+			if (state == REFERENCE_MISSING &&
+			    take_doubtful_name(arena, node, s, r, cause))
+				return true;
 			if ((state != REFERENCE_MISSING && state != REFERENCE_CHANGED) ||
 			    (own[i].format == REFERENCE_GRES &&
 			     (!known_is(slurm_needs(node, r), true) ||
