@@ -39,7 +39,7 @@ const char *readiness_way_to_check(const struct report *r, const struct finding 
 /* Only the driver can answer it, which is asked on request (--nvml). */
 static bool is_of_driver(const struct finding *f)
 {
-	return f->answer.evidence[0] && strncmp(f->answer.evidence[0], "nvml.", 5) == 0;
+	return f->answer.evidence[0] && starts_with(f->answer.evidence[0], "nvml.");
 }
 
 /* Returns true for a check whose failure is an error. */

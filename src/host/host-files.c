@@ -146,9 +146,9 @@ static bool is_there(bool *there, const char *path)
  * there is unknown. */
 static bool live_has_area(struct host *host, const char *path)
 {
-	if (strncmp(path, "/proc/", 6) == 0)
+	if (starts_with(path, "/proc/"))
 		return is_there(&host->has_proc, "/proc/self");
-	if (strncmp(path, "/sys/", 5) == 0)
+	if (starts_with(path, "/sys/"))
 		return is_there(&host->has_sys, "/sys/kernel");
 	return true;
 }
@@ -187,15 +187,14 @@ static int check_regular(int fd)
  * reports itself that it cannot be read. Only links lead out of a process's folder. */
 static bool is_in(const struct host *host, const char *path, const char *folder)
 {
-	return host->kind == HOST_LIVE && !host->distrust &&
-	       strncmp(path, folder, strlen(folder)) == 0 && !strstr(path, "/..");
+	return host->kind == HOST_LIVE && !host->distrust && starts_with(path, folder) &&
+	       !strstr(path, "/..");
 }
 
 /* Returns true for a path below procfs or sysfs that can be read without an effect. */
 static bool is_asked_of_kernel(const struct host *host, const char *path)
 {
-	return !host->distrust &&
-	       (strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0);
+	return !host->distrust && (starts_with(path, "/proc/") || starts_with(path, "/sys/"));
 }
 
 /* Opens PATH again by its name and checks that it is the same file. */

@@ -51,7 +51,7 @@ static int stat_name(struct probe_context *ctx, const char *path, struct host_st
 {
 	struct host_stat parent;
 	int rc = host_stat(ctx->host, stat, "%s", path);
-	bool runtime = strncmp(path, "/run/", 5) == 0 || strncmp(path, "/var/run/", 9) == 0;
+	bool runtime = starts_with(path, "/run/") || starts_with(path, "/var/run/");
 	const char *slash = strrchr(path, '/');
 
 	if (rc == -ENOENT && runtime && host_kind(ctx->host) == HOST_TREE &&
@@ -181,7 +181,7 @@ static struct fact_u64 major_of(const struct node *node, const char *path)
 	for (size_t i = 0; i < ARRAY_SIZE(majors); i++) {
 		const struct device_major *m;
 
-		if (strncmp(path, majors[i].path, strlen(majors[i].path)) != 0)
+		if (!starts_with(path, majors[i].path))
 			continue;
 		m = find_major(node, majors[i].major);
 		m = m ? m : find_major(node, majors[i].older);

@@ -126,7 +126,7 @@ static void read_sources(struct host *host, struct arena *arena, struct software
 		struct span name, version;
 		const char *item;
 
-		if (with_ofed && strncmp(names.items[i], ofed, strlen(ofed)) == 0)
+		if (with_ofed && starts_with(names.items[i], ofed))
 			add_version(arena, software, path, "ofed",
 				    span_of(names.items[i] + strlen(ofed)));
 		if (!version_of_sources(span_of(names.items[i]), &name, &version))

@@ -501,7 +501,7 @@ static const char *cure_of_absence(const struct search *s, const char *name)
 	if (file && known_is(file->indexed, false))
 		return arena_printf(s->arena, "Run depmod -a %s: modules.dep does not list %s.",
 				    shell_name(release, "RELEASE"), file->path.value);
-	if (strncmp(name, "nvidia", strlen("nvidia")) == 0)
+	if (starts_with(name, "nvidia"))
 		return arena_printf(
 			s->arena,
 			"Install the driver's kernel modules for kernel %s (dkms autoinstall, or the "

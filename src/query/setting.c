@@ -31,7 +31,7 @@ const char *setting_param_name(const char *option)
 {
 	if (strcmp(option, PROFILING_OPTION) == 0)
 		return PROFILING_PARAM;
-	return strncmp(option, "NVreg_", 6) == 0 ? option + 6 : NULL;
+	return starts_with(option, "NVreg_") ? option + 6 : NULL;
 }
 
 /* ---- names ---- */

@@ -262,7 +262,7 @@ static void find_interface_name(const struct redact *r, struct replacement *out,
 {
 	uint8_t mac[6];
 
-	if (s.n < 15 || (strncmp(s.p, "enx", 3) != 0 && strncmp(s.p, "wlx", 3) != 0) ||
+	if (s.n < 15 || (!span_starts(s, "enx") && !span_starts(s, "wlx")) ||
 	    hex_run((struct span){ s.p + 3, s.n - 3 }) != 12)
 		return;
 	for (size_t i = 0; i < 6; i++)
@@ -277,7 +277,7 @@ static void find_interface_name(const struct redact *r, struct replacement *out,
 static void find_pointer(const struct redact *r, struct replacement *out, struct span s)
 {
 	(void)r;
-	if (s.n >= 18 && strncmp(s.p, "0xffff", 6) == 0 &&
+	if (s.n >= 18 && span_starts(s, "0xffff") &&
 	    hex_run((struct span){ s.p + 2, s.n - 2 }) == 16) {
 		out->taken = 18;
 		snprintf(out->text, sizeof(out->text), "0x0000000000000000");

@@ -88,7 +88,7 @@ static const char *without_root(const struct rule *rule)
 {
 	if (!rule->remedy || rule->severity < SEVERITY_WARN)
 		return NULL;
-	if (strncmp(rule->id, "env/", strlen("env/")) == 0)
+	if (starts_with(rule->id, "env/"))
 		return "The user who starts the job can make this change in the job's environment.";
 	return "nvnodecheck doctor --for provider writes a request, with the evidence, that you can send to the "
 	       "administrator or the provider of the node.";

@@ -22,7 +22,7 @@ static bool is_about_gpus(const char *module)
 	static const char *const names[] = { "nvidia", "nouveau", "nv_peer_mem", "gdrdrv" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strncmp(module, names[i], strlen(names[i])) == 0)
+		if (starts_with(module, names[i]))
 			return true;
 	return false;
 }
@@ -357,7 +357,7 @@ static bool leads_somewhere(const struct node *node, const char *name)
 static bool is_sister(const struct node *node, const char *name)
 {
 	for_each(f, &node->modules.files)
-		if (is_known(f->name) && strncmp(f->name.value, "nvidia_", 7) == 0 &&
+		if (is_known(f->name) && starts_with(f->name.value, "nvidia_") &&
 		    kparam_name_is(span_of(f->name.value), name))
 			return !setting_is_nvidia(node, name);
 	return false;
@@ -373,7 +373,7 @@ static void check_wrong_name(struct rule_context *ctx)
 	if (skip_without_modprobe(ctx))
 		return;
 	for_each(o, &node->modprobe.options) {
-		if (strncmp(o->module.value, "nvidia", 6) != 0 && !strstr(o->text.value, "NVreg_"))
+		if (!starts_with(o->module.value, "nvidia") && !strstr(o->text.value, "NVreg_"))
 			continue;
 		seen++;
 		/* The lines of one module are one answer. */

@@ -64,7 +64,7 @@ static void fail_not_given(struct rule_context *ctx, enum severity severity, con
 	const char *remedy = NULL;
 
 	for (size_t i = 0; !remedy && i < ARRAY_SIZE(given); i++)
-		if (strncmp(path, given[i].path, strlen(given[i].path)) == 0)
+		if (starts_with(path, given[i].path))
 			remedy = given[i].in_pod && node_is(ctx->node, KIND_POD) ? given[i].in_pod
 										 : given[i].remedy;
 	FAIL_AS(ctx, severity, .subject = path, .observed = "missing in this container",
@@ -97,7 +97,7 @@ static const char *create_command(struct rule_context *ctx, const char *path)
 		return "sudo nvidia-modprobe -c 255";
 	if (strcmp(path, "/dev/nvidia-uvm") == 0)
 		return "sudo nvidia-modprobe -u -c 0";
-	if (strncmp(path, gpu, strlen(gpu)) || span_u64(span_of(path + strlen(gpu)), 10, &minor))
+	if (!starts_with(path, gpu) || span_u64(span_of(path + strlen(gpu)), 10, &minor))
 		return NULL;
 	return shell_printf(ctx->arena, "sudo nvidia-modprobe -c %s", path + strlen(gpu));
 }

@@ -31,7 +31,7 @@ static void fail_p2p(struct rule_context *ctx, const struct job_value *v, const 
 		.expected = text_printf(ctx, "%s not set", v->name),
 		.remedy = text_printf(
 			ctx, "Unset %s in the job's environment%s, unless it is intended.", v->name,
-			strncmp(v->name, "NCCL_", 5) == 0 ? " and in nccl.conf" : ""),
+			starts_with(v->name, "NCCL_") ? " and in nccl.conf" : ""),
 		.evidence = { v->fact });
 }
 
@@ -85,7 +85,7 @@ static const char *name_fault(const char *name)
 {
 	size_t n = strlen(name);
 
-	if (strncmp(name, "export ", 7) == 0)
+	if (starts_with(name, "export "))
 		return "NCCL reads \"export\" as part of the name";
 	if (n && isspace((unsigned char)name[n - 1]))
 		return "a blank before the \"=\": NCCL reads it as part of the name";

@@ -111,7 +111,7 @@ static void check_gdrdrv(struct rule_context *ctx)
 /* OFED's modules lie beside the kernel's own: extra, updates, weak-updates. */
 static bool is_ofed_file(const struct module_file *f)
 {
-	return strncmp(module_file_place(f), "kernel/", strlen("kernel/")) != 0;
+	return !starts_with(module_file_place(f), "kernel/");
 }
 
 static const struct module_file *ofed_elsewhere(const struct node *node)

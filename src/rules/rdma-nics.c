@@ -19,7 +19,7 @@
 /* A function's interface lies below that one, by sysfs; where that is not known the name tells. */
 static bool is_leg_of(const struct node *node, const struct pci_device *nic, const char *bond)
 {
-	if (strncmp(bond, "bond", 4) == 0)
+	if (starts_with(bond, "bond"))
 		return true;
 	for_each(leg, &node->net.interfaces)
 		if (str_is(leg->bdf, nic->bdf.value) && interface_is_leg(node, leg, bond))

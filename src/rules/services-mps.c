@@ -21,7 +21,7 @@ static const char *wanted_folder(const struct node *node)
 
 static bool wants_none(const char *folder)
 {
-	return folder && strncmp(folder, "/dev/null", 9) == 0;
+	return folder && starts_with(folder, "/dev/null");
 }
 
 /* The daemon in the job's folder. One in another mount namespace has another folder of that name. */

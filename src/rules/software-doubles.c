@@ -25,7 +25,7 @@ static const char *base_name(const struct software_item *item)
 static const struct shared *shared_of(const struct software_item *item)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
-		if (strncmp(base_name(item), shared[i].project, strlen(shared[i].project)) == 0)
+		if (starts_with(base_name(item), shared[i].project))
 			return &shared[i];
 	return NULL;
 }

@@ -157,8 +157,7 @@ bool write_folder_exists(struct writer *w, const char *path)
  * it is given. */
 static bool is_unfinished(const char *entry)
 {
-	return strncmp(entry, WRITE_TEMPORARY, strlen(WRITE_TEMPORARY)) == 0 ||
-	       strncmp(entry, WRITE_SIDE, strlen(WRITE_SIDE)) == 0;
+	return starts_with(entry, WRITE_TEMPORARY) || starts_with(entry, WRITE_SIDE);
 }
 
 static int sweep(struct writer *w, DIR *dir, const char *path)
