@@ -253,6 +253,6 @@ const struct conf_fault *conf_fault_of_unit(const struct node *node, const char 
 const char *conf_fault_fact(struct arena *arena, const struct node *node,
 			    const struct conf_fault *fault, const char *member)
 {
-	return arena_printf(arena, "references.faults[#%td].%s",
-			    fault - node->references.faults.items, member);
+	return fact_item_path(arena, "references.faults",
+			      (size_t)(fault - node->references.faults.items), member);
 }

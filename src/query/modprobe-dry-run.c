@@ -305,8 +305,7 @@ static const char *line_place(const struct search *s, const struct modprobe_comm
 
 static const char *line_fact(const struct search *s, const struct modprobe_command *line)
 {
-	return arena_printf(s->arena, "modprobe.install[#%zu].text",
-			    (size_t)(line - s->node->modprobe.install.items));
+	return ITEM_FACT(s->arena, s->node, modprobe.install, line, text);
 }
 
 static bool is_program(struct span word, const char *name)

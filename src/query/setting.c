@@ -163,8 +163,7 @@ static struct setting_value assigned(const struct modprobe_assignment *a, struct
 		     : "modprobe.assignments";
 	v.state = FACT_KNOWN;
 	v.value = is_known(a->value) ? a->value.value : "";
-	v.fact = arena_printf(arena, "%s[#%zu].value", list,
-			      (size_t)(a - modprobe->assignments.items));
+	v.fact = fact_item_path(arena, list, (size_t)(a - modprobe->assignments.items), "value");
 	return v;
 }
 

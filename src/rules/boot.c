@@ -293,8 +293,7 @@ static void check_load_lines(struct rule_context *ctx)
 		     .remedy =
 			     "If modprobe.d sets the same option, delete the line. Otherwise move it "
 			     "to a file in /etc/modprobe.d whose name ends in .conf.",
-		     .evidence = { text_printf(ctx, "modules.at_boot[#%zu].name",
-					       (size_t)(m - ctx->node->modules.at_boot.items)) });
+		     .evidence = { ITEM_FACT(ctx->arena, ctx->node, modules.at_boot, m, name) });
 	}
 }
 
@@ -327,8 +326,8 @@ static void check_syntax(struct rule_context *ctx)
 				      : text_printf(ctx, "Correct line %llu of %s.",
 						    (unsigned long long)b->line.value,
 						    b->file.value),
-			.evidence = { text_printf(ctx, "modprobe.bad_lines[#%zu].why",
-						  (size_t)(b - modprobe->bad_lines.items)) });
+			.evidence = {
+				ITEM_FACT(ctx->arena, ctx->node, modprobe.bad_lines, b, why) });
 	}
 	if (ctx->findings->count == before && !skip_unless_modprobe_whole(ctx))
 		PASS(ctx, .evidence = { "modprobe.bad_lines" });
@@ -387,8 +386,7 @@ static void check_wrong_name(struct rule_context *ctx)
 				     o->module.value),
 			     .expected = "options nvidia NVreg_...",
 			     .evidence = {
-				     text_printf(ctx, "modprobe.options[#%zu].text",
-						 (size_t)(o - node->modprobe.options.items)) });
+				     ITEM_FACT(ctx->arena, node, modprobe.options, o, text) });
 		if (leads_somewhere(node, o->module.value))
 			continue;
 		/* An alias or install line that was not read may lead somewhere. */
@@ -400,8 +398,7 @@ static void check_wrong_name(struct rule_context *ctx)
 			     .observed = "no module, alias or install line has this name",
 			     .expected = "the name of a module that is installed",
 			     .evidence = {
-				     text_printf(ctx, "modprobe.options[#%zu].module",
-						 (size_t)(o - node->modprobe.options.items)) });
+				     ITEM_FACT(ctx->arena, node, modprobe.options, o, module) });
 	}
 	if (ctx->findings->count > before || skip_unless_modprobe_whole(ctx))
 		return;

@@ -443,9 +443,7 @@ static void check_live_not_persistent(struct rule_context *ctx)
 
 static const char *assignment_fact(struct rule_context *ctx, const struct modprobe_assignment *a)
 {
-	return a ? text_printf(ctx, "modprobe.assignments[#%zu].value",
-			       (size_t)(a - ctx->node->modprobe.assignments.items))
-		 : NULL;
+	return a ? ITEM_FACT(ctx->arena, ctx->node, modprobe.assignments, a, value) : NULL;
 }
 
 /* The whole line, where it is to be, and what it leaves out. */
@@ -562,8 +560,7 @@ static void check_syntax(struct rule_context *ctx)
 		if (!str_is(a->param, "NVreg_RegistryDwords") || !is_known(a->value))
 			continue;
 		check_string(ctx, a->value.value, assignment_place(ctx->arena, a),
-			     text_printf(ctx, "modprobe.assignments[#%zu].value",
-					 (size_t)(a - modprobe->assignments.items)));
+			     ITEM_FACT(ctx->arena, ctx->node, modprobe.assignments, a, value));
 		seen++;
 	}
 	if (live && *live->value.value) {

@@ -53,7 +53,7 @@ static void check_setting(struct rule_context *ctx, const struct env_setting *s,
 
 static void check_conf(struct rule_context *ctx)
 {
-	size_t before, i = 0;
+	size_t before;
 
 	if (skip_without_nvshmem_variables(ctx))
 		return;
@@ -68,7 +68,7 @@ static void check_conf(struct rule_context *ctx)
 	}
 	before = ctx->findings->count;
 	for_each(s, &ctx->node->env.nvshmem_conf)
-		check_setting(ctx, s, text_printf(ctx, "env.nvshmem_conf[#%zu].value", i++));
+		check_setting(ctx, s, ITEM_FACT(ctx->arena, ctx->node, env.nvshmem_conf, s, value));
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "env.nvshmem_conf" });
 }

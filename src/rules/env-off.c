@@ -153,7 +153,7 @@ static void check_line(struct rule_context *ctx, const struct env_setting *s, co
 
 static void check_conf(struct rule_context *ctx)
 {
-	size_t before, i = 0;
+	size_t before;
 
 	/* The environment names the files: NCCL_CONF_FILE, HOME; or passwd does. */
 	if (skip_without_nccl_variables(ctx))
@@ -164,7 +164,7 @@ static void check_conf(struct rule_context *ctx)
 	}
 	before = ctx->findings->count;
 	for_each(s, &ctx->node->env.nccl_conf)
-		check_line(ctx, s, text_printf(ctx, "env.nccl_conf[#%zu].value", i++));
+		check_line(ctx, s, ITEM_FACT(ctx->arena, ctx->node, env.nccl_conf, s, value));
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "env.nccl_conf" });
 }

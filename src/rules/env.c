@@ -105,7 +105,7 @@ static bool check_variable(struct rule_context *ctx, const char *variable, const
 
 static void check_unknown_variable(struct rule_context *ctx)
 {
-	size_t right = 0, i = 0, before = ctx->findings->count;
+	size_t right = 0, before = ctx->findings->count;
 
 	if (skip_without_nvshmem_variables(ctx))
 		return;
@@ -115,7 +115,7 @@ static void check_unknown_variable(struct rule_context *ctx)
 				ctx, v->name.value,
 				fact_path(ctx->arena, "env.variables", v->name.value, "value"));
 	for_each(s, &ctx->node->env.nvshmem_conf) {
-		const char *fact = text_printf(ctx, "env.nvshmem_conf[#%zu].name", i++);
+		const char *fact = ITEM_FACT(ctx->arena, ctx->node, env.nvshmem_conf, s, name);
 
 		if (job_nvshmem_reads_conf(ctx->node) &&
 		    span_starts(span_of(s->name.value), "NVSHMEM_"))

@@ -187,8 +187,7 @@ static void check_session(struct rule_context *ctx)
 
 	if (!contradicts(node))
 		return;
-	setting = text_printf(ctx, "limits.settings[#%zu].value",
-			      (size_t)(raised - node->limits.settings.items));
+	setting = ITEM_FACT(ctx->arena, node, limits.settings, raised, value);
 	if (is_root_login(&node->env))
 		NOTE(ctx, .subject = node->limits.self.unit.value,
 		     .observed = text_printf(
@@ -231,8 +230,7 @@ static void fail_login_gap(struct rule_context *ctx, const struct process_limits
 		.expected = "the limit in limits.conf", .remedy = gap->remedy,
 		.activation = ACTIVATION_NEW_JOBS, .has_fix = true,
 		.evidence = { gap->fact,
-			      text_printf(ctx, "limits.settings[#%zu].value",
-					  (size_t)(raised - ctx->node->limits.settings.items)) });
+			      ITEM_FACT(ctx->arena, ctx->node, limits.settings, raised, value) });
 }
 
 /* Users do not log in to a worker of Kubernetes to start jobs. */
@@ -274,9 +272,8 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 		     .observed = text_printf(ctx, "%s; %s:%" PRIu64 " raises it for login sessions",
 					     format_bytes(ctx->arena, own), raised->file.value,
 					     raised->line.value),
-		     .evidence = { fact, text_printf(ctx, "limits.settings[#%zu].value",
-						     (size_t)(raised -
-							      ctx->node->limits.settings.items)) });
+		     .evidence = { fact, ITEM_FACT(ctx->arena, ctx->node, limits.settings, raised,
+						   value) });
 	else if (!was_read(ctx->node->limits.settings))
 		UNKNOWN(ctx, .subject = p->name.value, .evidence = { "limits.settings", fact });
 	else
@@ -363,8 +360,7 @@ static bool check_docker(struct rule_context *ctx, const struct process_limits *
 	}
 	if (!given)
 		return false;
-	setting = text_printf(ctx, "limits.settings[#%zu].value",
-			      (size_t)(given - ctx->node->limits.settings.items));
+	setting = ITEM_FACT(ctx->arena, ctx->node, limits.settings, given, value);
 	if (span_u64(span_of(given->value.value), 10, &bytes))
 		PASS(ctx, .subject = p->name.value,
 		     .observed = text_printf(ctx, "%s gives containers no limit",
@@ -419,8 +415,7 @@ static void fail_unread(struct rule_context *ctx, const struct process_limits *p
 		.activation = ACTIVATION_NONE, .is_unit_restart = true,
 		/* The plan says itself what its own drop-in waits for. */
 		.has_fix = !strstr(s->file.value, "/zz-nvnodecheck.conf"),
-		.evidence = { fact, text_printf(ctx, "limits.settings[#%zu].value",
-						(size_t)(s - ctx->node->limits.settings.items)) });
+		.evidence = { fact, ITEM_FACT(ctx->arena, ctx->node, limits.settings, s, value) });
 }
 
 /* Returns how to raise the limit of this launcher. */

@@ -218,8 +218,7 @@ static size_t check_configured(struct rule_context *ctx)
 					      assignment_place(ctx->arena, a)),
 			.activation = ACTIVATION_NOW,
 			.evidence = {
-				text_printf(ctx, "modprobe.assignments[#%zu].value",
-					    (size_t)(a - ctx->node->modprobe.assignments.items)) });
+				ITEM_FACT(ctx->arena, ctx->node, modprobe.assignments, a, value) });
 	}
 	return wrong;
 }

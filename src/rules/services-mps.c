@@ -45,8 +45,8 @@ static const struct mps_daemon *unread_daemon(const struct node *node)
 static const char *daemon_fact(struct rule_context *ctx, const struct mps_daemon *d,
 			       const char *member)
 {
-	return text_printf(ctx, "mps.daemons[#%zu].%s", (size_t)(d - ctx->node->mps.daemons.items),
-			   member);
+	return fact_item_path(ctx->arena, "mps.daemons", (size_t)(d - ctx->node->mps.daemons.items),
+			      member);
 }
 
 /* A daemon of root starts a server for each user in turn; one of another user serves that user alone. */
