@@ -83,6 +83,11 @@ const struct software_item *node_software(const struct node *node, const char *n
 	return found;
 }
 
+const char *software_version_fact(struct arena *arena, const struct software_item *item)
+{
+	return fact_path(arena, "software.items", item->path.value, "version");
+}
+
 const struct rdma_device *node_rdma(const struct node *node, const char *name)
 {
 	for_each(d, &node->rdma.devices)

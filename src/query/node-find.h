@@ -23,6 +23,8 @@ const struct service *node_service(const struct node *node, const char *unit);
 bool node_service_will_run(const struct node *node, const char *unit);
 /* Returns the item of that name; if there are several, the one with the highest version. */
 const struct software_item *node_software(const struct node *node, const char *name);
+/* Returns the path of the fact: the version of ITEM. */
+const char *software_version_fact(struct arena *arena, const struct software_item *item);
 /* The RDMA device of that name, or NULL. */
 const struct rdma_device *node_rdma(const struct node *node, const char *name);
 /* The one that a function has. */

@@ -252,7 +252,7 @@ static bool find_other_version(struct arena *arena, const struct node *node,
 					   "it is of version %s, and the loaded driver of %s",
 					   item->version.value, node->driver.version.value);
 		cause->remedy = daemon->remedy;
-		cause->fact = fact_path(arena, "software.items", item->path.value, "version");
+		cause->fact = software_version_fact(arena, item);
 		return true;
 	}
 	return false;

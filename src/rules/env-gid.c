@@ -323,7 +323,7 @@ static bool check_first_entry(struct rule_context *ctx, const struct user *u,
 			"%s %s without %s uses entry 0, which reaches only nodes of the "
 			"same Ethernet segment",
 			u->name, item->version.value, u->index),
-		.evidence = { fact_path(ctx->arena, "software.items", item->path.value, "version"),
+		.evidence = { software_version_fact(ctx->arena, item),
 			      port_fact(ctx->arena, d, p, "gids") });
 	return true;
 }

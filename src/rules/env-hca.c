@@ -483,8 +483,7 @@ static void check_gpunetio(struct rule_context *ctx)
 						nvshmem->version.value),
 			.expected = "NVSHMEM " NVSHMEM_GPUNETIO " or later for gpunetio",
 			.impact = "NVSHMEM reaches no other node, unless IBGDA starts.",
-			.evidence = { v.fact, fact_path(ctx->arena, "software.items",
-							nvshmem->path.value, "version") });
+			.evidence = { v.fact, software_version_fact(ctx->arena, nvshmem) });
 	else if (job_is_on(&gdaki) && !gpunetio)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = gdaki.name,
 			.observed = text_printf(ctx, "%s without NVSHMEM_REMOTE_TRANSPORT=gpunetio",

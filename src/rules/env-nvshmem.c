@@ -26,8 +26,7 @@ static void fail_unread(struct rule_context *ctx, const struct env_setting *s, c
 				     nvshmem->version.value),
 	     .expected = "NVSHMEM " NVSHMEM_READS_CONF " or later",
 	     .remedy = text_printf(ctx, "Set %s in the job's environment.", s->name.value),
-	     .evidence = { fact, fact_path(ctx->arena, "software.items", nvshmem->path.value,
-					   "version") });
+	     .evidence = { fact, software_version_fact(ctx->arena, nvshmem) });
 }
 
 static void check_setting(struct rule_context *ctx, const struct env_setting *s, const char *fact)

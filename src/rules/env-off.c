@@ -146,9 +146,8 @@ static void check_line(struct rule_context *ctx, const struct env_setting *s, co
 				"the line ends with a carriage return: NCCL before " NCCL_TAKES_CRLF
 				" reads it as part of the value",
 			.expected = "lines that end with a line feed only",
-			.evidence = { fact, nccl ? fact_path(ctx->arena, "software.items",
-							     nccl->path.value, "version")
-						 : NULL });
+			.evidence = { fact,
+				      nccl ? software_version_fact(ctx->arena, nccl) : NULL });
 }
 
 static void check_conf(struct rule_context *ctx)

@@ -75,8 +75,7 @@ static void fail_variable(struct rule_context *ctx, const char *variable, const 
 		     .expected = text_printf(ctx, "NVSHMEM %s or later", known->since),
 		     .remedy = text_printf(ctx, "Upgrade NVSHMEM to %s or later, or unset %s.",
 					   known->since, variable),
-		     .evidence = { fact, fact_path(ctx->arena, "software.items",
-						   nvshmem->path.value, "version") });
+		     .evidence = { fact, software_version_fact(ctx->arena, nvshmem) });
 	else
 		FAIL_AS(ctx, severity_unknown(nvshmem, name), .subject = variable,
 			.observed = "NVSHMEM has no such variable",
@@ -274,8 +273,7 @@ static void check_handler(struct rule_context *ctx)
 						     job_value_text(ctx->arena, ctx->node, &v),
 						     nvshmem->version.value),
 			     .expected = "auto, gpu or cpu, or NVSHMEM " NVSHMEM_FALLS_BACK,
-			     .evidence = { v.fact, fact_path(ctx->arena, "software.items",
-							     nvshmem->path.value, "version") });
+			     .evidence = { v.fact, software_version_fact(ctx->arena, nvshmem) });
 		else
 			PASS(ctx, .subject = v.name, .evidence = { v.fact });
 		return;

@@ -217,7 +217,7 @@ static const char *kernel_part(struct rule_context *ctx)
 			return fact_path(ctx->arena, "software.packages", p->name.value, "state");
 	for_each(item, &ctx->node->software.items)
 		if (str_starts(item->path, "/usr/src/mlnx-ofed-kernel-"))
-			return fact_path(ctx->arena, "software.items", item->path.value, "version");
+			return software_version_fact(ctx->arena, item);
 	return NULL;
 }
 
@@ -249,7 +249,7 @@ static void check_ofed(struct rule_context *ctx)
 		fail_ofed(ctx,
 			  text_printf(ctx, "%s has the symbols of kernel %s; kernel %s runs",
 				      symbols->path.value, symbols->version.value, kernel),
-			  fact_path(ctx->arena, "software.items", symbols->path.value, "version"));
+			  software_version_fact(ctx->arena, symbols));
 	else if (other && (!own || !is_ofed_file(own)))
 		fail_ofed(ctx,
 			  text_printf(ctx,

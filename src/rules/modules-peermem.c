@@ -356,8 +356,7 @@ static void fail_other_symbols(struct rule_context *ctx, const struct log_subjec
 		     " point to the folder of kernel %s (install OFED for it if there is "
 		     "none). Then rebuild %s and load it. A build before that is refused again.",
 		     kernel, module_written(ctx->arena, own->name.value)),
-	     .evidence = { fact, fact_path(ctx->arena, "software.items", symbols->path.value,
-					   "version") });
+	     .evidence = { fact, software_version_fact(ctx->arena, symbols) });
 }
 
 static void fail_other_build(struct rule_context *ctx, const struct log_subject *own,

@@ -474,9 +474,7 @@ static void check_atomic(struct rule_context *ctx)
 					     "DeepEP %s can deliver wrong data with "
 					     "PCI_ATOMIC_MODE=4, which its guide recommends",
 					     deepep->version.value),
-		     .evidence = {
-			     fact_path(ctx->arena, "software.items", deepep->path.value, "version"),
-			     "rdma.devices" });
+		     .evidence = { software_version_fact(ctx->arena, deepep), "rdma.devices" });
 	else
 		/* It never is known: that says nothing about this node. */
 		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
