@@ -167,14 +167,6 @@ static const struct {
 	{ "/dev/infiniband/umad", "infiniband_mad", NULL },
 };
 
-static const struct device_major *find_major(const struct node *node, const char *name)
-{
-	for_each(m, &node->dev.majors)
-		if (name && str_is(m->name, name))
-			return m;
-	return NULL;
-}
-
 /* The major number that the kernel gives to the device at PATH; unknown where no name says. */
 static struct fact_u64 major_of(const struct node *node, const char *path)
 {
@@ -183,8 +175,9 @@ static struct fact_u64 major_of(const struct node *node, const char *path)
 
 		if (!starts_with(path, majors[i].path))
 			continue;
-		m = find_major(node, majors[i].major);
-		m = m ? m : find_major(node, majors[i].older);
+		m = LIST_FIND(&node->dev.majors, majors[i].major);
+		if (!m && majors[i].older)
+			m = LIST_FIND(&node->dev.majors, majors[i].older);
 		if (m)
 			return m->major;
 		/* The driver is not there, or its number is not told: nothing to compare with. */

@@ -17,23 +17,13 @@
 #include "query/service-cause.h"
 
 #define READ_WRITE_ALL 0666
-#define READ_WRITE_GROUP 0060
-#define READ_WRITE_OTHERS 0006
-
-static const struct device_major *find_major(const struct node *node, const char *name)
-{
-	for_each(m, &node->dev.majors)
-		if (str_is(m->name, name))
-			return m;
-	return NULL;
-}
 
 /* Newer drivers register "nvidia", older ones "nvidia-frontend". */
 static const struct device_major *nvidia_major(const struct node *node)
 {
-	const struct device_major *major = find_major(node, "nvidia");
+	const struct device_major *major = LIST_FIND(&node->dev.majors, "nvidia");
 
-	return major ? major : find_major(node, "nvidia-frontend");
+	return major ? major : LIST_FIND(&node->dev.majors, "nvidia-frontend");
 }
 
 /* ---- in a container ---- */
@@ -261,7 +251,8 @@ static void check_nvidia_nodes(struct rule_context *ctx)
 	}
 	check_nvidia_node(ctx, "/dev/nvidiactl", nvidia_major(node));
 	if (node_module(node, "nvidia_uvm"))
-		check_nvidia_node(ctx, "/dev/nvidia-uvm", find_major(node, "nvidia-uvm"));
+		check_nvidia_node(ctx, "/dev/nvidia-uvm",
+				  LIST_FIND(&node->dev.majors, "nvidia-uvm"));
 	for_each(g, &node->gpu.devices) {
 		const char *path = gpu_path(ctx, g);
 
@@ -300,7 +291,7 @@ static void check_gdrdrv_node(struct rule_context *ctx)
 			.evidence = { "dev.nodes[/dev/gdrdrv].mode" });
 	else
 		check_node_as(ctx, gdrdrv_severity(ctx), "/dev/gdrdrv",
-			      find_major(ctx->node, "gdrdrv"));
+			      LIST_FIND(&ctx->node->dev.majors, "gdrdrv"));
 }
 
 /* /dev/gdrdrv exists and jobs may open it, as far as this node or its copy shows. */
@@ -308,7 +299,7 @@ static bool can_open_gdrdrv(const struct node *node)
 {
 	const struct device_node *n = device_file_find(node, "/dev/gdrdrv");
 
-	return n && find_major(node, "gdrdrv") &&
+	return n && LIST_FIND(&node->dev.majors, "gdrdrv") &&
 	       (!is_known(n->mode) || (n->mode.value & READ_WRITE_OTHERS) == READ_WRITE_OTHERS);
 }
 
@@ -382,7 +373,7 @@ static void check_gdrdrv(struct rule_context *ctx)
 		     .evidence = { "dev.nodes", "software.items", "driver.version" });
 	else if (is_known(node->os.container) && !device_file_find(node, "/dev/gdrdrv"))
 		check_gdrdrv_in_container(ctx);
-	else if (!find_major(node, "gdrdrv"))
+	else if (!LIST_FIND(&node->dev.majors, "gdrdrv"))
 		FAIL_AS(ctx, gdrdrv_severity(ctx), .subject = "/dev/gdrdrv",
 			.observed = text_printf(
 				ctx, "%sgdrdrv is loaded, but /proc/devices does not list it",
@@ -530,7 +521,8 @@ static void check_channels(struct rule_context *ctx, const char *why)
 	else if (!channel)
 		fail_without_channel(ctx, why);
 	else
-		check_node(ctx, channel->path.value, find_major(node, "nvidia-caps-imex-channels"));
+		check_node(ctx, channel->path.value,
+			   LIST_FIND(&node->dev.majors, "nvidia-caps-imex-channels"));
 }
 
 /* services/daemon-down reports a daemon that failed, or that something keeps from running. */
@@ -573,7 +565,7 @@ static void check_imex(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "dev.majors" });
 		return;
 	}
-	if (!find_major(node, "nvidia-caps-imex-channels")) {
+	if (!LIST_FIND(&node->dev.majors, "nvidia-caps-imex-channels")) {
 		NOT_APPLICABLE(ctx, .observed = "this driver has no IMEX channels",
 			       .evidence = { "dev.majors" });
 		return;

@@ -9,6 +9,7 @@
 #include "parse/limits.h"
 #include "query/endpoints.h"
 #include "query/kind.h"
+#include "query/login-session.h"
 
 /* With this limit or less, too little memory can be registered; systemd's and Docker's defaults are lower. */
 #define MEMLOCK_FAIL_BYTES (UINT64_C(64) << 20)
@@ -154,12 +155,6 @@ static struct login_gap login_gap(const struct node *node)
 
 /* ---- a session that shows whether limits.conf is in effect ---- */
 
-static bool is_session(const struct process_limits *p)
-{
-	return is_known(p->unit) && str_starts(p->unit, "session-") &&
-	       span_ends(span_of(p->unit.value), ".scope");
-}
-
 /* Lines for "*" do not reach root (limits.conf(5)), so that root's session shows nothing. */
 static bool is_root_login(const struct env_facts *env)
 {
@@ -172,7 +167,7 @@ static bool contradicts(const struct node *node)
 {
 	const struct process_limits *self = &node->limits.self;
 
-	return is_session(self) && !is_known(node->os.container) && pam_raises(node) &&
+	return is_login_session(self) && !is_known(node->os.container) && pam_raises(node) &&
 	       known_not(self->memlock_soft_bytes, FACT_UNLIMITED);
 }
 
