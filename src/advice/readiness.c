@@ -21,8 +21,7 @@ static const char *way_by_gap(const struct report *r, const struct gap *gap)
 			       : "run as root";
 	if (str_is(gap->error, "ELIBACC"))
 		return "install the library";
-	/* probe_hides_host() */
-	if (str_is(gap->error, "ENODATA") && str_starts(gap->why, "a container"))
+	if (str_is(gap->error, "EREMOTE"))
 		return "run it on the host, or with --root on the host's files";
 	if (str_is(gap->error, "ENODATA"))
 		return "read the live node, or a more complete copy";

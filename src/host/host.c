@@ -170,6 +170,7 @@ static const struct error_text {
 	{ ENOTCONN, "ENOTCONN", "not connected" },
 	{ ECONNREFUSED, "ECONNREFUSED", "connection refused" },
 	{ EHOSTDOWN, "EHOSTDOWN", "not running" },
+	{ EREMOTE, "EREMOTE", "a container does not see its host's" },
 	{ ETIMEDOUT, "ETIMEDOUT", "timed out" },
 	{ EAGAIN, "EAGAIN", "would wait" },
 	{ ENAMETOOLONG, "ENAMETOOLONG", "name too long" },

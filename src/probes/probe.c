@@ -751,6 +751,6 @@ bool probe_hides_host(struct probe_context *ctx, const char *path)
 	if (!is_known(os->container) || !is_known(os->kernel) ||
 	    host_stat(ctx->host, &stat, "/lib/modules/%s", os->kernel.value) != -ENOENT)
 		return false;
-	host_gap_note(ctx->host, path, -ENODATA, "a container does not see its host's");
+	host_gap_note(ctx->host, path, -EREMOTE, NULL);
 	return true;
 }
