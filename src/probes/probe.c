@@ -464,7 +464,7 @@ static void leave_rest(struct run *run, size_t next)
 /* Before there is a child, all in the window is this process's. */
 static int open_window(struct run *run, size_t first)
 {
-	int rc = window_open(&run->window, ARENA_BYTES, "facts");
+	int rc = window_open(&run->window, "facts");
 
 	if (rc)
 		return rc;

@@ -58,10 +58,9 @@ const char *log_device_fact(struct arena *arena, const struct log_line *line, co
 	return subject_fact(arena, line, "devices", bdf, member);
 }
 
-const char *log_module_fact(struct arena *arena, const struct log_line *line, const char *name,
-			    const char *member)
+const char *log_module_fact(struct arena *arena, const struct log_line *line, const char *name)
 {
-	return subject_fact(arena, line, "modules", name, member);
+	return subject_fact(arena, line, "modules", name, "last");
 }
 
 const struct service *node_service(const struct node *node, const char *unit)

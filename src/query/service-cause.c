@@ -301,7 +301,7 @@ static bool find_refused_line(struct arena *arena, const struct node *node, cons
 	cause->text = arena_printf(arena, "%s, %s", fault->file.value,
 				   conf_fault_text(arena, node, fault));
 	cause->remedy = arena_printf(arena, "Correct that line, then start %s.", s->unit.value);
-	cause->fact = conf_fault_fact(arena, node, fault, "kind");
+	cause->fact = conf_fault_fact(arena, node, fault);
 	return true;
 }
 

@@ -80,7 +80,7 @@ static void section(struct page *page, const char *title, const char *text)
 		return;
 	page_printf(page, "\n%s%s%s\n", page_style(page, STYLE_BOLD), title,
 		    page_style(page, STYLE_PLAIN));
-	text_wrap_lines(page->out, text, INDENT, 0, page->width);
+	text_wrap_lines(page->out, text, INDENT, page->width);
 }
 
 /* Returns what a reader can do who may not change the node; NULL if there is nothing to change. */

@@ -22,13 +22,18 @@
 
 /* ---- PeerMappingOverride ---- */
 
-static bool has_override(const char *value, const void *user)
+static bool has_override(const char *value)
 {
 	struct registry_entry entry;
 
-	(void)user;
 	return value && registry_find(span_of(value), "PeerMappingOverride", &entry) &&
 	       entry.number != 0;
+}
+
+static bool is_override(const char *value, const void *user)
+{
+	(void)user;
+	return has_override(value);
 }
 
 /* In RegistryDwordsPerDevice one string has the entries of all devices; any is enough here,
@@ -37,7 +42,7 @@ static bool has_override_per_device(const struct node *node)
 {
 	const struct driver_param *param = node_param(node, "RegistryDwordsPerDevice");
 
-	return param && has_override(param->value.value, NULL);
+	return param && has_override(param->value.value);
 }
 
 static const char *missing_found(const struct node *node, const struct setting_outcome *o)
@@ -193,7 +198,7 @@ static void check_peer_mapping(struct rule_context *ctx)
 	if (skip_without_params(ctx))
 		return;
 	s = setting_nvreg(ctx->node, "RegistryDwords", ctx->arena);
-	o = setting_compare(&s, has_override, NULL);
+	o = setting_compare(&s, is_override, NULL);
 	if (o.running_right)
 		PASS(ctx, .evidence = { s.running.fact });
 	else if (has_override_per_device(ctx->node))
@@ -239,7 +244,7 @@ static void check_peer_mapping_per_device(struct rule_context *ctx)
 	if (skip_without_params(ctx))
 		return;
 	with = param ? count_devices(span_of(param->value.value), &any) : 0;
-	if (with == 0 || (all && has_override(all->value.value, NULL))) {
+	if (with == 0 || (all && has_override(all->value.value))) {
 		NOT_APPLICABLE(ctx, .observed = "RegistryDwordsPerDevice does not set it");
 	} else if (!was_read(ctx->node->gpu.devices)) {
 		UNKNOWN(ctx, .evidence = { "gpu.devices" });

@@ -450,8 +450,7 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 						 : NULL;
 	bool read = file && is_known(file->version);
 	bool stays = read && !str_is(file->version, library->version.value);
-	const char *command = stays ? shell_dkms_install(ctx->arena, node, "driver-source",
-							 library->version.value,
+	const char *command = stays ? shell_dkms_install(ctx->arena, node, library->version.value,
 							 node->os.kernel.value)
 				    : NULL;
 	/* The modules on disk are those that run. */

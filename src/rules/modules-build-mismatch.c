@@ -410,7 +410,7 @@ static void check_fs(struct rule_context *ctx)
 {
 	const struct log_line *line = refused_fs(ctx->node);
 	const struct module_file *file = module_file_running(ctx->node, "nvidia_fs");
-	const char *fact = line ? log_module_fact(ctx->arena, line, "nvidia_fs", "last") : NULL;
+	const char *fact = line ? log_module_fact(ctx->arena, line, "nvidia_fs") : NULL;
 
 	if (skip_without_gpu(ctx))
 		return;

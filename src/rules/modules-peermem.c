@@ -380,7 +380,7 @@ static void fail_refused(struct rule_context *ctx, const struct log_line *line,
 			 const struct log_subject *own)
 {
 	const struct software_item *symbols = symbols_of_other(ctx->node);
-	const char *fact = log_module_fact(ctx->arena, line, own->name.value, "last");
+	const char *fact = log_module_fact(ctx->arena, line, own->name.value);
 	bool none = has_no_peer_interface(ctx->node);
 	const char *why;
 	bool dmabuf = dmabuf_path(ctx->node, ctx->arena, &why) == DMABUF_YES &&
