@@ -303,6 +303,19 @@ def test_the_file_that_only_root_can_read_is_named(rule, path, scratch):
     assert finding["unknown_path"] == path and finding["unknown_check"] == "run as root", finding
 
 
+def test_what_a_container_does_not_see_is_read_on_its_host(scratch):
+    """A copy that lacks the same files has to be more complete."""
+    def ways():
+        findings = json.loads(run("doctor", "--json", "--root", scratch.directory).out)["findings"]
+        return {f["unknown_check"] for f in findings if f["rule"] == "services/fabricmanager-down"}
+
+    case = cases.find("services", "fabricmanager-down: a container does not see the host's services")
+    scratch.put(node.tree_of(case.node, case.edits))
+    assert ways() == {"run it on the host, or with --root on the host's files"}
+    scratch.put(node.tree_of(case.node, [edit for edit in case.edits if edit.verb != "container"]))
+    assert ways() == {"read the live node, or a more complete copy"}
+
+
 def test_a_sysctls_source_is_its_file(scratch):
     directory = put(scratch, "hgx-h100-ib", "sysctl kernel.numa_balancing 1")
     assert re.search(r"source +/proc/sys/kernel/numa_balancing$", text_of(directory, "-v"), re.M)

@@ -21,8 +21,7 @@ static const char *way_by_gap(const struct report *r, const struct gap *gap)
 			       : "run as root";
 	if (str_is(gap->error, "ELIBACC"))
 		return "install the library";
-	/* probe_hides_host() */
-	if (str_is(gap->error, "ENODATA") && str_starts(gap->why, "a container"))
+	if (str_is(gap->error, "EREMOTE"))
 		return "run it on the host, or with --root on the host's files";
 	if (str_is(gap->error, "ENODATA"))
 		return "read the live node, or a more complete copy";
@@ -39,7 +38,7 @@ const char *readiness_way_to_check(const struct report *r, const struct finding 
 /* Only the driver can answer it, which is asked on request (--nvml). */
 static bool is_of_driver(const struct finding *f)
 {
-	return f->answer.evidence[0] && strncmp(f->answer.evidence[0], "nvml.", 5) == 0;
+	return f->answer.evidence[0] && starts_with(f->answer.evidence[0], "nvml.");
 }
 
 /* Returns true for a check whose failure is an error. */

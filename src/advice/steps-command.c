@@ -30,7 +30,7 @@ static const char *variable_of(const char *fact, size_t *n)
 	static const char list[] = "env.variables[";
 	const char *name = fact + strlen(list);
 
-	if (strncmp(fact, list, strlen(list)) != 0)
+	if (!starts_with(fact, list))
 		return NULL;
 	*n = strspn(name, NAME);
 	return *n && name[*n] == ']' ? name : NULL;

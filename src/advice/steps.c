@@ -44,7 +44,7 @@ const char *steps_refused(const struct steps *steps, const struct problem *p)
 /* The user who starts a job sets its environment, and loads no module. */
 bool steps_is_in_job_environment(const struct finding *f)
 {
-	return strncmp(f->rule->id, "env/", strlen("env/")) == 0 && !f->answer.needs_module;
+	return starts_with(f->rule->id, "env/") && !f->answer.needs_module;
 }
 
 /* Working hardware that lacks what the profile needs has no repair. */

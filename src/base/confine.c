@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/span.h"
 
 /* A sanitizer's mappings count against the limit of address space. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -146,7 +147,7 @@ static void allow_gpus(int rules, uint64_t access)
 	char path[sizeof("/dev/") + NAME_MAX];
 
 	while (folder && (entry = readdir(folder))) {
-		if (strncmp(entry->d_name, "nvidia", strlen("nvidia")) != 0)
+		if (!starts_with(entry->d_name, "nvidia"))
 			continue;
 		snprintf(path, sizeof(path), "/dev/%s", entry->d_name);
 		allow_path(rules, path, access);

@@ -57,7 +57,7 @@ struct library_symbol {
  *
  *     #define FUNCTIONS(F) F(kmod_new) F(kmod_unref)
  *     static struct { FUNCTIONS(LIBRARY_SLOT) } lib;
- *     static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
+ *     ... rc = LIBRARY_LOAD(LIBKMOD, FUNCTIONS);
  */
 #define LIBRARY_SLOT(name) typeof(&name) name;
 #define LIBRARY_SYMBOL(name) { &lib.name, #name, NULL, 0 },
@@ -66,6 +66,11 @@ struct library_symbol {
 /* Opens LIBRARY until the process ends, and sets the slots. Returns 0, or -ELIBACC if the library or a required symbol
  * is missing. */
 int library_load(enum library library, const struct library_symbol *symbols, size_t count);
+#define LIBRARY_LOAD(library, functions)                                                       \
+	({                                                                                     \
+		static const struct library_symbol symbols_[] = { functions(LIBRARY_SYMBOL) }; \
+		library_load((library), symbols_, LIBRARY_COUNT(symbols_));                    \
+	})
 /* Loads what the process cannot continue without. If something is missing, it ends as by memory_end(). */
 void library_need(enum library library, const struct library_symbol *symbols, size_t count);
 /* Like library_load(), with the library at an absolute PATH; the environment's search paths are not used. */

@@ -37,12 +37,11 @@ static void fatal(void *user, int error, const char *text)
 /* Secure memory is not needed, because nothing here is secret: gcrypt manual, "Initializing the library". */
 int sha256_load(void)
 {
-	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 	static bool loaded;
 
 	if (loaded)
 		return 0;
-	if (library_load(LIBGCRYPT, symbols, LIBRARY_COUNT(symbols)))
+	if (LIBRARY_LOAD(LIBGCRYPT, FUNCTIONS))
 		return -ELIBACC;
 	lib.gcry_set_fatalerror_handler(fatal, NULL);
 	if (!lib.gcry_check_version(NULL))

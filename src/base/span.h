@@ -18,6 +18,12 @@ struct span {
 #define SPAN_FMT(s) (int)(s).n, (s).p /* for "%.*s" */
 
 struct span span_of(const char *string);
+/* Inline, because the compiler knows the length of nearly all prefixes. */
+static inline bool starts_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
 /* Returns the last part of PATH: the text after its last "/", or PATH itself if it has none. */
 const char *span_base_name(const char *path);
 /* Returns true if both files are in one folder, so that one configuration has both. */

@@ -88,14 +88,12 @@ void text_wrap(FILE *out, const char *text, int indent, int at, int width)
 	wrap_line(out, span_of(text), indent, at, width);
 }
 
-void text_wrap_lines(FILE *out, const char *text, int indent, int at, int width)
+void text_wrap_lines(FILE *out, const char *text, int indent, int width)
 {
 	struct span lines = span_of(text), line;
 
-	while (span_cut(&lines, '\n', &line)) {
-		wrap_line(out, span_trim(line), indent, at, width);
-		at = 0;
-	}
+	while (span_cut(&lines, '\n', &line))
+		wrap_line(out, span_trim(line), indent, 0, width);
 }
 
 static int terminal_width(void)

@@ -14,8 +14,8 @@ enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
  * INDENT. The first line starts at column AT, the current column of the caller. A word longer than a line has a line of
  * its own. */
 void text_wrap(FILE *out, const char *text, int indent, int at, int width);
-/* Like text_wrap(), for a text of several lines. */
-void text_wrap_lines(FILE *out, const char *text, int indent, int at, int width);
+/* Like text_wrap() at column 0, for a text of several lines. */
+void text_wrap_lines(FILE *out, const char *text, int indent, int width);
 
 /* Returns the bytes of the first sentence of TEXT. */
 size_t text_sentence(const char *text);

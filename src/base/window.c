@@ -9,22 +9,22 @@
 
 #include "base/memory.h"
 
-int window_open(struct window *window, size_t bytes, const char *what)
+int window_open(struct window *window, const char *what)
 {
-	*window = (struct window){ .arena = arena_new_shared(bytes, what), .bytes = bytes };
+	*window = (struct window){ .arena = arena_new_shared(ARENA_BYTES, what) };
 	return window->arena ? 0 : -ENOMEM;
 }
 
 void window_make_ready(const struct window *window, size_t bytes)
 {
-	memory_make_ready(window->arena, bytes < window->bytes ? bytes : window->bytes);
+	memory_make_ready(window->arena, bytes < ARENA_BYTES ? bytes : ARENA_BYTES);
 }
 
 /* The arena is in the window, so its size is not trusted: the child may have changed it. */
 void window_close(struct window *window)
 {
 	if (window->arena)
-		munmap(window->arena, window->bytes);
+		munmap(window->arena, ARENA_BYTES);
 	window->arena = NULL;
 }
 
@@ -32,7 +32,7 @@ static size_t rest_from(const struct window *window, const void *p)
 {
 	uintptr_t start = (uintptr_t)window->arena, at = (uintptr_t)p;
 
-	return at < start || at - start > window->bytes ? 0 : window->bytes - (at - start);
+	return at < start || at - start > ARENA_BYTES ? 0 : ARENA_BYTES - (at - start);
 }
 
 bool window_holds(const struct window *window, const void *p, size_t count, size_t size)

@@ -16,11 +16,10 @@
 struct window {
 	/* of the child; the parent reads from it only before there is a child */
 	struct arena *arena;
-	size_t bytes;
 };
 
 /* 0 or -ENOMEM. */
-int window_open(struct window *window, size_t bytes, const char *what);
+int window_open(struct window *window, const char *what);
 /* Calls memory_make_ready() for the first BYTES, whatever the child writes about its arena. */
 void window_make_ready(const struct window *window, size_t bytes);
 void window_close(struct window *window);

@@ -251,7 +251,7 @@ static const struct job *read_watched(int fd, const char *file, const char *text
 
 	/* Made before the fork: the child's results point into it. */
 	message_all(&messages);
-	rc = window_open(&window, ARENA_BYTES, "what a log says");
+	rc = window_open(&window, "what a log says");
 	result = rc ? NULL : arena_alloc(window.arena, sizeof(*result));
 	rc = rc ? rc : child_fork(&c);
 	if (rc) {

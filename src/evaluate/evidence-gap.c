@@ -108,7 +108,7 @@ static const char *of_process(const struct report *report, const char *source)
 {
 	static const char self[] = "/proc/self/";
 
-	if (!source || !is_known(report->node->env.pid) || strncmp(source, self, strlen(self)) != 0)
+	if (!source || !is_known(report->node->env.pid) || !starts_with(source, self))
 		return source;
 	return arena_printf(report->arena, "/proc/%llu/%s",
 			    (unsigned long long)report->node->env.pid.value, source + strlen(self));
@@ -118,8 +118,7 @@ static const char *of_process(const struct report *report, const char *source)
 static bool is_of_next_boot(const struct report *report, const struct fact_ref *ref)
 {
 	return is_known(report->node->os.next_boot) && ref->source &&
-	       strncmp(ref->source, "/proc/", strlen("/proc/")) == 0 &&
-	       fact_ref_state(ref) == FACT_KNOWN;
+	       starts_with(ref->source, "/proc/") && fact_ref_state(ref) == FACT_KNOWN;
 }
 
 int report_find(const struct report *report, const char *fact, struct fact_ref *ref)

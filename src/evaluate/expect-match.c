@@ -95,8 +95,7 @@ static bool version_fits(const char *version, struct span word)
 		return fnmatch(limit, version, 0) == 0;
 	if (n == 0)
 		return strcmp(version, limit) == 0 ||
-		       (strncmp(version, limit, strlen(limit)) == 0 &&
-			compare(version, limit) == 0);
+		       (starts_with(version, limit) && compare(version, limit) == 0);
 	order = compare(version, limit);
 	return (word.p[0] == '<' && order < 0) || (word.p[0] == '>' && order > 0) ||
 	       (word.p[n - 1] == '=' && order == 0);

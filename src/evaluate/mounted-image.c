@@ -47,7 +47,7 @@ static bool is_of_machine(const char *fact, const struct gap *gap)
 		return true;
 
 	for (size_t i = 0; i < ARRAY_SIZE(machine_facts); i++)
-		if (strncmp(fact, machine_facts[i], strlen(machine_facts[i])) == 0)
+		if (starts_with(fact, machine_facts[i]))
 			return true;
 	return false;
 }

@@ -80,10 +80,7 @@ static const char *link_of(const struct reference *r, const char *text)
 {
 	if (text[0] == '/')
 		return " has";
-	return is_known(r->role) && *r->role.value &&
-			       strncmp(text, r->role.value, strlen(r->role.value)) == 0
-		       ? ":"
-		       : "";
+	return is_known(r->role) && *r->role.value && starts_with(text, r->role.value) ? ":" : "";
 }
 
 /* "12: names /dev/nvidia9, which is not there": what is wrong with R. */

@@ -92,7 +92,7 @@ static bool is_of_log(const struct finding *f)
 {
 	const char *fact = f->answer.evidence[0];
 
-	return fact && strncmp(fact, "log.", strlen("log.")) == 0;
+	return fact && starts_with(fact, "log.");
 }
 
 /* A line that any user can write is shown, and is no reason to drain a node. */

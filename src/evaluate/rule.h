@@ -202,6 +202,7 @@ struct answer {
 	/* The service that does not start: if it runs, the failure is a warning of its next start (next-start.h). */
 	const char *stops;
 	bool is_unit_restart; /* a restart of the unit is the whole remedy: a reboot does it too */
+	bool needs_nvml;      /* of an UNKNOWN: --nvml answers it */
 	bool is_alone; /* a problem of its own: its remedy is not that of the rule's other answers */
 
 	struct failure; /* replaces the rule's, member by member. A REMEDY replaces THEN and COMMAND too */

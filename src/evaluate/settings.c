@@ -269,7 +269,7 @@ static int set(void *user, const char *section, const char *key, const char *val
 
 	if (*p->error)
 		return 0;
-	if (strncmp(section, "rule ", 5) == 0)
+	if (starts_with(section, "rule "))
 		return set_rule(p, section + 5, key, value);
 	if (!*section)
 		return wrong(p, "a key outside of any section", key, "");
@@ -341,7 +341,7 @@ static size_t find_section(const char *text, size_t n, const char *id)
 		number++;
 		line = span_trim(line);
 		if (span_starts(line, "[rule ") && line.n > 6 + strlen(id) &&
-		    strncmp(line.p + 6, id, strlen(id)) == 0)
+		    starts_with(line.p + 6, id))
 			break;
 	}
 	return number;

@@ -165,7 +165,7 @@ bool skip_without_nvml(struct rule_context *ctx)
 	else
 		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
 			.observed = "The driver was not asked.", .remedy = RUN_NVML,
-			.evidence = { "nvml.gpus" });
+			.needs_nvml = true, .evidence = { "nvml.gpus" });
 	return true;
 }
 

@@ -138,6 +138,14 @@ const char *fact_path(struct arena *arena, const char *list, const char *key, co
 	return path;
 }
 
+const char *fact_item_path(struct arena *arena, const char *list, size_t index, const char *member)
+{
+	char number[24];
+
+	return fact_path(arena, list, arena_printf(arena, "#%s", fact_decimal(index, number)),
+			 member);
+}
+
 int fact_find(const struct desc *desc, const void *facts, const char *path, struct arena *arena,
 	      struct fact_ref *ref)
 {

@@ -10,7 +10,7 @@
 
 bool str_starts(struct fact_str fact, const char *prefix)
 {
-	return fact.state == FACT_KNOWN && strncmp(fact.value, prefix, strlen(prefix)) == 0;
+	return fact.state == FACT_KNOWN && starts_with(fact.value, prefix);
 }
 
 bool same_text(const char *a, const char *b)

@@ -258,6 +258,14 @@ struct fact_ref {
 
 /* LIST[KEY].MEMBER. Rules name such a path for every device, but few paths are shown. This is faster than printf(). */
 const char *fact_path(struct arena *arena, const char *list, const char *key, const char *member);
+/* LIST[#INDEX].MEMBER, for a list whose items have no keys. */
+const char *fact_item_path(struct arena *arena, const char *list, size_t index, const char *member);
+/* The same of ITEM, which is in the list LIST of NODE: ITEM_FACT(arena, node, modprobe.options, option, text). The
+ * compiler checks that there are such a list and such a member. */
+#define ITEM_FACT(arena, node, list, item, member)                                         \
+	fact_item_path((arena), #list,                                                     \
+		       (size_t)((item) - (node)->list.items) + 0 * sizeof((item)->member), \
+		       #member)
 
 /* Finds "pci.devices[0000:1b:00.0].bars[1].size_bytes". 0; -ENOENT when a list has no such item;
  * -EINVAL when no description has such a field. */

@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts-services.c - the descriptions of the structs in facts-services.h and facts-references.h, innermost first. */
+/* facts-services.c - the descriptions of the structs in facts-services.h, innermost first. */
 #include "facts/facts.h"
-
-const char *const reference_format_words[] = { "cdi",	       "toolkit",   "engine", "gres",
-					       "modules-load", "modprobe",  "sysctl", "udev",
-					       "unit",	       "imex",	    "fabric", "environment",
-					       "spank",	       "topology",  "lxc",    "numbers",
-					       "limits",       "registers", NULL };
-const char *const reference_kind_words[] = { "device",	"file",	     "program",	  "library",
-					     "module",	"interface", "function",  "address",
-					     "setting", "user",	     "processor", "amount",
-					     "runtime", "driver",    "value",	  "register",
-					     NULL };
 
 const char *const licence_state_words[] = { "acquired", "failed", "not-configured", NULL };
 
@@ -61,66 +50,3 @@ static const struct field mps_facts_fields[] = {
 	F_BOOL(mps_facts, has_control, NULL),
 };
 const struct desc mps_facts_desc = DESC(mps_facts);
-
-static const struct field reference_fields[] = {
-	F_STR(reference, name, NULL),
-	F_ENUM(reference, kind, reference_kind_words, NULL),
-	F_ENUM(reference, format, reference_format_words, NULL),
-	F_STR(reference, role, NULL),
-	F_STR(reference, claim, NULL),
-	F_STR(reference, found, NULL),
-	F_STR(reference, file, NULL),
-	F_U64(reference, line, NULL),
-};
-static const struct desc reference_desc = DESC(reference, .ordered = true);
-
-static const struct field reference_file_fields[] = {
-	F_STR(reference_file, path, NULL),
-	F_ENUM(reference_file, format, reference_format_words, "{0}"),
-	F_BOOL(reference_file, complete, "{0}"),
-	F_BOOL(reference_file, compared, "{0}"),
-};
-static const struct desc reference_file_desc = DESC(reference_file);
-
-static const struct field gres_record_fields[] = {
-	F_STR(gres_record, type, NULL),	 F_U64(gres_record, devices, NULL),
-	F_U64(gres_record, count, NULL), F_STR(gres_record, repeated, NULL),
-	F_STR(gres_record, file, NULL),	 F_U64(gres_record, line, NULL),
-};
-static const struct desc gres_record_desc = DESC(gres_record, .ordered = true);
-
-const char *const conf_format_words[] = { "slurm",	"gres", "cgroup", "docker", "toolkit",
-					  "containerd", "unit", "limits", NULL };
-const char *const conf_fault_kind_words[] = { "syntax",	 "unknown", "place", "type",
-					      "release", "twice",   NULL };
-
-static const struct field conf_fault_fields[] = {
-	F_STR(conf_fault, file, NULL),
-	F_U64(conf_fault, line, NULL),
-	F_ENUM(conf_fault, format, conf_format_words, NULL),
-	F_ENUM(conf_fault, kind, conf_fault_kind_words, NULL),
-	F_STR(conf_fault, section, NULL),
-	F_STR(conf_fault, key, NULL),
-	F_STR(conf_fault, value, NULL),
-	F_STR(conf_fault, wanted, NULL),
-	F_STR(conf_fault, since, NULL),
-	F_STR(conf_fault, gone, NULL),
-};
-static const struct desc conf_fault_desc = DESC(conf_fault, .ordered = true);
-
-static const struct field skipped_file_fields[] = {
-	F_STR(skipped_file, path, NULL),
-	F_STR(skipped_file, reader, NULL),
-	F_STR(skipped_file, ending, NULL),
-};
-static const struct desc skipped_file_desc = DESC(skipped_file);
-
-static const struct field references_facts_fields[] = {
-	F_LIST(references_facts, files, reference_file_desc, "/etc"),
-	F_LIST(references_facts, items, reference_desc, "/etc"),
-	F_LIST(references_facts, gres, gres_record_desc, "/etc"),
-	F_LIST(references_facts, faults, conf_fault_desc, "/etc"),
-	F_LIST(references_facts, skipped, skipped_file_desc, "/etc"),
-	F_BOOL(references_facts, complete, "/etc"),
-};
-const struct desc references_facts_desc = DESC(references_facts);

@@ -616,6 +616,7 @@ extern const struct desc services_facts_desc;
 extern const struct desc mps_facts_desc;
 extern const struct desc log_facts_desc;
 extern const struct desc rdma_device_desc;
+extern const struct desc rdma_facts_desc;
 extern const struct desc net_facts_desc;
 extern const struct desc containers_facts_desc;
 extern const struct desc repairs_facts_desc;

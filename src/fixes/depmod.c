@@ -26,7 +26,7 @@ static void depmod_plan(struct fixing *f)
 
 	if (!kernel)
 		return;
-	fix_step(f, PLAN_DEPMOD, kernel, fix_argv(f, "/sbin/depmod", "-a", kernel, NULL));
+	fix_step(f, PLAN_DEPMOD, kernel, fix_argv(f, "/sbin/depmod", "-a", kernel));
 	fix_does(f, ACTIVATION_NOW, "rebuild the module index of %s", kernel);
 }
 

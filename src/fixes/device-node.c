@@ -18,7 +18,7 @@ static bool is_made_here(const char *path)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(path, names[i]) == 0)
 			return true;
-	return strncmp(path, "/dev/nvidia", 11) == 0 && strspn(path + 11, "0123456789") > 0 &&
+	return starts_with(path, "/dev/nvidia") && strspn(path + 11, "0123456789") > 0 &&
 	       !path[11 + strspn(path + 11, "0123456789")];
 }
 

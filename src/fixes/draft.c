@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "fixes/fix.h"
-#include "probes/conf-d.h"
 
 #define OWN_HEADER "# Written by 'nvnodecheck fix'; 'nvnodecheck undo' reverts it.\n"
 
@@ -170,67 +169,4 @@ struct span draft_get_line(const struct draft *draft, uint64_t number)
 		if (n == number)
 			return line;
 	return (struct span){ NULL, 0 };
-}
-
-/* ---- files that are read later ---- */
-
-static bool begins_line(struct span text, const char *name, uint64_t *number)
-{
-	struct span line;
-
-	for (*number = 1; span_cut(&text, '\n', &line); ++*number) {
-		struct span rest = span_trim(line);
-
-		if (span_starts(rest,
-				"-")) /* "-name = value": sysctl ignores errors of such a line */
-			rest = (struct span){ rest.p + 1, rest.n - 1 };
-		if (!span_starts(rest, name))
-			continue;
-		rest = span_trim((struct span){ rest.p + strlen(name), rest.n - strlen(name) });
-		if (span_starts(rest, "="))
-			return true;
-	}
-	return false;
-}
-
-bool fix_is_last(struct fixing *f, const char *own, const char *folder, const char *name)
-{
-	struct conf_d *list = arena_alloc(f->arena, sizeof(*list));
-	uint64_t number;
-
-	if (!f->host)
-		return true;
-	conf_d_list(f->host, f->arena, conf_d_folders(f->host, f->arena, "/", folder), ".conf",
-		    list);
-	if (list->error)
-		return fix_refuse(
-			f,
-			"the folders of %s could not be read (%s), and a file in them could "
-			"override this repair",
-			folder, host_error_word(list->error));
-	for (size_t i = 0; i < list->count; i++) {
-		const char *path = conf_d_path(f->arena, &list->items[i]);
-		_cleanup_text_ struct text text = { 0 };
-		int rc;
-
-		if (strcmp(list->items[i].name, strrchr(own, '/') + 1) <= 0)
-			continue;
-		rc = host_read(f->host, &text, HOST_FILE_MAX, "%s", path);
-		/* A dangling link has no content. */
-		if (rc == -ENOENT)
-			continue;
-		if (rc)
-			return fix_refuse(
-				f,
-				"%s is read after %s and could not be read here (%s); its values "
-				"could override this repair",
-				path, own, host_error_word(rc));
-		if (begins_line(text_span(&text), name, &number))
-			return fix_refuse(
-				f,
-				"%s:%llu is read after %s and sets %s, which would override this "
-				"repair; change that line first",
-				path, (unsigned long long)number, own, name);
-	}
-	return true;
 }

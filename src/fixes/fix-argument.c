@@ -188,7 +188,7 @@ static void menu_step(struct fixing *f, const char *word)
 			menu = entry->file.value;
 	menu = menu ? menu : "/boot/grub/grub.cfg";
 	program = strstr(menu, "grub2") ? "/usr/sbin/grub2-mkconfig" : "/usr/sbin/grub-mkconfig";
-	step = fix_step(f, PLAN_BOOT_LOADER, NULL, fix_argv(f, program, "-o", menu, NULL));
+	step = fix_step(f, PLAN_BOOT_LOADER, NULL, fix_argv(f, program, "-o", menu));
 	step->tool = strrchr(program, '/') + 1;
 	step->path = menu;
 	if (!word)

@@ -80,7 +80,7 @@ bool fix_has_dracut(const struct fixing *f)
 
 static bool is_etc(const char *path)
 {
-	return strncmp(path, "/etc/modprobe.d/", strlen("/etc/modprobe.d/")) == 0;
+	return starts_with(path, "/etc/modprobe.d/");
 }
 
 static bool lacks_etc(const struct initramfs_image *image)
@@ -132,7 +132,7 @@ static void name_files_to_dracut(struct fixing *f, const struct initramfs_image 
 /* Files of /run and /usr/local never reach an image. */
 static bool reaches_initramfs(const char *file)
 {
-	return is_etc(file) || strncmp(file, "/usr/lib/", 9) == 0 || strncmp(file, "/lib/", 5) == 0;
+	return is_etc(file) || starts_with(file, "/usr/lib/") || starts_with(file, "/lib/");
 }
 
 /* "nvidia" means all names of that driver. */

@@ -104,9 +104,8 @@ static size_t folder_rank(const char *path)
 {
 	size_t i = 0;
 
-	while (modprobe_folders[i] &&
-	       (strncmp(path, modprobe_folders[i], strlen(modprobe_folders[i])) != 0 ||
-		path[strlen(modprobe_folders[i])] != '/'))
+	while (modprobe_folders[i] && (!starts_with(path, modprobe_folders[i]) ||
+				       path[strlen(modprobe_folders[i])] != '/'))
 		i++;
 	return i;
 }

@@ -28,7 +28,7 @@ static const char *written(struct fixing *f, const char *module)
 {
 	char *name = arena_strdup(f->arena, module);
 
-	for (char *c = name; *c && strncmp(name, "nvidia", 6) == 0; c++)
+	for (char *c = name; *c && starts_with(name, "nvidia"); c++)
 		if (*c == '_')
 			*c = '-';
 	return name;
@@ -43,7 +43,7 @@ static bool is_in_facts(const char *module)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(names[i], module) == 0)
 			return true;
-	return strncmp(module, "nvidia", strlen("nvidia")) == 0;
+	return starts_with(module, "nvidia");
 }
 
 /* modules.dep has a line "kernel/.../NAME.ko[.xz]:" for each. */

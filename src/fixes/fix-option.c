@@ -369,7 +369,7 @@ static bool is_for_editing(struct fixing *f, const char *path)
 	_cleanup_text_ struct text text = { 0 };
 	char target[PATH_MAX];
 
-	if (strncmp(path, "/etc/", 5) != 0)
+	if (!starts_with(path, "/etc/"))
 		return false;
 	if (!f->host)
 		return true;

@@ -143,14 +143,12 @@ struct plan_step *fix_step(struct fixing *f, enum plan_step_kind kind, const cha
 	return step;
 }
 
-const char *const *fix_argv(struct fixing *f, const char *program, const char *a, const char *b,
-			    const char *c)
+const char *const *fix_argv(struct fixing *f, const char *program, const char *a, const char *b)
 {
-	const char **argv = arena_alloc(f->arena, 5 * sizeof(*argv));
+	const char **argv = arena_alloc(f->arena, 4 * sizeof(*argv));
 
 	argv[0] = program;
 	argv[1] = a;
 	argv[2] = b;
-	argv[3] = c;
 	return argv;
 }

@@ -109,17 +109,13 @@ void draft_splice(struct fixing *f, struct draft *draft, size_t at, size_t n, co
 /* Returns line NUMBER, from 1, without its newline; a span without p: no such line. */
 struct span draft_get_line(const struct draft *draft, uint64_t number);
 const struct draft *draft_find(const struct fixing *f, const char *path);
-/* Refuses if a file that is read after OWN (sysctl.d and others: by name, in any folder) has a line that begins with
- * NAME. */
-bool fix_is_last(struct fixing *f, const char *own, const char *folder, const char *name);
 
 /* ---- steps ---- */
 
 /* Adds a step unless the plan has it. ARGV (may be NULL) must stay. */
 struct plan_step *fix_step(struct fixing *f, enum plan_step_kind kind, const char *subject,
 			   const char *const *argv);
-const char *const *fix_argv(struct fixing *f, const char *program, const char *a, const char *b,
-			    const char *c);
+const char *const *fix_argv(struct fixing *f, const char *program, const char *a, const char *b);
 
 /* ---- module options (fix-option.c, fix-modprobe.c) ---- */
 

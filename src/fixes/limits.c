@@ -50,8 +50,7 @@ static bool is_system_unit(const char *unit)
 	size_t n = strspn(unit,
 			  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:@-");
 
-	return unit[n] == '\0' && unit[0] != '.' && unit[0] != '-' &&
-	       strncmp(unit, "user@", strlen("user@")) != 0;
+	return unit[n] == '\0' && unit[0] != '.' && unit[0] != '-' && !starts_with(unit, "user@");
 }
 
 /* A drop-in whose name sorts after ours would win. */

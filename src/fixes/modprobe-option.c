@@ -302,7 +302,7 @@ static void unmask(struct fixing *f)
 	old = draft_open(f, path, "renamed, so that it hides no vendor file");
 	if (!old)
 		return;
-	if (strncmp(path, "/etc/", 5) != 0 || !old->after.n) {
+	if (!starts_with(path, "/etc/") || !old->after.n) {
 		fix_refuse(
 			f,
 			"%s is empty or lies outside /etc, and hides %s; decide by hand which one "
@@ -337,14 +337,14 @@ static void right_name(struct fixing *f)
 
 		if (!str_is(a->module, fix_subject(f)))
 			continue;
-		if (strncmp(param, "NVreg_", 6) != 0) {
+		if (!starts_with(param, "NVreg_")) {
 			if (exists) /* its own option */
 				continue;
 			fix_refuse(f, "%s:%llu: it is not known which module %s is for",
 				   a->file.value, (unsigned long long)a->line.value, param);
 			return;
 		}
-		if (strncmp(a->file.value, "/etc/", 5) == 0 &&
+		if (starts_with(a->file.value, "/etc/") &&
 		    !fix_option_cut(f, fix_subject(f), param, a->file.value))
 			return;
 		if (strcmp(param, REGISTRY) == 0 && is_known(a->value)) {

@@ -18,7 +18,7 @@ static bool check_fabric_manager(struct fixing *f)
 
 	if (!item || !is_known(item->version) || !is_known(*driver))
 		return true;
-	if (strncmp(item->version.value, driver->value, strlen(driver->value)) == 0)
+	if (starts_with(item->version.value, driver->value))
 		return true;
 	return fix_refuse(
 		f,

@@ -101,7 +101,7 @@ const char *host_own_path(const struct host *host, const char *path, char other[
 	static const char self[] = "/proc/self/";
 	const char *name = path + sizeof(self) - 1;
 
-	if (!*host->self || strncmp(path, self, sizeof(self) - 1) != 0 ||
+	if (!*host->self || !starts_with(path, self) ||
 	    (strcmp(name, "status") != 0 && strcmp(name, "limits") != 0))
 		return path;
 	snprintf(other, 64, "/proc/%s/%s", host->self, name);

@@ -146,9 +146,9 @@ static bool is_there(bool *there, const char *path)
  * there is unknown. */
 static bool live_has_area(struct host *host, const char *path)
 {
-	if (strncmp(path, "/proc/", 6) == 0)
+	if (starts_with(path, "/proc/"))
 		return is_there(&host->has_proc, "/proc/self");
-	if (strncmp(path, "/sys/", 5) == 0)
+	if (starts_with(path, "/sys/"))
 		return is_there(&host->has_sys, "/sys/kernel");
 	return true;
 }
@@ -187,21 +187,20 @@ static int check_regular(int fd)
  * reports itself that it cannot be read. Only links lead out of a process's folder. */
 static bool is_in(const struct host *host, const char *path, const char *folder)
 {
-	return host->kind == HOST_LIVE && !host->distrust &&
-	       strncmp(path, folder, strlen(folder)) == 0 && !strstr(path, "/..");
+	return host->kind == HOST_LIVE && !host->distrust && starts_with(path, folder) &&
+	       !strstr(path, "/..");
 }
 
 /* Returns true for a path below procfs or sysfs that can be read without an effect. */
 static bool is_asked_of_kernel(const struct host *host, const char *path)
 {
-	return !host->distrust &&
-	       (strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0);
+	return !host->distrust && (starts_with(path, "/proc/") || starts_with(path, "/sys/"));
 }
 
 /* Opens PATH again by its name and checks that it is the same file. */
-static int open_same(struct host *host, const char *path, int there, int flags)
+static int open_same(struct host *host, const char *path, int there)
 {
-	int fd = open_path(host, path, O_RDONLY | flags);
+	int fd = open_path(host, path, O_RDONLY);
 	struct stat a, b;
 
 	if (fd < 0 || (fstat(fd, &a) == 0 && fstat(there, &b) == 0 && a.st_dev == b.st_dev &&
@@ -228,25 +227,24 @@ static int own_descriptors(struct host *host)
 }
 
 /* The very file that was looked at, for reading. */
-static int reopen(struct host *host, const char *path, int there, int flags)
+static int reopen(struct host *host, const char *path, int there)
 {
 	char number[24];
 	int own = own_descriptors(host), fd;
 
 	/* The file exists, but /proc is not mounted. */
 	if (own < 0)
-		return open_same(host, path, there, flags);
+		return open_same(host, path, there);
 	fd = openat(own, fact_decimal((uint64_t)there, number),
-		    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+		    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-int files_open(struct host *host, const char *path, int flags)
+int files_open(struct host *host, const char *path)
 {
 	bool sysfs = is_in(host, path, "/sys/"), direct = sysfs || is_in(host, path, "/proc/");
-	int there = host->distrust
-			    ? or_missing(host, path, resolve_distrusted(host, path))
-			    : open_or_missing(host, path, direct ? O_RDONLY | flags : O_PATH);
+	int there = host->distrust ? or_missing(host, path, resolve_distrusted(host, path))
+				   : open_or_missing(host, path, direct ? O_RDONLY : O_PATH);
 	int rc;
 
 	if (there < 0 || sysfs)
@@ -258,7 +256,7 @@ int files_open(struct host *host, const char *path, int flags)
 	if (rc == 0 && !is_asked_of_kernel(host, path) && open_is_made_up(there))
 		rc = -ENXIO;
 	if (rc == 0)
-		rc = reopen(host, path, there, flags);
+		rc = reopen(host, path, there);
 	close(there);
 	return rc;
 }
@@ -283,7 +281,7 @@ int files_open_kmsg(struct host *host)
 		return -errno;
 	if (!S_ISCHR(st.st_mode) || st.st_rdev != KMSG_DEVICE)
 		return -ENXIO;
-	return reopen(host, "/dev/kmsg", there, 0);
+	return reopen(host, "/dev/kmsg", there);
 }
 
 /* syslog(2) */
@@ -349,7 +347,7 @@ int text_read(int fd, size_t first, size_t limit, bool at_once, uint64_t end_us,
  * attribute of sysfs at once. */
 static int read_file(struct host *host, const char *path, size_t limit, struct text *text)
 {
-	int fd = files_open(host, path, 0);
+	int fd = files_open(host, path);
 	int rc;
 
 	if (fd < 0)
@@ -365,7 +363,7 @@ static int read_file(struct host *host, const char *path, size_t limit, struct t
 
 static int read_head(struct host *host, const char *path, size_t n, struct text *text)
 {
-	_cleanup_close_ int fd = files_open(host, path, 0);
+	_cleanup_close_ int fd = files_open(host, path);
 	ssize_t got = 1;
 
 	if (fd < 0)

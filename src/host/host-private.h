@@ -58,7 +58,7 @@ struct host {
 const char *host_own_path(const struct host *host, const char *path, char other[64]);
 
 /* host-files.c: files through a file descriptor, of any back end. */
-int files_open(struct host *host, const char *path, int flags);
+int files_open(struct host *host, const char *path);
 int files_open_kmsg(struct host *host);
 void files_leave_descriptors(struct host *host);
 int files_read_kernel_log(struct text *text, size_t *whole_bytes);

@@ -170,6 +170,7 @@ static const struct error_text {
 	{ ENOTCONN, "ENOTCONN", "not connected" },
 	{ ECONNREFUSED, "ECONNREFUSED", "connection refused" },
 	{ EHOSTDOWN, "EHOSTDOWN", "not running" },
+	{ EREMOTE, "EREMOTE", "a container does not see its host's" },
 	{ ETIMEDOUT, "ETIMEDOUT", "timed out" },
 	{ EAGAIN, "EAGAIN", "would wait" },
 	{ ENAMETOOLONG, "ENAMETOOLONG", "name too long" },
@@ -490,8 +491,7 @@ bool host_exists(struct host *host, const char *path)
 int host_open(struct host *host, const char *path)
 {
 	trace(host, path);
-	return answered(host, path,
-			host->kind == HOST_CAPTURE ? -ENOMSG : files_open(host, path, 0));
+	return answered(host, path, host->kind == HOST_CAPTURE ? -ENOMSG : files_open(host, path));
 }
 
 bool host_is_running(const struct host *host)

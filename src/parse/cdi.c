@@ -29,8 +29,6 @@ static struct {
 	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
-static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
-
 /* An open level of the document: a mapping, with the key of the next value, or a sequence, with the key that it
  * belongs to. */
 struct level {
@@ -338,7 +336,7 @@ int cdi_read(struct span text, cdi_found *found, void *user, size_t *line)
 {
 	struct walk w = { .found = found, .user = user };
 	yaml_parser_t parser;
-	int rc = library_load(LIBYAML, symbols, LIBRARY_COUNT(symbols));
+	int rc = LIBRARY_LOAD(LIBYAML, FUNCTIONS);
 
 	*line = 0;
 	if (rc)

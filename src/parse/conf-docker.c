@@ -33,7 +33,7 @@ static bool is_only_ours(const char *error)
 					     "out of memory",	   "it is empty" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		if (strncmp(error, texts[i], strlen(texts[i])) == 0)
+		if (starts_with(error, texts[i]))
 			return true;
 	return false;
 }

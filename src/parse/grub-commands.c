@@ -94,7 +94,7 @@ static enum grub_truth do_find(struct grub_run *run, const struct grub_args *arg
 	for (size_t i = 1; i < args->count; i++) {
 		const char *word = args->items[i];
 
-		if (strncmp(word, "--set=", 6) == 0)
+		if (starts_with(word, "--set="))
 			forget(run, word + 6);
 		else if (strcmp(word, "--set") == 0)
 			forget(run, i + 1 < args->count && args->items[i + 1][0] != '-'
@@ -234,7 +234,7 @@ static enum grub_truth do_load_env(struct grub_run *run, const struct grub_args 
 	for (i = 1; i < args->count && args->items[i][0] == '-'; i++) {
 		const char *word = args->items[i];
 
-		if (strncmp(word, "--file=", 7) == 0)
+		if (starts_with(word, "--file="))
 			path = word + 7;
 		else if ((strcmp(word, "--file") == 0 || strcmp(word, "-f") == 0) &&
 			 i + 1 < args->count)

@@ -65,7 +65,7 @@ static enum grub_truth run_words(struct grub_run *run, const struct grub_args *a
 		grub_lose(run, "the name of a command in it is not known");
 		return GRUB_MAYBE;
 	}
-	if (run->entry && args->count > 1 && strncmp(name, "linux", 5) == 0)
+	if (run->entry && args->count > 1 && starts_with(name, "linux"))
 		grub_boot_linux(run, args, line);
 	if (grub_command(run, args, &truth))
 		return truth;

@@ -166,7 +166,7 @@ static bool test_two(struct testing *t, enum grub_truth *truth)
 	if (t->at + 2 >= t->count)
 		return false;
 	take_operator(t, w[1]);
-	if (strncmp(w[1], "-nt", 3) == 0 || strncmp(w[1], "-ot", 3) == 0)
+	if (starts_with(w[1], "-nt") || starts_with(w[1], "-ot"))
 		*truth = GRUB_MAYBE;
 	else if (!compare(w[0], w[1], w[2], &result))
 		return false;

@@ -143,7 +143,7 @@ static bool read_heading(struct grub_run *run, const struct grub_args *args, str
 			words[count++] = word;
 		} else if (strcmp(word, "--") == 0) {
 			options = false;
-		} else if (strncmp(word, "--id=", 5) == 0) {
+		} else if (starts_with(word, "--id=")) {
 			d->entry.id = word + 5;
 		} else if (strcmp(word, "--id") == 0 && i + 1 < args->count) {
 			d->entry.id = args->items[++i];

@@ -41,8 +41,8 @@ bool module_file_is_of_interest(const char *name)
 					     "nvme",	  NULL };
 
 	/* drivers/platform/x86/nvidia-wmi-ec-backlight.c is a laptop's screen. */
-	if (strncmp(name, "nvidia_", strlen("nvidia_")) == 0)
-		return strncmp(name, "nvidia_wmi", strlen("nvidia_wmi")) != 0;
+	if (starts_with(name, "nvidia_"))
+		return !starts_with(name, "nvidia_wmi");
 	return is_one_of(name, names);
 }
 

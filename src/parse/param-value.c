@@ -67,7 +67,7 @@ const char *param_refuses(const char *type, const char *value)
 	/* KERNEL_PARAM_OPS_FL_NOARG: those that are true by being named. */
 	if (!value)
 		return strcmp(type, "bool") == 0 || strcmp(type, "bint") == 0 ? NULL : "is missing";
-	if (strncmp(type, array, strlen(array)) != 0)
+	if (!starts_with(type, array))
 		return refuses(span_of(type), span_of(value));
 	do {
 		size_t n = strcspn(value, ",");

@@ -92,12 +92,12 @@ static bool next_string(struct span *rest, struct span *string)
 	return true;
 }
 
-bool version_json(struct span text, const char *key, struct span *version)
+bool version_of_cuda(struct span text, struct span *version)
 {
 	struct span string;
 
 	while (next_string(&text, &string))
-		if (span_is(string, key))
+		if (span_is(string, "cuda"))
 			break;
 	while (next_string(&text, &string))
 		if (span_is(string, "version"))

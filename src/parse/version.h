@@ -24,7 +24,7 @@ bool version_define(struct span text, const char *name, uint64_t *value);
 
 /* "cuda": { "version": "12.8.1" } in the version.json of a CUDA toolkit: the first "version" after
  * the key. */
-bool version_json(struct span text, const char *key, struct span *version);
+bool version_of_cuda(struct span text, struct span *version);
 
 /* The version in the text of the ofed_info script: MLNX_OFED_LINUX-24.10-1.1.4.0,
  * OFED-internal-24.10-1.1.4. */

@@ -21,7 +21,7 @@ static const char *place_of(struct probe_context *ctx, const char *path)
 
 	if (strchr(close ? close : path, '\1'))
 		return NULL;
-	if (strncmp(path, GRUB_HOST, sizeof(GRUB_HOST) - 1) == 0)
+	if (starts_with(path, GRUB_HOST))
 		return close + 1;
 	return boot_path(ctx, NULL, path);
 }

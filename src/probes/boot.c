@@ -15,7 +15,7 @@ static void read_menu(struct probe_context *ctx)
 	static const char *const traces[] = { "/boot/grub", "/boot/grub2", "/boot/loader",
 					      "/etc/default/grub" };
 	const char *info = boot_loader_variable(ctx, "LoaderInfo");
-	bool systemd = info && strncmp(info, "systemd-boot", 12) == 0;
+	bool systemd = info && starts_with(info, "systemd-boot");
 	struct host_stat stat;
 	int rc;
 

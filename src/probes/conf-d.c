@@ -51,8 +51,7 @@ static void add_folder(struct host *host, struct arena *arena, const char *folde
 	_cleanup_names_ struct names names = { 0 };
 	int rc = host_list(host, &names, "%s", folder);
 
-	if (rc && rc != -ENOENT && !(rc == -ENODATA && strncmp(folder, "/run/", 5) == 0) &&
-	    !out->error)
+	if (rc && rc != -ENOENT && !(rc == -ENODATA && starts_with(folder, "/run/")) && !out->error)
 		out->error = rc;
 	for (size_t i = 0; i < names.count; i++) {
 		if (!span_ends(span_of(names.items[i]), suffix) || names.items[i][0] == '.' ||

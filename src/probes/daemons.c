@@ -359,8 +359,7 @@ static bool is_gpu(const char *target)
 {
 	static const char stem[] = "/dev/nvidia";
 
-	return strncmp(target, stem, sizeof(stem) - 1) == 0 &&
-	       isdigit((unsigned char)target[sizeof(stem) - 1]);
+	return starts_with(target, stem) && isdigit((unsigned char)target[sizeof(stem) - 1]);
 }
 
 static int has_gpu_open(struct host *host, uint64_t pid)

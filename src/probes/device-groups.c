@@ -10,11 +10,10 @@
 #include "parse/passwd.h"
 #include "parse/process.h"
 #include "probes/probe.h"
+#include "query/device-file.h"
 #include "query/node-find.h"
 
 #define GROUPS_MAX 32
-#define READ_WRITE_GROUP 0060
-#define READ_WRITE_OTHERS 0006
 
 struct group_question {
 	const uint64_t *gids;
@@ -42,12 +41,6 @@ static void add_gid(uint64_t *gids, size_t *count, uint64_t gid)
 	++*count;
 }
 
-static bool is_for_group(uint64_t mode)
-{
-	return (mode & READ_WRITE_GROUP) == READ_WRITE_GROUP &&
-	       (mode & READ_WRITE_OTHERS) != READ_WRITE_OTHERS;
-}
-
 static bool param_number(const struct node *node, const char *name, uint64_t *number)
 {
 	const struct driver_param *param = node_param(node, name);
@@ -62,7 +55,7 @@ static bool is_incomplete(const struct node *node)
 {
 	for_each(n, &node->dev.nodes)
 		if (is_known(n->mode) && known_is(n->kind, DEVICE_NODE_CHARACTER) &&
-		    is_for_group(n->mode.value) && !is_known(n->group))
+		    device_file_is_for_group(n->mode.value) && !is_known(n->group))
 			return true;
 	for_each(n, &node->dev.nodes)
 		if (known_is(n->kind, DEVICE_NODE_CHARACTER))
@@ -76,9 +69,10 @@ static size_t find_gids(const struct node *node, uint64_t *gids)
 	size_t count = 0;
 
 	for_each(n, &node->dev.nodes)
-		if (is_known(n->mode) && is_known(n->group) && is_for_group(n->mode.value))
+		if (is_known(n->mode) && is_known(n->group) &&
+		    device_file_is_for_group(n->mode.value))
 			add_gid(gids, &count, n->group.value);
-	if (param_number(node, "DeviceFileMode", &mode) && is_for_group(mode) &&
+	if (param_number(node, "DeviceFileMode", &mode) && device_file_is_for_group(mode) &&
 	    param_number(node, "DeviceFileGID", &gid))
 		add_gid(gids, &count, gid);
 	return count;

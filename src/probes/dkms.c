@@ -34,7 +34,7 @@ static bool is_of_interest(const char *name)
 					      "mlnx-nvme", "efa",    "rshim",	    "ofa_kernel" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
-		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+		if (starts_with(name, begins[i]))
 			return true;
 	return false;
 }
@@ -101,7 +101,7 @@ static int read_package(struct tree *t, const char *name)
 		struct dkms_package *package;
 
 		/* Links kernel-RELEASE-ARCH lead to what is installed. */
-		if (strncmp(versions.items[i], "kernel-", strlen("kernel-")) == 0)
+		if (starts_with(versions.items[i], "kernel-"))
 			continue;
 		if (++count > VERSIONS_MAX) {
 			rc = -EOVERFLOW;

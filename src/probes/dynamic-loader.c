@@ -353,7 +353,7 @@ static int find_library(struct dynamic_loader *l, struct queue *q, const struct 
 	int rc;
 
 	/* The loader itself is not looked for: the kernel has started it. */
-	if (is_seen(q, name) || strncmp(name, "ld-linux", strlen("ld-linux")) == 0)
+	if (is_seen(q, name) || starts_with(name, "ld-linux"))
 		return 0;
 	if (q->seen_count == OBJECTS_MAX) {
 		missing->unread = true;

@@ -131,7 +131,7 @@ static void read_displays(struct probe_context *ctx, struct gpu *gpu)
 	gpu->displays.state =
 		probe_state(host_list(ctx->host, &names, PCI "/%s/drm", gpu->bdf.value));
 	for (size_t i = 0; i < names.count; i++)
-		if (strncmp(names.items[i], "card", strlen("card")) == 0)
+		if (starts_with(names.items[i], "card"))
 			read_card(ctx, gpu, names.items[i]);
 }
 

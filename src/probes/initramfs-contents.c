@@ -149,7 +149,7 @@ static void note_marker(struct contents *c, const char *path)
 		if (strcmp(path, markers[i][0]) == 0)
 			c->generator = markers[i][1];
 	if (span_search(span_of(path), "lib/dracut/") &&
-	    (strncmp(name, "dracut-", 7) == 0 || strcmp(name, "build-parameter.txt") == 0))
+	    (starts_with(name, "dracut-") || strcmp(name, "build-parameter.txt") == 0))
 		c->generator = "dracut";
 	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++)
 		if (strcmp(name, hidden[i]) == 0)

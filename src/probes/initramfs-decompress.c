@@ -43,13 +43,6 @@ struct decompress {
 	int error;	       /* of read */
 };
 
-static int initramfs_decompress_load(void)
-{
-	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
-
-	return library_load(LIBARCHIVE, symbols, LIBRARY_COUNT(symbols));
-}
-
 /* No compressor makes more bytes of what it is given: a stream that continues and gives nothing would cost the time for
  * terabytes. */
 static int initramfs_decompress_take(void *user, struct span *block)
@@ -141,7 +134,7 @@ int decompress_open(struct decompress **out, const char *compressor, decompress_
 	rc = filter->code == ARCHIVE_FILTER_ZSTD ? zstd_open(&d->zstd, initramfs_decompress_take, d)
 						 : -ELIBACC;
 	if (rc == -ELIBACC) {
-		rc = initramfs_decompress_load();
+		rc = LIBRARY_LOAD(LIBARCHIVE, FUNCTIONS);
 		if (rc == 0)
 			rc = start(d, filter);
 	}

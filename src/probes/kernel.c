@@ -103,17 +103,10 @@ static struct {
 	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
-static int load_zlib(void)
-{
-	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
-
-	return library_load(LIBZ, symbols, LIBRARY_COUNT(symbols));
-}
-
 /* zlib copies bytes that are not compressed. */
 static int read_gzip(int fd, char *data, size_t *n)
 {
-	int got = 0, rc = load_zlib();
+	int got = 0, rc = LIBRARY_LOAD(LIBZ, FUNCTIONS);
 	gzFile file = rc ? NULL : lib.gzdopen(fd, "rb");
 
 	if (!file) {

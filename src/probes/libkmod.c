@@ -34,13 +34,6 @@ static struct {
 	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
-static int libkmod_load(void)
-{
-	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
-
-	return library_load(LIBKMOD, symbols, LIBRARY_COUNT(symbols));
-}
-
 /* ---- what libkmod tells ---- */
 
 static struct module *find_loaded(struct modules_facts *modules, const char *name)
@@ -115,7 +108,7 @@ static int libkmod_ask(struct host *host, void *facts, struct arena *arena, void
 	static const char *const no_configuration[] = { NULL };
 	struct modules_facts *answer = facts;
 	struct kmod_ctx *kmod;
-	int rc = libkmod_load();
+	int rc = LIBRARY_LOAD(LIBKMOD, FUNCTIONS);
 
 	(void)host;
 	(void)user;

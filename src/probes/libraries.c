@@ -202,7 +202,7 @@ static struct fact_str version_of(struct search *s, const char *path, const char
 /* /lib is mostly a link into /usr. */
 static bool is_under_usr(const char *path, const char *other)
 {
-	return strncmp(path, "/usr", 4) == 0 && strcmp(path + 4, other) == 0;
+	return starts_with(path, "/usr") && strcmp(path + 4, other) == 0;
 }
 
 static void find_copies(struct search *s, const char *soname, const char *pc)
@@ -388,7 +388,7 @@ static struct fact_u64 private_abi(struct search *s, const char *path)
 	if (dynamic_loader_read(&s->loader, path, &elf))
 		return (struct fact_u64){ 0 };
 	for (size_t i = 0; i < elf->defined_count; i++)
-		if (strncmp(elf->defined[i], prefix, strlen(prefix)) == 0 &&
+		if (starts_with(elf->defined[i], prefix) &&
 		    span_u64(span_of(elf->defined[i] + strlen(prefix)), 10, &number) == 0)
 			return fact_u64(number);
 	return FACT_NONE(fact_u64);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/span.h"
+
 const struct launcher launchers[] = {
 	{ "slurmd", false, "slurmd.service" },
 	{ "slurmstepd", false, NULL },
@@ -28,8 +30,7 @@ const struct launcher launchers[] = {
 const struct launcher *launcher_of(const char *comm)
 {
 	for (const struct launcher *l = launchers; l->comm; l++)
-		if (l->prefix ? strncmp(comm, l->comm, strlen(l->comm)) == 0
-			      : strcmp(comm, l->comm) == 0)
+		if (l->prefix ? starts_with(comm, l->comm) : strcmp(comm, l->comm) == 0)
 			return l;
 	return NULL;
 }

@@ -135,7 +135,7 @@ static int read_main_file(struct probe_context *ctx, const struct source *source
 		if (rc != -ENOENT && rc != -ENODATA)
 			return rc;
 		/* Most copies are made without what is of this boot alone. */
-		if (rc == -ENODATA && strncmp(*folders, "/run/", 5) != 0)
+		if (rc == -ENODATA && !starts_with(*folders, "/run/"))
 			missing = rc;
 	}
 	return missing;

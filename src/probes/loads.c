@@ -140,7 +140,7 @@ static bool is_wanted(const struct node *node, const char *name)
 	for (size_t i = 0; i < ARRAY_SIZE(core); i++)
 		if (strcmp(core[i], name) == 0)
 			return true;
-	if (strncmp(name, "nvidia", 6) == 0 || strcmp(name, "gdrdrv") == 0 ||
+	if (starts_with(name, "nvidia") || strcmp(name, "gdrdrv") == 0 ||
 	    strcmp(name, "nv_peer_mem") == 0)
 		return module_file_is_of_interest(name) && has_vendor(node, 0x10de);
 	return false;
@@ -190,7 +190,7 @@ static void read_files(struct loads *l)
 {
 	for (int large = 0; large < 2; large++)
 		for_each(entry, &l->chosen) {
-			bool is_large = strncmp((*entry)->name, "nvidia", 6) == 0;
+			bool is_large = starts_with((*entry)->name, "nvidia");
 
 			if (is_large == (large == 1))
 				module_symbols_read(&l->symbols, l->host, &l->info, (*entry)->file);
@@ -199,8 +199,7 @@ static void read_files(struct loads *l)
 
 static bool is_kernels_own(const struct entry *entry, const struct load_file *file)
 {
-	return file->there && file->own && file->vermagic &&
-	       strncmp(entry->path, "kernel/", strlen("kernel/")) == 0;
+	return file->there && file->own && file->vermagic && starts_with(entry->path, "kernel/");
 }
 
 /* A file of the kernel's own can be damaged or left over: several have to say the same. */
@@ -216,7 +215,7 @@ static void add_witnesses(struct loads *l)
 
 		if (l->witnesses.count >= WITNESSES || tried == WITNESSES_MAX)
 			return;
-		if (entry->file || strncmp(entry->path, "kernel/", strlen("kernel/")) != 0)
+		if (entry->file || !starts_with(entry->path, "kernel/"))
 			continue;
 		tried++;
 		file = arena_alloc(l->scratch, sizeof(*file));

@@ -158,7 +158,7 @@ static void search_folder(struct search *s, const char *folder, unsigned int dep
 static void search_nvidia_folders(struct search *s, const struct names *top, const char *below)
 {
 	for (size_t i = 0; i < top->count; i++)
-		if (strncmp(top->items[i], "nvidia", strlen("nvidia")) == 0)
+		if (starts_with(top->items[i], "nvidia"))
 			search_folder(s, arena_printf(s->ctx->arena, "%s%s", below, top->items[i]),
 				      3);
 }
@@ -293,7 +293,7 @@ static int rank(const struct probe_context *ctx, const struct module_file *file)
 	if (!is_running(ctx, file))
 		return 2;
 	return strstr(name, "peer") || strcmp(name, "nvidia") == 0 || strcmp(name, "gdrdrv") == 0 ||
-			       strncmp(name, "ib_", 3) == 0
+			       starts_with(name, "ib_")
 		       ? 0
 		       : 1;
 }

@@ -42,15 +42,6 @@ static struct {
 #define for_each_entry(entry, list) \
 	for ((entry) = (list); (entry); (entry) = lib.kmod_list_next((list), (entry)))
 
-/* Loads libkmod when the first file is read: it brings libcrypto and three decompressors, whose loading takes longer
- * than all of preflight. */
-static int module_info_load(void)
-{
-	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
-
-	return library_load(LIBKMOD, symbols, LIBRARY_COUNT(symbols));
-}
-
 /* Suppresses libkmod's messages: the error that it returns is enough. */
 static void say_nothing(void *data, int priority, const char *file, int line, const char *fn,
 			const char *format, va_list args)
@@ -72,7 +63,8 @@ static int module_info_begin(struct module_info *info)
 
 	if (info->ctx)
 		return 0;
-	rc = module_info_load();
+	/* Not before: it brings libcrypto and three decompressors, whose loading takes longer than all of preflight. */
+	rc = LIBRARY_LOAD(LIBKMOD, FUNCTIONS);
 	if (rc)
 		return rc;
 	/* A context without a module folder: only files named by their descriptor are read, and not this machine's

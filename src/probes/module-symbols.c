@@ -381,8 +381,7 @@ static bool check_rights(const struct module_symbols *symbols, const struct load
 		return false;
 	*kind = FAILURE_NAMESPACE;
 	/* "module:kvm" names the modules that may use it, which is not looked at. */
-	return !symbols->needs_spaces || !*symbol->space ||
-	       strncmp(symbol->space, "module:", strlen("module:")) == 0 ||
+	return !symbols->needs_spaces || !*symbol->space || starts_with(symbol->space, "module:") ||
 	       has_space(file, symbol->space);
 }
 

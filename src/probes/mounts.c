@@ -25,7 +25,7 @@ static bool is_of_containers(const char *point, struct span type)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		if (strncmp(point, places[i], strlen(places[i])) == 0)
+		if (starts_with(point, places[i]))
 			return true;
 	return span_is(type, "nsfs") || (span_is(type, "overlay") && strcmp(point, "/") != 0);
 }

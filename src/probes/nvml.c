@@ -80,8 +80,7 @@ static const char *version_of(struct host *host, struct arena *arena, const char
 		const char *slash = strrchr(path, '/');
 		const char *name = slash + 1;
 
-		if (strncmp(name, LIBRARY, strlen(LIBRARY)) == 0 &&
-		    strchr(name + strlen(LIBRARY), '.'))
+		if (starts_with(name, LIBRARY) && strchr(name + strlen(LIBRARY), '.'))
 			return arena_strdup(arena, name + strlen(LIBRARY));
 		if (host_link(host, target, "%s", path))
 			return NULL;

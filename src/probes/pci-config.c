@@ -33,14 +33,6 @@ static struct {
 	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
-/* Loads libpci when it is first needed: it brings libudev, and preflight needs neither. */
-static int pci_config_load(void)
-{
-	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
-
-	return library_load(LIBPCI, symbols, LIBRARY_COUNT(symbols));
-}
-
 /* Exit status of the child in libpci's error function (sysexits.h, EX_SOFTWARE). */
 #define EXIT_LIBPCI 70
 
@@ -542,8 +534,9 @@ int pci_config_ask(struct host *host, void *facts, struct arena *arena, void *us
 	struct pci_access *access;
 	int rc = host_folder(host, PCI_DEVICES, opened, path);
 
+	/* Not before: it brings libudev, and preflight needs neither. */
 	if (rc == 0)
-		rc = pci_config_load();
+		rc = LIBRARY_LOAD(LIBPCI, FUNCTIONS);
 	if (rc)
 		return rc;
 	path[strlen(path) - strlen("/devices")] = '\0';

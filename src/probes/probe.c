@@ -464,7 +464,7 @@ static void leave_rest(struct run *run, size_t next)
 /* Before there is a child, all in the window is this process's. */
 static int open_window(struct run *run, size_t first)
 {
-	int rc = window_open(&run->window, ARENA_BYTES, "facts");
+	int rc = window_open(&run->window, "facts");
 
 	if (rc)
 		return rc;
@@ -751,6 +751,6 @@ bool probe_hides_host(struct probe_context *ctx, const char *path)
 	if (!is_known(os->container) || !is_known(os->kernel) ||
 	    host_stat(ctx->host, &stat, "/lib/modules/%s", os->kernel.value) != -ENOENT)
 		return false;
-	host_gap_note(ctx->host, path, -ENODATA, "a container does not see its host's");
+	host_gap_note(ctx->host, path, -EREMOTE, NULL);
 	return true;
 }

@@ -195,7 +195,7 @@ static void find_prefix(struct probe_context *ctx, struct libraries *libraries)
 	    !is_known(answer.verbs))
 		return;
 	path = answer.verbs.value;
-	if (strncmp(path, "/usr/local/", 11) != 0 && strncmp(path, "/opt/", 5) != 0)
+	if (!starts_with(path, "/usr/local/") && !starts_with(path, "/opt/"))
 		return;
 	lib = strstr(path, "/lib");
 	slash = strrchr(path, '/');

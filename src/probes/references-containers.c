@@ -253,7 +253,7 @@ void reference_read_containerd(struct references *refs, struct span text)
 
 static bool has_runtime(struct json_object *runtimes, const char *name)
 {
-	return strcmp(name, "runc") == 0 || strncmp(name, "io.containerd.", 14) == 0 ||
+	return strcmp(name, "runc") == 0 || starts_with(name, "io.containerd.") ||
 	       json_member(runtimes, name);
 }
 

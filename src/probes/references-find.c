@@ -51,7 +51,7 @@ static int stat_name(struct probe_context *ctx, const char *path, struct host_st
 {
 	struct host_stat parent;
 	int rc = host_stat(ctx->host, stat, "%s", path);
-	bool runtime = strncmp(path, "/run/", 5) == 0 || strncmp(path, "/var/run/", 9) == 0;
+	bool runtime = starts_with(path, "/run/") || starts_with(path, "/var/run/");
 	const char *slash = strrchr(path, '/');
 
 	if (rc == -ENOENT && runtime && host_kind(ctx->host) == HOST_TREE &&
@@ -167,24 +167,17 @@ static const struct {
 	{ "/dev/infiniband/umad", "infiniband_mad", NULL },
 };
 
-static const struct device_major *find_major(const struct node *node, const char *name)
-{
-	for_each(m, &node->dev.majors)
-		if (name && str_is(m->name, name))
-			return m;
-	return NULL;
-}
-
 /* The major number that the kernel gives to the device at PATH; unknown where no name says. */
 static struct fact_u64 major_of(const struct node *node, const char *path)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(majors); i++) {
 		const struct device_major *m;
 
-		if (strncmp(path, majors[i].path, strlen(majors[i].path)) != 0)
+		if (!starts_with(path, majors[i].path))
 			continue;
-		m = find_major(node, majors[i].major);
-		m = m ? m : find_major(node, majors[i].older);
+		m = LIST_FIND(&node->dev.majors, majors[i].major);
+		if (!m && majors[i].older)
+			m = LIST_FIND(&node->dev.majors, majors[i].older);
 		if (m)
 			return m->major;
 		/* The driver is not there, or its number is not told: nothing to compare with. */

@@ -91,7 +91,7 @@ static void add_program(struct reading *r, const struct unit_assignment *a)
 /* Those below /usr are their makers', who write for several releases of systemd. */
 static bool is_of_site(const char *path)
 {
-	return strncmp(path, "/etc/", strlen("/etc/")) == 0;
+	return starts_with(path, "/etc/");
 }
 
 static void note_file(struct reading *r, const char *path)

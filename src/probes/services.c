@@ -162,8 +162,7 @@ static void from_files(struct probe_context *ctx, const struct services_facts *r
 	bool any = false;
 
 	if (is_known(ctx->node->os.container) && !known_is(services->manager, true)) {
-		host_gap_note(ctx->host, "/etc/systemd/system", -ENODATA,
-			      "a container does not see its host's");
+		host_gap_note(ctx->host, "/etc/systemd/system", -EREMOTE, NULL);
 		return;
 	}
 	units_read_files(ctx->host, ctx->arena, services);

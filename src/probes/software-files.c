@@ -67,7 +67,7 @@ void software_read_cuda(struct host *host, struct arena *arena, struct software_
 
 	if (host_read_head(host, &text, SMALL_FILE_MAX, "%s", path))
 		return;
-	if (version_json(text_span(&text), "cuda", &version))
+	if (version_of_cuda(text_span(&text), &version))
 		add_version(arena, software, path, "cuda", version);
 	else
 		host_gap_note(host, path, -EBADMSG, "no version of cuda in it");
@@ -126,7 +126,7 @@ static void read_sources(struct host *host, struct arena *arena, struct software
 		struct span name, version;
 		const char *item;
 
-		if (with_ofed && strncmp(names.items[i], ofed, strlen(ofed)) == 0)
+		if (with_ofed && starts_with(names.items[i], ofed))
 			add_version(arena, software, path, "ofed",
 				    span_of(names.items[i] + strlen(ofed)));
 		if (!version_of_sources(span_of(names.items[i]), &name, &version))

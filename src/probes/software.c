@@ -62,9 +62,9 @@ static const char *resolve_folder(struct places *p, const char *folder)
 	static const char cuda[] = "/usr/local/cuda";
 	const char *rest = folder + sizeof(cuda) - 1;
 
-	if (p->lib_is_link && strncmp(folder, "/lib", 4) == 0)
+	if (p->lib_is_link && starts_with(folder, "/lib"))
 		folder = arena_printf(p->ctx->arena, "/usr%s", folder);
-	else if (strncmp(folder, cuda, sizeof(cuda) - 1) == 0 && *rest == '/')
+	else if (starts_with(folder, cuda) && *rest == '/')
 		folder = arena_printf(p->ctx->arena, "%s%s", follow(p, cuda), rest);
 	return follow(p, folder);
 }
@@ -147,7 +147,7 @@ static void read_python(struct places *p, const char *lib)
 	if (!is_done(p, host_list(p->ctx->host, &names, "%s", lib)))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
-		if (strncmp(names.items[i], "python3", strlen("python3")) != 0)
+		if (!starts_with(names.items[i], "python3"))
 			continue;
 		read_folder_once(p, arena_printf(arena, "%s/%s/site-packages", lib, names.items[i]),
 				 software_ask_python);
@@ -262,11 +262,11 @@ static void read_local(struct places *p)
 
 		if (strcmp(names.items[i], "cuda") == 0)
 			home = resolve_folder(p, home);
-		if (strncmp(names.items[i], "cuda", 4) == 0)
+		if (starts_with(names.items[i], "cuda"))
 			read_toolkit(p, home);
-		else if (strncmp(names.items[i], "nvshmem", 7) == 0 ||
-			 strncmp(names.items[i], "nccl", 4) == 0 ||
-			 strncmp(names.items[i], "gdrcopy", 7) == 0)
+		else if (starts_with(names.items[i], "nvshmem") ||
+			 starts_with(names.items[i], "nccl") ||
+			 starts_with(names.items[i], "gdrcopy"))
 			read_home(p, home);
 	}
 }
@@ -282,8 +282,7 @@ static void read_opt(struct places *p)
 		if (strcmp(names.items[i], "nvidia") == 0 ||
 		    strcmp(names.items[i], "mellanox") == 0)
 			continue;
-		if (strncmp(names.items[i], "nvshmem", 7) == 0 ||
-		    strncmp(names.items[i], "nccl", 4) == 0)
+		if (starts_with(names.items[i], "nvshmem") || starts_with(names.items[i], "nccl"))
 			read_home(p, arena_printf(arena, "/opt/%s", names.items[i]));
 		read_python(p, arena_printf(arena, "/opt/%s/lib", names.items[i]));
 		read_python(p, arena_printf(arena, "/opt/%s/.venv/lib", names.items[i]));

@@ -41,8 +41,7 @@ static const char *last_part(const char *path)
 static void note_error(struct search *s, int rc, const char *folder)
 {
 	/* /run is empty before the boot, so a tree without it lacks nothing. */
-	if (rc && rc != -ENOENT && !(rc == -ENODATA && strncmp(folder, "/run", 4) == 0) &&
-	    !s->error)
+	if (rc && rc != -ENOENT && !(rc == -ENODATA && starts_with(folder, "/run")) && !s->error)
 		s->error = rc;
 }
 
@@ -98,11 +97,11 @@ static void read_alias(struct search *s, const char *folder, const char *name, b
 static void read_folder(struct search *s, size_t i)
 {
 	const char *folder = s->folders[i];
-	bool persistent = strncmp(folder, "/etc/", 5) == 0;
+	bool persistent = starts_with(folder, "/etc/");
 
 	note_error(s, host_list(s->host, &s->names[i], "%s", folder), folder);
 	/* Links in the vendor's folders are part of the vendor's design: static. */
-	if (!persistent && strncmp(folder, "/run/", 5) != 0)
+	if (!persistent && !starts_with(folder, "/run/"))
 		return;
 	for (size_t k = 0; k < s->names[i].count; k++) {
 		const char *name = s->names[i].items[k];
@@ -205,7 +204,7 @@ static const char *word_of_links(const struct search *s, const char *unit,
 
 static void set_masked(struct search *s, struct service *service, const char *path)
 {
-	bool runtime = strncmp(path, "/run/", 5) == 0;
+	bool runtime = starts_with(path, "/run/");
 
 	service->load = fact_str(s->arena, "masked");
 	service->enabled = fact_str(s->arena, runtime ? "masked-runtime" : "masked");
@@ -313,11 +312,10 @@ static void check_folders(struct search *s, const struct services_facts *service
 	size_t own = 0, enabling = 0;
 
 	for (size_t i = 0; s->folders[i]; i++) {
-		own += strncmp(s->folders[i], "/run/", 5) != 0 &&
-				       strncmp(s->folders[i], "/etc/", 5) != 0
+		own += !starts_with(s->folders[i], "/run/") && !starts_with(s->folders[i], "/etc/")
 			       ? s->names[i].count
 			       : 0;
-		enabling += strncmp(s->folders[i], "/etc/", 5) == 0 ? s->names[i].count : 0;
+		enabling += starts_with(s->folders[i], "/etc/") ? s->names[i].count : 0;
 	}
 	if (!own != !enabling || (!own && !known_is(services->manager, false)))
 		note_error(s, -ENODATA, s->folders[0]);

@@ -271,7 +271,7 @@ static bool lose(struct run *run, const struct place *at, bool ended, int status
 /* Before there is a child, all contents of the window are this process's. */
 static int open_window(struct run *run, const struct place *place)
 {
-	int rc = window_open(&run->window, ARENA_BYTES, "facts");
+	int rc = window_open(&run->window, "facts");
 
 	if (rc)
 		return rc;
@@ -391,17 +391,17 @@ int prove_run(struct node *node, struct arena *arena, const struct prove_options
 
 /* ---- for provers ---- */
 
-static const char *known_or(const char *text, const char *otherwise)
+static const char *or_empty(const char *text)
 {
-	return text ? text : otherwise;
+	return text ? text : "";
 }
 
 struct proof_try *prove_try(struct proving *p, const char *kind, const char *gpu,
 			    const char *device, const char *what)
 {
 	const char *id = arena_printf(p->arena, "%s%s%s%s%s%s%s", kind, gpu ? " " : "",
-				      known_or(gpu, ""), device ? " " : "", known_or(device, ""),
-				      what ? " " : "", known_or(what, ""));
+				      or_empty(gpu), device ? " " : "", or_empty(device),
+				      what ? " " : "", or_empty(what));
 	struct proof_try *try;
 
 	for_each_mut(t, &p->proof->tries)

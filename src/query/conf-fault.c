@@ -251,8 +251,7 @@ const struct conf_fault *conf_fault_of_unit(const struct node *node, const char 
 }
 
 const char *conf_fault_fact(struct arena *arena, const struct node *node,
-			    const struct conf_fault *fault, const char *member)
+			    const struct conf_fault *fault)
 {
-	return arena_printf(arena, "references.faults[#%td].%s",
-			    fault - node->references.faults.items, member);
+	return ITEM_FACT(arena, node, references.faults, fault, kind);
 }

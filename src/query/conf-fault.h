@@ -32,8 +32,8 @@ const char *conf_fault_text(struct arena *arena, const struct node *node,
 			    const struct conf_fault *fault);
 /* The first fault for which the service UNIT does not start; or NULL. */
 const struct conf_fault *conf_fault_of_unit(const struct node *node, const char *unit);
-/* The path of a member of it: references.faults[#3].key. */
+/* The path of its kind: references.faults[#3].kind. */
 const char *conf_fault_fact(struct arena *arena, const struct node *node,
-			    const struct conf_fault *fault, const char *member);
+			    const struct conf_fault *fault);
 
 #endif

@@ -22,3 +22,9 @@ const struct device_node *device_file_find(const struct node *node, const char *
 			return n;
 	return NULL;
 }
+
+bool device_file_is_for_group(uint64_t mode)
+{
+	return (mode & READ_WRITE_GROUP) == READ_WRITE_GROUP &&
+	       (mode & READ_WRITE_OTHERS) != READ_WRITE_OTHERS;
+}

@@ -9,4 +9,9 @@
  * the files from there. NULL: neither exists. */
 const struct device_node *device_file_find(const struct node *node, const char *path);
 
+#define READ_WRITE_GROUP 0060
+#define READ_WRITE_OTHERS 0006
+/* Returns true if a device file of that mode can be opened by its group and not by all others. */
+bool device_file_is_for_group(uint64_t mode);
+
 #endif

@@ -52,14 +52,6 @@ static bool fits(const char *path, const char *pattern, uint64_t *number)
 	       span_u64(span_of(path + n), 10, number) == 0;
 }
 
-static const struct device_major *find_major(const struct node *node, const char *name)
-{
-	for_each(m, &node->dev.majors)
-		if (str_is(m->name, name))
-			return m;
-	return NULL;
-}
-
 bool device_number_of(const struct node *node, const char *path, struct device_number *number)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
@@ -70,7 +62,7 @@ bool device_number_of(const struct node *node, const char *path, struct device_n
 			continue;
 		*number = (struct device_number){ .driver = d->drivers[0] };
 		for (size_t k = 0; k < 2 && d->drivers[k] && !number->major; k++)
-			number->major = find_major(node, d->drivers[k]);
+			number->major = LIST_FIND(&node->dev.majors, d->drivers[k]);
 		if (number->major)
 			number->driver = number->major->name.value;
 		if (d->kind != MINOR_ANY)

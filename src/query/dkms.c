@@ -168,11 +168,12 @@ static const char *shell_build_for(struct arena *arena, const struct dkms_packag
 			    package->version.value, release);
 }
 
-const char *shell_dkms_install(struct arena *arena, const struct node *node, const char *sources,
-			       const char *version, const char *release)
+const char *shell_dkms_install(struct arena *arena, const struct node *node, const char *version,
+			       const char *release)
 {
 	for_each(package, &node->dkms.packages)
-		if (same_text(dkms_sources(package), sources) && str_is(package->version, version))
+		if (same_text(dkms_sources(package), "driver-source") &&
+		    str_is(package->version, version))
 			return shell_printf(arena, "sudo dkms install --force %s/%s -k %s",
 					    package->name.value, version, release);
 	return NULL;

@@ -9,9 +9,9 @@
  * the sources are missing, or where several versions of the sources are installed. */
 const char *shell_dkms_rebuild(struct arena *arena, const struct node *node, const char *sources);
 
-/* Builds and installs VERSION of SOURCES for kernel RELEASE. NULL where DKMS does not have that version. */
-const char *shell_dkms_install(struct arena *arena, const struct node *node, const char *sources,
-			       const char *version, const char *release);
+/* Builds and installs VERSION of the driver for kernel RELEASE. NULL where DKMS does not have that version. */
+const char *shell_dkms_install(struct arena *arena, const struct node *node, const char *version,
+			       const char *release);
 
 /* The software item of the sources that a package of DKMS is: "driver-source" of nvidia, "ofed-source" of
  * mlnx-ofed-kernel; NULL: of none that a rule asks for. */

@@ -50,8 +50,7 @@ const char *failure_state_fact(struct arena *arena, const struct node *node,
 const char *failure_fact(struct arena *arena, const struct node *node,
 			 const struct log_failure *failure)
 {
-	return arena_printf(arena, "log.failures[#%zu].last",
-			    (size_t)(failure - node->log.failures.items));
+	return ITEM_FACT(arena, node, log.failures, failure, last);
 }
 
 const struct log_failure *failure_of_module(const struct node *node, const char *module)

@@ -70,9 +70,7 @@ struct job_value job_nvshmem(struct arena *arena, const struct node *node, const
 	if (!s)
 		return v;
 	v.value = *s->value.value ? s->value.value : NULL;
-	v.fact = v.value ? arena_printf(arena, "env.nvshmem_conf[#%zu].value",
-					(size_t)(s - node->env.nvshmem_conf.items))
-			 : NULL;
+	v.fact = v.value ? ITEM_FACT(arena, node, env.nvshmem_conf, s, value) : NULL;
 	return v;
 }
 

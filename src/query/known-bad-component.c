@@ -66,7 +66,7 @@ static void add_software(struct finder *f, const char *name)
 
 		if (!str_is(item->name, name))
 			continue;
-		fact = fact_path(f->arena, "software.items", item->path.value, "version");
+		fact = software_version_fact(f->arena, item);
 		version = is_known(item->version) ? plain_version(name, item->version.value) : NULL;
 		if (version) {
 			add(f, version, fact, item->path.value);

@@ -317,8 +317,8 @@ static enum truth check_env(struct row_question *q)
 {
 	const struct env_facts *env = &q->node->env;
 	const char *name = q->condition->name;
-	bool nccl = strncmp(name, "NCCL_", strlen("NCCL_")) == 0;
-	bool nvshmem = strncmp(name, "NVSHMEM_", strlen("NVSHMEM_")) == 0;
+	bool nccl = starts_with(name, "NCCL_");
+	bool nvshmem = starts_with(name, "NVSHMEM_");
 	struct job_value value = nccl	   ? job_nccl(q->arena, q->node, name)
 				 : nvshmem ? job_nvshmem(q->arena, q->node, name)
 					   : job_env(q->arena, q->node, name);

@@ -305,8 +305,7 @@ static const char *line_place(const struct search *s, const struct modprobe_comm
 
 static const char *line_fact(const struct search *s, const struct modprobe_command *line)
 {
-	return arena_printf(s->arena, "modprobe.install[#%zu].text",
-			    (size_t)(line - s->node->modprobe.install.items));
+	return ITEM_FACT(s->arena, s->node, modprobe.install, line, text);
 }
 
 static bool is_program(struct span word, const char *name)
@@ -501,7 +500,7 @@ static const char *cure_of_absence(const struct search *s, const char *name)
 	if (file && known_is(file->indexed, false))
 		return arena_printf(s->arena, "Run depmod -a %s: modules.dep does not list %s.",
 				    shell_name(release, "RELEASE"), file->path.value);
-	if (strncmp(name, "nvidia", strlen("nvidia")) == 0)
+	if (starts_with(name, "nvidia"))
 		return arena_printf(
 			s->arena,
 			"Install the driver's kernel modules for kernel %s (dkms autoinstall, or the "

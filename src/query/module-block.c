@@ -42,17 +42,14 @@ const char *module_block_find(struct arena *arena, const struct node *node, cons
 {
 	const struct modprobe_facts *modprobe = &node->modprobe;
 	struct found found = { .arena = arena };
-	size_t i = 0;
 
 	for_each(install, &modprobe->install) {
 		if (str_is(install->module, name) && is_refusal(install))
 			add(&found,
 			    arena_printf(arena, "install %s %s in %s", name, install->text.value,
 					 command_place(arena, install)),
-			    arena_printf(arena, "modprobe.install[#%zu].text", i));
-		i++;
+			    ITEM_FACT(arena, node, modprobe.install, install, text));
 	}
-	i = 0;
 	for_each(line, &modprobe->blacklist) {
 		if (str_is(line->module, name))
 			add(&found,
@@ -61,8 +58,7 @@ const char *module_block_find(struct arena *arena, const struct node *node, cons
 						   line->text.value, name)
 				    : arena_printf(arena, "blacklist %s in %s", name,
 						   command_place(arena, line)),
-			    arena_printf(arena, "modprobe.blacklist[#%zu].module", i));
-		i++;
+			    ITEM_FACT(arena, node, modprobe.blacklist, line, module));
 	}
 	if (found.text)
 		*fact = found.fact;

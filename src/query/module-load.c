@@ -16,7 +16,7 @@ const char *module_written(struct arena *arena, const char *name)
 {
 	char *written = arena_strdup(arena, name);
 
-	for (char *c = written; *c && strncmp(written, "nvidia", strlen("nvidia")) == 0; c++)
+	for (char *c = written; *c && starts_with(written, "nvidia"); c++)
 		if (*c == '_')
 			*c = '-';
 	return written;

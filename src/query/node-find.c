@@ -58,10 +58,9 @@ const char *log_device_fact(struct arena *arena, const struct log_line *line, co
 	return subject_fact(arena, line, "devices", bdf, member);
 }
 
-const char *log_module_fact(struct arena *arena, const struct log_line *line, const char *name,
-			    const char *member)
+const char *log_module_fact(struct arena *arena, const struct log_line *line, const char *name)
 {
-	return subject_fact(arena, line, "modules", name, member);
+	return subject_fact(arena, line, "modules", name, "last");
 }
 
 const struct service *node_service(const struct node *node, const char *unit)
@@ -81,6 +80,11 @@ const struct software_item *node_software(const struct node *node, const char *n
 		    (!found || version_compare(item->version.value, found->version.value) > 0))
 			found = item;
 	return found;
+}
+
+const char *software_version_fact(struct arena *arena, const struct software_item *item)
+{
+	return fact_path(arena, "software.items", item->path.value, "version");
 }
 
 const struct rdma_device *node_rdma(const struct node *node, const char *name)

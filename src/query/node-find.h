@@ -13,16 +13,18 @@ const struct log_line *node_log(const struct node *node, const char *pattern);
  * be NULL. */
 const struct log_subject *log_of_device(const struct log_line *line, const char *bdf);
 const struct log_subject *log_of_module(const struct log_line *line, const char *name);
-/* Return the path of the fact MEMBER of such lines: that of the last line, or their number. */
+/* Returns the path of the fact MEMBER of such lines: that of the last line, or their number. */
 const char *log_device_fact(struct arena *arena, const struct log_line *line, const char *bdf,
 			    const char *member);
-const char *log_module_fact(struct arena *arena, const struct log_line *line, const char *name,
-			    const char *member);
+/* The same of the last line of a module. */
+const char *log_module_fact(struct arena *arena, const struct log_line *line, const char *name);
 const struct service *node_service(const struct node *node, const char *unit);
 /* Returns true if it runs, or will after the next boot and has not failed now. */
 bool node_service_will_run(const struct node *node, const char *unit);
 /* Returns the item of that name; if there are several, the one with the highest version. */
 const struct software_item *node_software(const struct node *node, const char *name);
+/* Returns the path of the fact: the version of ITEM. */
+const char *software_version_fact(struct arena *arena, const struct software_item *item);
 /* The RDMA device of that name, or NULL. */
 const struct rdma_device *node_rdma(const struct node *node, const char *name);
 /* The one that a function has. */

@@ -107,7 +107,7 @@ bool node_is_efa_without_gpudirect(const struct node *node)
 {
 	const char *type = is_known(node->os.product) ? node->os.product.value : "";
 
-	return node_efa_alone(node) && (strncmp(type, "p3dn.", 5) == 0 || type[0] == 'g') &&
+	return node_efa_alone(node) && (starts_with(type, "p3dn.") || type[0] == 'g') &&
 	       strchr(type, '.');
 }
 
@@ -273,7 +273,7 @@ static bool is_bond(const struct node *node, const char *name)
 
 	if (interface && is_known(interface->driver))
 		return str_is(interface->driver, "bonding");
-	return strncmp(name, "bond", strlen("bond")) == 0;
+	return starts_with(name, "bond");
 }
 
 bool interface_is_leg(const struct node *node, const struct net_interface *interface,

@@ -130,6 +130,6 @@ const char *reference_place(struct arena *arena, const struct reference *r)
 const char *reference_fact(struct arena *arena, const struct node *node, const struct reference *r,
 			   const char *member)
 {
-	return arena_printf(arena, "references.items[#%zu].%s",
-			    (size_t)(r - node->references.items.items), member);
+	return fact_item_path(arena, "references.items", (size_t)(r - node->references.items.items),
+			      member);
 }

@@ -276,7 +276,7 @@ static bool find_other_version(struct arena *arena, const struct node *node,
 					   "it is of version %s, and the loaded driver of %s",
 					   item->version.value, node->driver.version.value);
 		cause->remedy = daemon->remedy;
-		cause->fact = fact_path(arena, "software.items", item->path.value, "version");
+		cause->fact = software_version_fact(arena, item);
 		return true;
 	}
 	return false;
@@ -409,7 +409,7 @@ static bool find_refused_line(struct arena *arena, const struct node *node, cons
 	cause->text = arena_printf(arena, "%s, %s", fault->file.value,
 				   conf_fault_text(arena, node, fault));
 	cause->remedy = arena_printf(arena, "Correct that line, then start %s.", s->unit.value);
-	cause->fact = conf_fault_fact(arena, node, fault, "kind");
+	cause->fact = conf_fault_fact(arena, node, fault);
 	return true;
 }
 

@@ -31,7 +31,7 @@ const char *setting_param_name(const char *option)
 {
 	if (strcmp(option, PROFILING_OPTION) == 0)
 		return PROFILING_PARAM;
-	return strncmp(option, "NVreg_", 6) == 0 ? option + 6 : NULL;
+	return starts_with(option, "NVreg_") ? option + 6 : NULL;
 }
 
 /* ---- names ---- */
@@ -163,8 +163,7 @@ static struct setting_value assigned(const struct modprobe_assignment *a, struct
 		     : "modprobe.assignments";
 	v.state = FACT_KNOWN;
 	v.value = is_known(a->value) ? a->value.value : "";
-	v.fact = arena_printf(arena, "%s[#%zu].value", list,
-			      (size_t)(a - modprobe->assignments.items));
+	v.fact = fact_item_path(arena, list, (size_t)(a - modprobe->assignments.items), "value");
 	return v;
 }
 

@@ -95,8 +95,7 @@ static bool by_ids(struct arena *arena, const struct node *node, const struct pc
 			.driver = modules[i][1],
 			.why = arena_printf(arena, "ids= of %s names its model (%s)", modules[i][1],
 					    place_of(arena, a)),
-			.fact = arena_printf(arena, "modprobe.assignments[#%zu].value",
-					     (size_t)(a - node->modprobe.assignments.items)),
+			.fact = ITEM_FACT(arena, node, modprobe.assignments, a, value),
 			.later = is_later(node, a->file.value),
 		};
 		return true;

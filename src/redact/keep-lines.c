@@ -24,20 +24,16 @@ void keep_nothing(struct keeping *k, struct span text)
 		k->left_out(k->user, text);
 }
 
-void keep_each_line(struct keeping *k, struct span text, put_line *put, void *user)
+bool keep_next_line(struct keeping *k, struct span *rest, struct span *line)
 {
-	struct span line;
-
-	while (span_cut(&text, '\n', &line)) {
-		put(k, line, user);
-		if (line.p + line.n < text.p)
-			putc('\n', k->out);
-	}
+	if (line->p && line->p + line->n < rest->p)
+		putc('\n', k->out);
+	return span_cut(rest, '\n', line);
 }
 
 /* ---- NAME: VALUE, NAME=VALUE ---- */
 
-static void put_field(struct keeping *k, struct span line, void *names)
+static void put_field(struct keeping *k, struct span line, const char *const *names)
 {
 	size_t n = 0;
 
@@ -51,7 +47,8 @@ static void put_field(struct keeping *k, struct span line, void *names)
 
 void keep_fields(struct keeping *k, struct span text, const char *const *names)
 {
-	keep_each_line(k, text, put_field, (void *)names);
+	keep_each_line(k, text, line)
+		put_field(k, line, names);
 }
 
 static void put_plain_words(struct keeping *k, struct span words)
@@ -65,7 +62,7 @@ static void put_plain_words(struct keeping *k, struct span words)
 	}
 }
 
-static void put_plain_field(struct keeping *k, struct span line, void *names)
+static void put_plain_field(struct keeping *k, struct span line, const char *const *names)
 {
 	size_t n = span_find(line, '=');
 	struct span name = span_trim((struct span){ line.p, n });
@@ -80,7 +77,8 @@ static void put_plain_field(struct keeping *k, struct span line, void *names)
 
 void keep_plain_fields(struct keeping *k, struct span text, const char *const *names)
 {
-	keep_each_line(k, text, put_plain_field, (void *)names);
+	keep_each_line(k, text, line)
+		put_plain_field(k, line, names);
 }
 
 /* ---- text of the kernel ---- */
@@ -114,13 +112,12 @@ void keep_driver(struct keeping *k, struct span text)
 }
 
 /* "RegistryDwords: "Key=1"": in modprobe.d the driver's parameters have the prefix NVreg_. */
-static void put_driver_param(struct keeping *k, struct span line, void *user)
+static void put_driver_param(struct keeping *k, struct span line)
 {
 	size_t colon = span_find(line, ':');
 	struct span name = { line.p, colon };
 	char option[64];
 
-	(void)user;
 	snprintf(option, sizeof(option), "NVreg_%.*s", SPAN_FMT(name));
 	if (colon == line.n || !keep_is_parameter(span_of(option))) {
 		keep_nothing(k, line);
@@ -133,7 +130,8 @@ static void put_driver_param(struct keeping *k, struct span line, void *user)
 
 void keep_driver_params(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_driver_param, NULL);
+	keep_each_line(k, text, line)
+		put_driver_param(k, line);
 }
 
 /* Keeps of a program only whether it contains the name of the module. */
@@ -170,11 +168,10 @@ static void put_builder(struct keeping *k, struct span builder)
 		keep_instead(k, host);
 }
 
-static void put_version_line(struct keeping *k, struct span line, void *user)
+static void put_version_line(struct keeping *k, struct span line)
 {
 	size_t open = span_find(line, '('), close = span_find(line, ')');
 
-	(void)user;
 	if (span_starts(line, "NVRM version:") && open < close && close < line.n &&
 	    span_find((struct span){ line.p + open, close - open }, '@') < close - open) {
 		keep_free_text(k, (struct span){ line.p, open + 1 });
@@ -189,15 +186,15 @@ static void put_version_line(struct keeping *k, struct span line, void *user)
 
 void keep_driver_version(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_version_line, NULL);
+	keep_each_line(k, text, line)
+		put_version_line(k, line);
 }
 
 /* Keeps the lines of /dev/shm in the tables of mounts. */
-static void put_mount(struct keeping *k, struct span line, void *user)
+static void put_mount(struct keeping *k, struct span line)
 {
 	struct span rest = line, device, point;
 
-	(void)user;
 	if (span_word(&rest, &device) && span_word(&rest, &point) && span_is(point, "/dev/shm"))
 		keep_free_text(k, line);
 	else
@@ -206,7 +203,8 @@ static void put_mount(struct keeping *k, struct span line, void *user)
 
 void keep_mounts(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_mount, NULL);
+	keep_each_line(k, text, line)
+		put_mount(k, line);
 }
 
 /* The names of containers, pods, jobs and users are private; the name of the runtime is not. */
@@ -261,12 +259,11 @@ static void put_cgroup_part(struct keeping *k, struct span part)
 	keep_unit_name(k, part);
 }
 
-static void put_cgroup_line(struct keeping *k, struct span line, void *user)
+static void put_cgroup_line(struct keeping *k, struct span line)
 {
 	size_t slash = span_find(line, '/');
 	struct span rest = { line.p + slash, line.n - slash }, part;
 
-	(void)user;
 	keep_free_text(k, (struct span){ line.p, slash });
 	while (span_cut(&rest, '/', &part)) {
 		put_cgroup_part(k, part);
@@ -277,7 +274,8 @@ static void put_cgroup_line(struct keeping *k, struct span line, void *user)
 
 void keep_cgroup(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_cgroup_line, NULL);
+	keep_each_line(k, text, line)
+		put_cgroup_line(k, line);
 }
 
 /* Programs that start jobs, and programs from which people start others. */
@@ -315,13 +313,12 @@ void keep_hostname(struct keeping *k, struct span text)
 }
 
 /* 32 digits, and the rest of the line. */
-static void put_inet6(struct keeping *k, struct span line, void *user)
+static void put_inet6(struct keeping *k, struct span line)
 {
 	_cleanup_free_ char *kept = NULL;
 	char address[40];
 	size_t n = 0;
 
-	(void)user;
 	for (size_t i = 0; line.n >= 32 && i < 32; i += 4)
 		n += (size_t)snprintf(address + n, sizeof(address) - n, "%s%.4s", i ? ":" : "",
 				      line.p + i);
@@ -338,18 +335,18 @@ static void put_inet6(struct keeping *k, struct span line, void *user)
 
 void keep_inet6(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_inet6, NULL);
+	keep_each_line(k, text, line)
+		put_inet6(k, line);
 }
 
 /* ---- the network's names ---- */
 
 /* Keeps the lines of /etc/hosts for this host's own name. */
-static void put_host_line(struct keeping *k, struct span line, void *user)
+static void put_host_line(struct keeping *k, struct span line)
 {
 	struct span rest = { line.p, span_find(line, '#') }, address, name;
 	bool own = false;
 
-	(void)user;
 	if (!span_word(&rest, &address)) {
 		keep_nothing(k, line);
 		return;
@@ -369,14 +366,14 @@ static void put_host_line(struct keeping *k, struct span line, void *user)
 
 void keep_hosts(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_host_line, NULL);
+	keep_each_line(k, text, line)
+		put_host_line(k, line);
 }
 
-static void put_nsswitch_line(struct keeping *k, struct span line, void *user)
+static void put_nsswitch_line(struct keeping *k, struct span line)
 {
 	struct span text = { line.p, span_find(line, '#') };
 
-	(void)user;
 	if (span_starts(span_trim(text), "hosts:"))
 		keep_free_text(k, text);
 	else
@@ -385,16 +382,16 @@ static void put_nsswitch_line(struct keeping *k, struct span line, void *user)
 
 void keep_nsswitch(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_nsswitch_line, NULL);
+	keep_each_line(k, text, line)
+		put_nsswitch_line(k, line);
 }
 
 /* ---- modules-load.d ---- */
 
-static void put_module_name(struct keeping *k, struct span line, void *user)
+static void put_module_name(struct keeping *k, struct span line)
 {
 	struct span text = span_trim(line);
 
-	(void)user;
 	if (text.n && text.p[0] != '#' && text.p[0] != ';')
 		keep_command(k, line);
 	else
@@ -403,7 +400,8 @@ static void put_module_name(struct keeping *k, struct span line, void *user)
 
 void keep_module_names(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_module_name, NULL);
+	keep_each_line(k, text, line)
+		put_module_name(k, line);
 }
 
 /* ---- units ---- */
@@ -443,7 +441,7 @@ static void put_unit_value(struct keeping *k, struct span key, struct span value
 	put_plain_words(k, value);
 }
 
-static void put_unit_line(struct keeping *k, struct span line, void *user)
+static void put_unit_line(struct keeping *k, struct span line, bool *continued)
 {
 	static const char *const sections[] = { "\\[Unit\\]", "\\[Service\\]", "\\[Install\\]",
 						"\\[Manager\\]", NULL };
@@ -457,7 +455,7 @@ static void put_unit_line(struct keeping *k, struct span line, void *user)
 					    "Alias",
 					    "Also",
 					    NULL };
-	bool *continued = user, was = *continued;
+	bool was = *continued;
 	struct span text = span_trim(line);
 	size_t equals = span_find(text, '=');
 	struct span key = span_trim((struct span){ text.p, equals });
@@ -485,17 +483,17 @@ void keep_unit(struct keeping *k, struct span text)
 {
 	bool continued = false;
 
-	keep_each_line(k, text, put_unit_line, &continued);
+	keep_each_line(k, text, line)
+		put_unit_line(k, line, &continued);
 }
 
 /* ---- limits.conf ---- */
 
-static void put_limit(struct keeping *k, struct span line, void *user)
+static void put_limit(struct keeping *k, struct span line)
 {
 	static const char *const items[] = { "memlock", "nofile", NULL };
 	struct span rest = { line.p, span_find(line, '#') }, who, kind, item, value, more;
 
-	(void)user;
 	if (!span_word(&rest, &who) || !span_word(&rest, &kind) || !span_word(&rest, &item) ||
 	    !span_word(&rest, &value) || span_word(&rest, &more) || !keep_has(items, item) ||
 	    !(keep_is_plain(value) || span_is(value, "-1") || span_is(value, "-"))) {
@@ -513,17 +511,17 @@ static void put_limit(struct keeping *k, struct span line, void *user)
 
 void keep_limits(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_limit, NULL);
+	keep_each_line(k, text, line)
+		put_limit(k, line);
 }
 
 /* ---- paths ---- */
 
 /* ld.so.conf.d, and libibverbs.d: "driver mlx5". */
-static void put_path_line(struct keeping *k, struct span line, void *user)
+static void put_path_line(struct keeping *k, struct span line)
 {
 	struct span text = span_trim(line), rest = line, first, second;
 
-	(void)user;
 	if (text.n && text.p[0] == '/') {
 		keep_path(k, text);
 	} else if (span_word(&rest, &first) && span_is(first, "driver") &&
@@ -540,7 +538,8 @@ static void put_path_line(struct keeping *k, struct span line, void *user)
 
 void keep_path_lines(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_path_line, NULL);
+	keep_each_line(k, text, line)
+		put_path_line(k, line);
 }
 
 /* ---- boot entries in files ---- */
@@ -585,7 +584,7 @@ static void put_bls_value(struct keeping *k, struct span key, struct span value)
 
 /* Keeps the separator of key and value, which differs between boot loaders. A line that is left out becomes a
  * comment, because GRUB stops at an empty line. */
-static void put_bls_line(struct keeping *k, struct span line, void *user)
+static void put_bls_line(struct keeping *k, struct span line)
 {
 	static const char *const keys[] = { "title",	"version",    "options",  "linux",
 					    "initrd",	"efi",	      "uki",	  "machine-id",
@@ -593,7 +592,6 @@ static void put_bls_line(struct keeping *k, struct span line, void *user)
 					    NULL };
 	struct span key, value;
 
-	(void)user;
 	if (!cut_key(line, &key, &value)) {
 		keep_nothing(k, line);
 		return;
@@ -611,14 +609,14 @@ static void put_bls_line(struct keeping *k, struct span line, void *user)
 
 void keep_bls(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_bls_line, NULL);
+	keep_each_line(k, text, line)
+		put_bls_line(k, line);
 }
 
-static void put_loader_line(struct keeping *k, struct span line, void *user)
+static void put_loader_line(struct keeping *k, struct span line)
 {
 	struct span key, value;
 
-	(void)user;
 	if (!cut_key(line, &key, &value) || !span_is(key, "default")) {
 		keep_nothing(k, line);
 		return;
@@ -629,7 +627,8 @@ static void put_loader_line(struct keeping *k, struct span line, void *user)
 
 void keep_loader(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_loader_line, NULL);
+	keep_each_line(k, text, line)
+		put_loader_line(k, line);
 }
 
 /* Four bytes, then UTF-16: bytes that are not ASCII are not needed. */
@@ -699,14 +698,13 @@ static const char *const settings[] = { "cpus",
 					"sysctl.*",
 					NULL };
 
-static void put_setting(struct keeping *k, struct span line, void *user)
+static void put_setting(struct keeping *k, struct span line)
 {
 	static const char *const sections[] = { "\\[check]", "\\[limits]", "\\[expect]",
 						"\\[rule [a-z*]*/[a-z*]*]", NULL };
 	struct span text = span_trim(line), key, value;
 	size_t equals = span_find(text, '=');
 
-	(void)user;
 	key = span_trim((struct span){ text.p, equals });
 	if (!text.n || text.p[0] == '#' || text.p[0] == ';') {
 		keep_nothing(k, line);
@@ -728,5 +726,6 @@ static void put_setting(struct keeping *k, struct span line, void *user)
 
 void keep_settings(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_setting, NULL);
+	keep_each_line(k, text, line)
+		put_setting(k, line);
 }

@@ -38,10 +38,11 @@ bool keep_is_plain(struct span value);
 
 /* ---- keep-lines.c: texts of lines ---- */
 
-typedef void put_line(struct keeping *k, struct span line, void *user);
 void keep_fields(struct keeping *k, struct span text, const char *const *names);
-/* Calls PUT for each line of TEXT, which writes what is kept of it. Lines keep their numbers. */
-void keep_each_line(struct keeping *k, struct span text, put_line *put, void *user);
+/* Cuts the next LINE off REST, and ends the one before: lines keep their numbers. */
+bool keep_next_line(struct keeping *k, struct span *rest, struct span *line);
+#define keep_each_line(k, text, line) \
+	for (struct span line = { 0 }; keep_next_line((k), &(text), &line);)
 /* NAME=VALUE of files that people write: of a value numbers and words such as yes. */
 void keep_plain_fields(struct keeping *k, struct span text, const char *const *names);
 void keep_uvm_names(struct keeping *k, struct span text);

@@ -94,23 +94,22 @@ void keep_login(struct keeping *k, struct span text)
 }
 
 /* user_namespaces(7): the first ID inside, the first outside, and how many. */
-static void put_user_map(struct keeping *k, struct span line, void *user)
+static void put_user_map(struct keeping *k, struct span line)
 {
-	(void)user;
 	put_user_numbers(k, line, 2);
 }
 
 void keep_user_map(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_user_map, NULL);
+	keep_each_line(k, text, line)
+		put_user_map(k, line);
 }
 
-static void put_status(struct keeping *k, struct span line, void *user)
+static void put_status(struct keeping *k, struct span line)
 {
 	static const char *const names[] = { "CapEff", "CapBnd", "Seccomp", "Cpus_allowed_list",
 					     NULL };
 
-	(void)user;
 	if (span_starts(line, "Uid:"))
 		put_user_numbers(k, line, 4);
 	else
@@ -119,5 +118,6 @@ static void put_status(struct keeping *k, struct span line, void *user)
 
 void keep_status(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_status, NULL);
+	keep_each_line(k, text, line)
+		put_status(k, line);
 }

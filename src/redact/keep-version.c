@@ -41,9 +41,8 @@ struct found {
 	const char *before, *after;
 };
 
-static void put_found(struct keeping *k, struct span line, void *user)
+static void put_found(struct keeping *k, struct span line, const struct found *found)
 {
-	const struct found *found = user;
 	const char *at = found->version.p;
 
 	if (!at || at < line.p || at >= line.p + line.n) {
@@ -60,7 +59,8 @@ void keep_ofed_version(struct keeping *k, struct span text)
 	struct found found = { .before = "MLNX_OFED_LINUX-", .after = "" };
 
 	version_of_ofed(text, &found.version);
-	keep_each_line(k, text, put_found, &found);
+	keep_each_line(k, text, line)
+		put_found(k, line, &found);
 }
 
 void keep_cuda_version(struct keeping *k, struct span text)
@@ -68,13 +68,14 @@ void keep_cuda_version(struct keeping *k, struct span text)
 	struct found found = { .before = "{ \"cuda\": { \"version\": \"", .after = "\" } }" };
 
 	/* A string that has no end in its line would not be found again. */
-	if (!version_json(text, "cuda", &found.version) ||
+	if (!version_of_cuda(text, &found.version) ||
 	    span_find(found.version, '\n') < found.version.n)
 		found.version = (struct span){ 0 };
-	keep_each_line(k, text, put_found, &found);
+	keep_each_line(k, text, line)
+		put_found(k, line, &found);
 }
 
-static void put_define(struct keeping *k, struct span line, void *user)
+static void put_define(struct keeping *k, struct span line)
 {
 	static const char *const names[] = { "NVSHMEM_VENDOR_MAJOR_VERSION",
 					     "NVSHMEM_VENDOR_MINOR_VERSION",
@@ -82,7 +83,6 @@ static void put_define(struct keeping *k, struct span line, void *user)
 	struct span rest = line, define, name, value;
 	uint64_t number;
 
-	(void)user;
 	if (!span_word(&rest, &define) || !span_is(define, "#define") || !span_word(&rest, &name) ||
 	    !keep_has(names, name) || !span_word(&rest, &value) || value.n > NUMBER_MAX ||
 	    span_u64(value, 0, &number)) {
@@ -94,7 +94,8 @@ static void put_define(struct keeping *k, struct span line, void *user)
 
 void keep_nvshmem_version(struct keeping *k, struct span text)
 {
-	keep_each_line(k, text, put_define, NULL);
+	keep_each_line(k, text, line)
+		put_define(k, line);
 }
 
 void keep_version(struct keeping *k, struct span text)
@@ -103,5 +104,6 @@ void keep_version(struct keeping *k, struct span text)
 
 	if (span_find(found.version, '\n') < found.version.n)
 		found.version = (struct span){ 0 };
-	keep_each_line(k, text, put_found, &found);
+	keep_each_line(k, text, line)
+		put_found(k, line, &found);
 }

@@ -182,9 +182,9 @@ static bool is_zero(const uint8_t *bytes, size_t n)
 }
 
 /* Changes digits only: separators and letters beside them stay. */
-static void map_digits(const struct redact *r, char kind, char *text)
+static void map_digits(const struct redact *r, char *text)
 {
-	uint64_t seed = hash(r, kind, span_of(text));
+	uint64_t seed = hash(r, 'd', span_of(text));
 
 	for (; *text; text++) {
 		if (!isxdigit((unsigned char)*text))
@@ -221,12 +221,11 @@ static size_t hex_run(struct span s)
 	return n;
 }
 
-static void take_digits(const struct redact *r, struct replacement *out, struct span s, size_t n,
-			size_t keep)
+static void take_digits(const struct redact *r, struct replacement *out, struct span s, size_t n)
 {
 	out->taken = n;
 	snprintf(out->text, sizeof(out->text), "%.*s", (int)n, s.p);
-	map_digits(r, 'd', out->text + keep);
+	map_digits(r, out->text);
 }
 
 /* 8-4-4-4-12. Those of EFI variables are names of a kind, and the same everywhere. */
@@ -247,14 +246,14 @@ static void find_uuid(const struct redact *r, struct replacement *out, struct sp
 	if (!ends_word(s, at) || strncasecmp(s.p, kinds[0], at) == 0 ||
 	    strncasecmp(s.p, kinds[1], at) == 0)
 		return;
-	take_digits(r, out, s, at, 0);
+	take_digits(r, out, s, at);
 }
 
 /* A machine's id, or a UUID without its dashes. */
 static void find_id(const struct redact *r, struct replacement *out, struct span s)
 {
 	if (hex_run(s) == 32 && ends_word(s, 32))
-		take_digits(r, out, s, 32, 0);
+		take_digits(r, out, s, 32);
 }
 
 /* enx0c42a1123456 (systemd.net-naming-scheme(7)). */
@@ -262,7 +261,7 @@ static void find_interface_name(const struct redact *r, struct replacement *out,
 {
 	uint8_t mac[6];
 
-	if (s.n < 15 || (strncmp(s.p, "enx", 3) != 0 && strncmp(s.p, "wlx", 3) != 0) ||
+	if (s.n < 15 || (!span_starts(s, "enx") && !span_starts(s, "wlx")) ||
 	    hex_run((struct span){ s.p + 3, s.n - 3 }) != 12)
 		return;
 	for (size_t i = 0; i < 6; i++)
@@ -277,7 +276,7 @@ static void find_interface_name(const struct redact *r, struct replacement *out,
 static void find_pointer(const struct redact *r, struct replacement *out, struct span s)
 {
 	(void)r;
-	if (s.n >= 18 && strncmp(s.p, "0xffff", 6) == 0 &&
+	if (s.n >= 18 && span_starts(s, "0xffff") &&
 	    hex_run((struct span){ s.p + 2, s.n - 2 }) == 16) {
 		out->taken = 18;
 		snprintf(out->text, sizeof(out->text), "0x0000000000000000");

@@ -119,7 +119,7 @@ static void items(const struct page *page, const struct repair_outcome *o)
 		if (item->text)
 			text_wrap(page->out, item->text, 14, 0, page->width);
 		if (item->output && *item->output)
-			text_wrap_lines(page->out, item->output, 14, 0, page->width);
+			text_wrap_lines(page->out, item->output, 14, page->width);
 	}
 }
 

@@ -155,6 +155,7 @@ struct unknown {
 	const char *why;
 	bool is_fact;		 /* WHY has the name of a fact */
 	const char *to_check;	 /* NULL: no known way helps */
+	bool needs_nvml;	 /* TO_CHECK is --nvml */
 	const char *rules;	 /* with commas */
 	size_t count;		 /* of them */
 	const struct rule *last; /* of them */

@@ -80,7 +80,7 @@ static void section(struct page *page, const char *title, const char *text)
 		return;
 	page_printf(page, "\n%s%s%s\n", page_style(page, STYLE_BOLD), title,
 		    page_style(page, STYLE_PLAIN));
-	text_wrap_lines(page->out, text, INDENT, 0, page->width);
+	text_wrap_lines(page->out, text, INDENT, page->width);
 }
 
 /* Returns what a reader can do who may not change the node; NULL if there is nothing to change. */
@@ -88,7 +88,7 @@ static const char *without_root(const struct rule *rule)
 {
 	if (!rule->remedy || rule->severity < SEVERITY_WARN)
 		return NULL;
-	if (strncmp(rule->id, "env/", strlen("env/")) == 0)
+	if (starts_with(rule->id, "env/"))
 		return "The user who starts the job can make this change in the job's environment.";
 	return "nvnodecheck doctor --for provider writes a request, with the evidence, that you can send to the "
 	       "administrator or the provider of the node.";

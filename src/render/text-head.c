@@ -104,7 +104,7 @@ static const char *model_of(const struct node *node, const struct pci_device *d)
 {
 	const char *name = gpu_name(node, d);
 
-	return strncmp(name, "NVIDIA ", strlen("NVIDIA ")) == 0 ? name + strlen("NVIDIA ") : name;
+	return starts_with(name, "NVIDIA ") ? name + strlen("NVIDIA ") : name;
 }
 
 /* More kinds of GPUs than a node has. */

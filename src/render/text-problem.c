@@ -137,8 +137,7 @@ static const char *those_like(const struct report *r, const struct problem *p,
 /* Puts the name in front of TEXT, unless TEXT begins with it. */
 static const char *with_name(struct arena *arena, const char *name, const char *text)
 {
-	return strncmp(text, name, strlen(name)) == 0 ? text
-						      : arena_printf(arena, "%s: %s", name, text);
+	return starts_with(text, name) ? text : arena_printf(arena, "%s: %s", name, text);
 }
 
 /* Returns one line if all members have the same text, else a line for each text. If they expect different values, the
@@ -306,7 +305,7 @@ static bool is_commonplace(const struct finding *f, const char *place)
 	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
 		if (strcmp(place, common[i]) == 0)
 			return true;
-	if (strncmp(f->rule->id, "env/", strlen("env/")) != 0 && strstr(place, "/environ"))
+	if (!starts_with(f->rule->id, "env/") && strstr(place, "/environ"))
 		return true;
 	return !strchr(place + 1, '/');
 }
@@ -562,9 +561,9 @@ static const char *variable_place(const struct view *v, const struct problem *p)
 {
 	const char *fact = p->first->answer.evidence[0], *place;
 
-	if (!fact || (strncmp(fact, "env.variables[", strlen("env.variables[")) != 0 &&
-		      strncmp(fact, "env.nccl_conf[", strlen("env.nccl_conf[")) != 0 &&
-		      strncmp(fact, "env.nvshmem_conf[", strlen("env.nvshmem_conf[")) != 0))
+	if (!fact ||
+	    (!starts_with(fact, "env.variables[") && !starts_with(fact, "env.nccl_conf[") &&
+	     !starts_with(fact, "env.nvshmem_conf[")))
 		return NULL;
 	place = render_place(v->report, fact);
 	return place ? place_name(v->report->arena, place) : NULL;

@@ -63,7 +63,7 @@ static const char *note_with(const struct report *r, const struct finding *f, co
 		return NULL;
 	where = subjects(r, f);
 	/* NCCL_IB_HCA=mlx5_0 begins with its subject. */
-	if (strncmp(text, where, strlen(where)) == 0)
+	if (starts_with(text, where))
 		where = "";
 	return arena_printf(r->arena, "%s%s%s [%s]", where, *where ? ": " : "", text, f->rule->id);
 }

@@ -143,7 +143,7 @@ static void describe_end(struct topo *topo, struct topo_item *item, const struct
 		const char *label = gpu_name(topo->node, device);
 
 		item->kind = TOPO_GPU;
-		item->label = strncmp(label, "NVIDIA ", 7) == 0 && label[7] ? label + 7 : label;
+		item->label = starts_with(label, "NVIDIA ") && label[7] ? label + 7 : label;
 	} else if (pci_is_nvswitch(device)) {
 		item->kind = TOPO_NVSWITCH;
 		item->label = "NVSwitch";
@@ -364,7 +364,7 @@ size_t topo_problem(const struct topo *topo, const struct topo_item *item, size_
 
 const char *topo_bdf(const struct topo_item *item)
 {
-	return strncmp(item->id, "0000:", 5) == 0 ? item->id + 5 : item->id;
+	return starts_with(item->id, "0000:") ? item->id + 5 : item->id;
 }
 
 bool topo_redirects(const struct pci_device *device)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "advice/readiness.h"
-#include "evaluate/skip.h"
 #include "render/render.h"
 #include "render/text.h"
 
@@ -14,7 +13,8 @@ struct unknown render_unknown(const struct report *report, const struct finding 
 {
 	const struct gap *gap = f->gap;
 	struct unknown u = { .why = f->answer.observed,
-			     .to_check = readiness_way_to_check(report, f) };
+			     .to_check = readiness_way_to_check(report, f),
+			     .needs_nvml = f->answer.needs_nvml };
 
 	if (!u.why && gap) {
 		u.path = gap->path.value;
@@ -155,7 +155,7 @@ static const char *way_text(const struct report *r, const struct way *way, size_
 	const struct unknown *u = way->first;
 	const char *reason = reason_text(r, u);
 
-	if (same_text(u->to_check, RUN_NVML))
+	if (u->needs_nvml)
 		return arena_printf(r->arena, "%s%s --nvml",
 				    way->count < all ? arena_printf(r->arena, "%zu ", way->count)
 				    : all > 1	     ? "all "

@@ -230,8 +230,8 @@ static void show_job(struct why_view *w)
 	for_each(fact, &job->facts)
 		if (!is_shown_before(job, fact))
 			text = arena_printf(w->arena, "%s%s%s: %s", text, *text ? "; " : "",
-					    strncmp(fact->name, "env:", 4) == 0 ? fact->name + 4
-										: fact->name,
+					    starts_with(fact->name, "env:") ? fact->name + 4
+									    : fact->name,
 					    values_text(w, fact));
 	field(w, "The job had", *text ? text : NULL);
 	for_each(d, &w->why->differences)

@@ -109,8 +109,7 @@ static void fail_not_written(struct rule_context *ctx, const struct cmdline_text
 				     source->file.value),
 	     .expected = "in the entry that boots next",
 	     .command = command ? command : shell_add_argument(ctx->arena, ctx->node, argument),
-	     .evidence = { text_printf(ctx, "cmdline.sources[#%zu].text",
-				       (size_t)(source - ctx->node->cmdline.sources.items)),
+	     .evidence = { ITEM_FACT(ctx->arena, ctx->node, cmdline.sources, source, text),
 			   "cmdline.staged.text" });
 }
 
@@ -156,8 +155,7 @@ static void fail_not_read(struct rule_context *ctx, const struct cmdline_text *s
 			ctx, "Move %s to %s and write the boot entries again.", argument,
 			known_is(*loader, BOOT_GRUB) ? "/etc/default/grub" : "/etc/kernel/cmdline"),
 		.command = shell_write_entries(ctx->node),
-		.evidence = { text_printf(ctx, "cmdline.sources[#%zu].text",
-					  (size_t)(source - ctx->node->cmdline.sources.items)),
+		.evidence = { ITEM_FACT(ctx->arena, ctx->node, cmdline.sources, source, text),
 			      "boot.loader" });
 }
 
@@ -320,8 +318,7 @@ static void pend_option(struct rule_context *ctx, const struct modprobe_assignme
 			ctx, "%s %s=%s was written after the boot and is not in effect%s",
 			option->module.value, option->param.value, option->value.value, kernel),
 		.expected = "the configured options in effect",
-		.evidence = { text_printf(ctx, "modprobe.assignments[#%zu].value",
-					  (size_t)(option - ctx->node->modprobe.assignments.items)),
+		.evidence = { ITEM_FACT(ctx->arena, ctx->node, modprobe.assignments, option, value),
 			      "os.boot_time_s" });
 }
 

@@ -22,8 +22,7 @@ static void check_value(struct rule_context *ctx, const struct modprobe_assignme
 			   : text_printf(ctx, "its value %s: the kernel does not load %s with it",
 					 why, file->name.value),
 	     .expected = text_printf(ctx, "a value of its type, %s", type),
-	     .evidence = { text_printf(ctx, "modprobe.assignments[#%zu].value",
-				       (size_t)(a - ctx->node->modprobe.assignments.items)) });
+	     .evidence = { ITEM_FACT(ctx->arena, ctx->node, modprobe.assignments, a, value) });
 }
 
 /* All assignments count, not only the last one: the kernel parses them in turn. */

@@ -11,8 +11,7 @@
 
 static const char *source_fact(struct rule_context *ctx, const struct cmdline_text *source)
 {
-	return text_printf(ctx, "cmdline.sources[#%zu].text",
-			   (size_t)(source - ctx->node->cmdline.sources.items));
+	return ITEM_FACT(ctx->arena, ctx->node, cmdline.sources, source, text);
 }
 
 /* ---- kernel arguments ---- */
@@ -172,8 +171,7 @@ static void check_tuned_options(struct rule_context *ctx)
 		.expected = other ? "one value for each option" : NULL,
 		.remedy = "Change the modules section of the TuneD profile, then activate the "
 			  "profile again.",
-		.evidence = { text_printf(ctx, "modprobe.assignments[#%zu].value",
-					  (size_t)(own - ctx->node->modprobe.assignments.items)),
+		.evidence = { ITEM_FACT(ctx->arena, ctx->node, modprobe.assignments, own, value),
 			      "services.units[tuned.service].enabled" });
 }
 
@@ -207,8 +205,7 @@ static void check_operator(struct rule_context *ctx)
 			"driver.kernelModuleConfig.name of the ClusterPolicy.",
 		.evidence = {
 			"services.driver_container",
-			options ? text_printf(ctx, "modprobe.options[#%zu].text",
-					      (size_t)(options - ctx->node->modprobe.options.items))
+			options ? ITEM_FACT(ctx->arena, ctx->node, modprobe.options, options, text)
 				: NULL });
 }
 

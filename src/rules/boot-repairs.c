@@ -142,8 +142,9 @@ static void answer(struct rule_context *ctx, const struct transaction *t, const 
 {
 	const struct finding *why;
 	const char *subject = subject_of(ctx, r);
-	const char *what = text_printf(ctx, "repairs.applied[%s].repairs[#%zu].what", t->id.value,
-				       (size_t)(r - t->repairs.items));
+	const char *what = fact_item_path(
+		ctx->arena, fact_path(ctx->arena, "repairs.applied", t->id.value, "repairs"),
+		(size_t)(r - t->repairs.items), "what");
 
 	switch (evaluate_again(ctx, r, &why)) {
 	case OUTCOME_LIVE:

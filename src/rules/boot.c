@@ -23,7 +23,7 @@ static bool is_about_gpus(const char *module)
 	static const char *const names[] = { "nvidia", "nouveau", "nv_peer_mem", "gdrdrv" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strncmp(module, names[i], strlen(names[i])) == 0)
+		if (starts_with(module, names[i]))
 			return true;
 	return false;
 }
@@ -304,8 +304,7 @@ static void check_load_lines(struct rule_context *ctx)
 		     .remedy =
 			     "If modprobe.d sets the same option, delete the line. Otherwise move it "
 			     "to a file in /etc/modprobe.d whose name ends in .conf.",
-		     .evidence = { text_printf(ctx, "modules.at_boot[#%zu].name",
-					       (size_t)(m - ctx->node->modules.at_boot.items)) });
+		     .evidence = { ITEM_FACT(ctx->arena, ctx->node, modules.at_boot, m, name) });
 	}
 }
 
@@ -338,8 +337,8 @@ static void check_syntax(struct rule_context *ctx)
 				      : text_printf(ctx, "Correct line %llu of %s.",
 						    (unsigned long long)b->line.value,
 						    b->file.value),
-			.evidence = { text_printf(ctx, "modprobe.bad_lines[#%zu].why",
-						  (size_t)(b - modprobe->bad_lines.items)) });
+			.evidence = {
+				ITEM_FACT(ctx->arena, ctx->node, modprobe.bad_lines, b, why) });
 	}
 	if (ctx->findings->count == before && !skip_unless_modprobe_whole(ctx))
 		PASS(ctx, .evidence = { "modprobe.bad_lines" });
@@ -368,7 +367,7 @@ static bool leads_somewhere(const struct node *node, const char *name)
 static bool is_sister(const struct node *node, const char *name)
 {
 	for_each(f, &node->modules.files)
-		if (is_known(f->name) && strncmp(f->name.value, "nvidia_", 7) == 0 &&
+		if (is_known(f->name) && starts_with(f->name.value, "nvidia_") &&
 		    kparam_name_is(span_of(f->name.value), name))
 			return !setting_is_nvidia(node, name);
 	return false;
@@ -384,7 +383,7 @@ static void check_wrong_name(struct rule_context *ctx)
 	if (skip_without_modprobe(ctx))
 		return;
 	for_each(o, &node->modprobe.options) {
-		if (strncmp(o->module.value, "nvidia", 6) != 0 && !strstr(o->text.value, "NVreg_"))
+		if (!starts_with(o->module.value, "nvidia") && !strstr(o->text.value, "NVreg_"))
 			continue;
 		seen++;
 		/* The lines of one module are one answer. */
@@ -398,8 +397,7 @@ static void check_wrong_name(struct rule_context *ctx)
 				     o->module.value),
 			     .expected = "options nvidia NVreg_...",
 			     .evidence = {
-				     text_printf(ctx, "modprobe.options[#%zu].text",
-						 (size_t)(o - node->modprobe.options.items)) });
+				     ITEM_FACT(ctx->arena, node, modprobe.options, o, text) });
 		if (leads_somewhere(node, o->module.value))
 			continue;
 		/* An alias or install line that was not read may lead somewhere. */
@@ -411,8 +409,7 @@ static void check_wrong_name(struct rule_context *ctx)
 			     .observed = "no module, alias or install line has this name",
 			     .expected = "the name of a module that is installed",
 			     .evidence = {
-				     text_printf(ctx, "modprobe.options[#%zu].module",
-						 (size_t)(o - node->modprobe.options.items)) });
+				     ITEM_FACT(ctx->arena, node, modprobe.options, o, module) });
 	}
 	if (ctx->findings->count > before || skip_unless_modprobe_whole(ctx))
 		return;

@@ -59,7 +59,6 @@ static void check_message(struct rule_context *ctx, const struct engine_message 
 static void check_errors(struct rule_context *ctx)
 {
 	const struct containers_facts *containers = &ctx->node->containers;
-	size_t i = 0;
 
 	if (skip_without_gpu(ctx) || skip_in_container(ctx))
 		return;
@@ -72,7 +71,7 @@ static void check_errors(struct rule_context *ctx)
 	else if (!containers->messages.count)
 		PASS(ctx, .evidence = { "containers.messages" });
 	for_each(m, &containers->messages) {
-		const char *fact = text_printf(ctx, "containers.messages[#%zu].text", i++);
+		const char *fact = ITEM_FACT(ctx->arena, ctx->node, containers.messages, m, text);
 
 		if (is_known(m->text) && is_known(m->program))
 			check_message(ctx, m, fact);

@@ -46,7 +46,7 @@ static bool is_containerd_older(const struct node *node, const char *file, const
 {
 	const struct software_item *item = node_software(node, "containerd");
 
-	return strncmp(file, RANCHER, strlen(RANCHER)) != 0 && item && is_known(item->version) &&
+	return !starts_with(file, RANCHER) && item && is_known(item->version) &&
 	       version_compare(item->version.value, version) < 0;
 }
 
@@ -150,8 +150,8 @@ static bool is_imported(const struct node *node, const char *file)
 
 static bool is_lone_drop_in(const struct node *node, const char *path)
 {
-	return strncmp(path, DROP_INS, strlen(DROP_INS)) == 0 &&
-	       value_in(node, path, ENGINE_NVIDIA) && !is_imported(node, path);
+	return starts_with(path, DROP_INS) && value_in(node, path, ENGINE_NVIDIA) &&
+	       !is_imported(node, path);
 }
 
 /* A part of config.toml that was not understood can import it. */
@@ -239,7 +239,7 @@ static void check_cgroups(struct rule_context *ctx, const char *file)
 	if (!runc || !table || !str_is(runc->name, "true") || (own && str_is(own->name, "true")))
 		return;
 	/* k3s and RKE2 write the option for runc alone, and overwrite the file at each start. */
-	if (!own && strncmp(file, RANCHER, strlen(RANCHER)) == 0)
+	if (!own && starts_with(file, RANCHER))
 		return;
 	fail_at(ctx, SEVERITY_WARN, own ? own : table,
 		own ? "sets SystemdCgroup = false for nvidia, and runc has true"
@@ -370,7 +370,7 @@ static const char *find_unread(struct rule_context *ctx, const char *path)
 
 	if (lone && may_be_imported(node))
 		return fact_path(ctx->arena, "references.files", CONTAINERD_CONFIG, "complete");
-	if (by_version && strncmp(path, RANCHER, strlen(RANCHER)) != 0 &&
+	if (by_version && !starts_with(path, RANCHER) &&
 	    !(containerd && is_known(containerd->version)))
 		return "software.items";
 	return NULL;

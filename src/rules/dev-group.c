@@ -7,10 +7,9 @@
 #include "base/span.h"
 #include "evaluate/skip.h"
 #include "query/container-runtime.h"
+#include "query/device-file.h"
 #include "query/job-env.h"
 
-#define READ_WRITE_GROUP 0060
-#define READ_WRITE_OTHERS 0006
 /* include/uapi/linux/capability.h: passes by file permissions. */
 #define CAP_DAC_OVERRIDE 1
 
@@ -30,12 +29,6 @@ static bool is_for_jobs(const struct device_node *n)
 		span_u64(span_of(n->path.value + strlen(gpu)), 10, &minor) == 0);
 }
 
-static bool is_for_group(uint64_t mode)
-{
-	return (mode & READ_WRITE_GROUP) == READ_WRITE_GROUP &&
-	       (mode & READ_WRITE_OTHERS) != READ_WRITE_OTHERS;
-}
-
 static bool is_gpu_node(const struct device_node *n)
 {
 	return str_starts(n->path, "/dev/nvidia") && !str_starts(n->path, "/dev/nvidia-caps");
@@ -46,7 +39,7 @@ static bool has_group(const struct device_node *n, const struct device_group *g)
 	char gid[24];
 
 	if (!is_known(n->group) || !is_known(n->mode) || !is_for_jobs(n) ||
-	    !is_for_group(n->mode.value))
+	    !device_file_is_for_group(n->mode.value))
 		return false;
 	snprintf(gid, sizeof(gid), "%" PRIu64, n->group.value);
 	return str_is(g->gid, gid);
@@ -73,8 +66,8 @@ static bool is_drivers(const struct node *node, const struct device_group *g)
 	uint64_t bits;
 
 	return gid && str_is(gid->value, g->gid.value) && mode && is_known(mode->value) &&
-	       span_u64(span_of(mode->value.value), 0, &bits) == 0 && is_for_group(bits) &&
-	       !(modify && str_is(modify->value, "0"));
+	       span_u64(span_of(mode->value.value), 0, &bits) == 0 &&
+	       device_file_is_for_group(bits) && !(modify && str_is(modify->value, "0"));
 }
 
 static bool passes_permissions(const struct env_facts *env)

@@ -19,15 +19,14 @@ static bool has_own_rule(const char *path)
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
 		if (strcmp(path, paths[i]) == 0)
 			return true;
-	return strncmp(path, "/dev/nvidia", 11) == 0 && strspn(path + 11, "0123456789");
+	return starts_with(path, "/dev/nvidia") && strspn(path + 11, "0123456789");
 }
 
 /* CUDA opens these; the others are for tools, or for one kind of program. */
 static enum severity severity_of(const char *path)
 {
-	return has_own_rule(path) || strncmp(path, "/dev/infiniband/uverbs", 22) == 0
-		       ? SEVERITY_ERR
-		       : SEVERITY_WARN;
+	return has_own_rule(path) || starts_with(path, "/dev/infiniband/uverbs") ? SEVERITY_ERR
+										 : SEVERITY_WARN;
 }
 
 static void fail_number(struct rule_context *ctx, const struct device_node *n, const char *text)

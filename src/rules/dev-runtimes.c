@@ -26,7 +26,7 @@ static bool is_default(const struct node *node, const struct reference *r)
 
 	while ((fallback = reference_next(node, REFERENCE_ENGINE, r->file.value, fallback)))
 		if (known_is(fallback->kind, REFERENCE_RUNTIME) &&
-		    strncmp(r->role.value, "runtimes.", strlen("runtimes.")) == 0 &&
+		    starts_with(r->role.value, "runtimes.") &&
 		    str_is(fallback->name, r->role.value + strlen("runtimes.")))
 			return true;
 	return false;

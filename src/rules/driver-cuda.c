@@ -120,7 +120,7 @@ static void check_release(struct rule_context *ctx, const struct newest *n)
 	const struct software_item *compat = newest_compat(ctx->node);
 	bool lifts = compat && !older(compat->version.value, n->release->minimum) &&
 		     !all_geforce(ctx->node);
-	const char *fact = fact_path(ctx->arena, "software.items", n->item->path.value, "version");
+	const char *fact = software_version_fact(ctx->arena, n->item);
 	const char *seen = text_printf(ctx, "CUDA %u.%u, driver %s", n->release->major,
 				       n->release->minor, driver);
 
@@ -170,9 +170,7 @@ static void check_too_old(struct rule_context *ctx)
 			     "HW\" (804).",
 		     .remedy = text_printf(ctx, "Install driver %s or later.",
 					   compat->version.value),
-		     .evidence = {
-			     fact_path(ctx->arena, "software.items", compat->path.value, "version"),
-			     "driver.version" });
+		     .evidence = { software_version_fact(ctx->arena, compat), "driver.version" });
 	else if (n.release)
 		check_release(ctx, &n);
 	else

@@ -10,11 +10,6 @@
 #include "query/peer-support.h"
 #include "query/topology.h"
 
-static const char *library_fact(struct rule_context *ctx, const struct software_item *item)
-{
-	return fact_path(ctx->arena, "software.items", item->path.value, "version");
-}
-
 /* Sets PATCHED. Answers the rule and returns true if that is not known. */
 static bool skip_without_patch_state(struct rule_context *ctx, bool *patched, const char **signs)
 {
@@ -63,9 +58,11 @@ static void check_fork_userspace(struct rule_context *ctx)
 					     node->driver.version.value, found.other->name.value,
 					     found.other->version.value),
 		     .expected = "libraries of the module's version",
-		     .evidence = { library_fact(ctx, found.other), "driver.version" });
+		     .evidence = { software_version_fact(ctx->arena, found.other),
+				   "driver.version" });
 	else if (found.same)
-		PASS(ctx, .evidence = { library_fact(ctx, found.same), "driver.version" });
+		PASS(ctx, .evidence = { software_version_fact(ctx->arena, found.same),
+					"driver.version" });
 	else
 		UNKNOWN(ctx, .observed = "libcuda and libnvidia-ml were not found",
 			.evidence = { "software.items" });

@@ -22,13 +22,18 @@
 
 /* ---- PeerMappingOverride ---- */
 
-static bool has_override(const char *value, const void *user)
+static bool has_override(const char *value)
 {
 	struct registry_entry entry;
 
-	(void)user;
 	return value && registry_find(span_of(value), "PeerMappingOverride", &entry) &&
 	       entry.number != 0;
+}
+
+static bool is_override(const char *value, const void *user)
+{
+	(void)user;
+	return has_override(value);
 }
 
 /* In RegistryDwordsPerDevice one string has the entries of all devices; any is enough here,
@@ -37,7 +42,7 @@ static bool has_override_per_device(const struct node *node)
 {
 	const struct driver_param *param = node_param(node, "RegistryDwordsPerDevice");
 
-	return param && has_override(param->value.value, NULL);
+	return param && has_override(param->value.value);
 }
 
 static const char *missing_found(const struct node *node, const struct setting_outcome *o)
@@ -193,7 +198,7 @@ static void check_peer_mapping(struct rule_context *ctx)
 	if (skip_without_params(ctx))
 		return;
 	s = setting_nvreg(ctx->node, "RegistryDwords", ctx->arena);
-	o = setting_compare(&s, has_override, NULL);
+	o = setting_compare(&s, is_override, NULL);
 	if (o.running_right)
 		PASS(ctx, .evidence = { s.running.fact });
 	else if (has_override_per_device(ctx->node))
@@ -239,7 +244,7 @@ static void check_peer_mapping_per_device(struct rule_context *ctx)
 	if (skip_without_params(ctx))
 		return;
 	with = param ? count_devices(span_of(param->value.value), &any) : 0;
-	if (with == 0 || (all && has_override(all->value.value, NULL))) {
+	if (with == 0 || (all && has_override(all->value.value))) {
 		NOT_APPLICABLE(ctx, .observed = "RegistryDwordsPerDevice does not set it");
 	} else if (!was_read(ctx->node->gpu.devices)) {
 		UNKNOWN(ctx, .evidence = { "gpu.devices" });
@@ -443,9 +448,7 @@ static void check_live_not_persistent(struct rule_context *ctx)
 
 static const char *assignment_fact(struct rule_context *ctx, const struct modprobe_assignment *a)
 {
-	return a ? text_printf(ctx, "modprobe.assignments[#%zu].value",
-			       (size_t)(a - ctx->node->modprobe.assignments.items))
-		 : NULL;
+	return a ? ITEM_FACT(ctx->arena, ctx->node, modprobe.assignments, a, value) : NULL;
 }
 
 /* The whole line, where it is to be, and what it leaves out. */
@@ -562,8 +565,7 @@ static void check_syntax(struct rule_context *ctx)
 		if (!str_is(a->param, "NVreg_RegistryDwords") || !is_known(a->value))
 			continue;
 		check_string(ctx, a->value.value, assignment_place(ctx->arena, a),
-			     text_printf(ctx, "modprobe.assignments[#%zu].value",
-					 (size_t)(a - modprobe->assignments.items)));
+			     ITEM_FACT(ctx->arena, ctx->node, modprobe.assignments, a, value));
 		seen++;
 	}
 	if (live && *live->value.value) {

@@ -8,11 +8,6 @@
 #include "query/driver-parts.h"
 #include "query/pci-device.h"
 
-static const char *fact_of(struct rule_context *ctx, const struct software_item *item)
-{
-	return fact_path(ctx->arena, "software.items", item->path.value, "version");
-}
-
 static struct fact_bool has_nvswitch(const struct node *node)
 {
 	for_each(d, &node->pci.devices)
@@ -57,7 +52,7 @@ static void fail_part(struct rule_context *ctx, const struct driver_part *part,
 					part->effect),
 		.expected = part->is_equal ? "the driver's version" : "the driver's branch",
 		.remedy = part->cure, .source = part->source,
-		.evidence = { fact_of(ctx, item), "driver.version" });
+		.evidence = { software_version_fact(ctx->arena, item), "driver.version" });
 }
 
 /* True where the part is here. */
@@ -74,7 +69,8 @@ static bool check_part(struct rule_context *ctx, const struct driver_part *part)
 		UNKNOWN(ctx, .subject = part->name,
 			.severity = part->is_warning ? SEVERITY_WARN : SEVERITY_INFO,
 			.graded = true,
-			.evidence = { found.unread ? fact_of(ctx, found.unread) : "pci.devices" });
+			.evidence = { found.unread ? software_version_fact(ctx->arena, found.unread)
+						   : "pci.devices" });
 	else
 		fail_part(ctx, part, found.other);
 	return true;
@@ -93,7 +89,8 @@ static void check_parts(struct rule_context *ctx)
 			ctx,
 			.observed =
 				"the libraries differ as a whole: driver/library-mismatch reports it",
-			.evidence = { fact_of(ctx, libraries.other), "driver.version" });
+			.evidence = { software_version_fact(ctx->arena, libraries.other),
+				      "driver.version" });
 		return;
 	}
 	for (const struct driver_part *part = driver_parts; part->name; part++)

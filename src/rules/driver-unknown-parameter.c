@@ -101,8 +101,7 @@ static void check_unknown_parameter(struct rule_context *ctx)
 	if (skip_without_modprobe(ctx))
 		return;
 	for_each(a, &node->modprobe.assignments) {
-		const char *fact = text_printf(ctx, "modprobe.assignments[#%zu].param",
-					       (size_t)(a - node->modprobe.assignments.items));
+		const char *fact = ITEM_FACT(ctx->arena, node, modprobe.assignments, a, param);
 
 		if (!is_known(a->module) || !setting_is_nvidia(node, a->module.value))
 			continue;

@@ -10,11 +10,6 @@
 #include "query/pci-device.h"
 #include "query/setting.h"
 
-static const char *version_fact(struct rule_context *ctx, const struct software_item *item)
-{
-	return fact_path(ctx->arena, "software.items", item->path.value, "version");
-}
-
 /* ---- Blackwell ---- */
 
 static bool is_blackwell(const struct pci_device *device)
@@ -234,7 +229,8 @@ static void compare_next(struct rule_context *ctx, const struct next_load *next)
 		NOT_APPLICABLE(
 			ctx,
 			.observed = "the versions differ now: driver/library-mismatch reports it",
-			.evidence = { version_fact(ctx, libraries.other), "driver.version" });
+			.evidence = { software_version_fact(ctx->arena, libraries.other),
+				      "driver.version" });
 	else if (strcmp(next->version, node->driver.version.value) == 0)
 		PASS(ctx, .evidence = { next->fact, "driver.version" });
 	else if (libraries.same && !library_of(node, next->version))
@@ -243,7 +239,7 @@ static void compare_next(struct rule_context *ctx, const struct next_load *next)
 					     next->version, libraries.same->name.value,
 					     libraries.same->version.value),
 		     .expected = "one version of kernel module and libraries after the next load",
-		     .evidence = { next->fact, version_fact(ctx, libraries.same),
+		     .evidence = { next->fact, software_version_fact(ctx->arena, libraries.same),
 				   "driver.version" });
 	else if (manager && is_known(manager->version) && !str_is(manager->version, next->version))
 		FAIL(ctx, .subject = "fabric manager",
@@ -254,7 +250,8 @@ static void compare_next(struct rule_context *ctx, const struct next_load *next)
 		     .impact =
 			     "The fabric manager does not start: CUDA fails with \"system not yet "
 			     "initialized\" (802).",
-		     .evidence = { next->fact, version_fact(ctx, manager), "driver.version" });
+		     .evidence = { next->fact, software_version_fact(ctx->arena, manager),
+				   "driver.version" });
 	else
 		PASS(ctx,
 		     .observed = text_printf(

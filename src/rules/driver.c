@@ -347,11 +347,6 @@ static void check_version_floor(struct rule_context *ctx)
 
 /* ---- user space ---- */
 
-static const char *library_fact(struct rule_context *ctx, const struct software_item *item)
-{
-	return fact_path(ctx->arena, "software.items", item->path.value, "version");
-}
-
 static bool is_stub(const struct software_item *item)
 {
 	return str_is(item->name, "libcuda") && strstr(item->path.value, "/stubs/libcuda.so");
@@ -408,7 +403,7 @@ static void fail_loader_stub(struct rule_context *ctx, const struct software_ite
 				"ld.so.conf.d lists the folder of %s; whether LD_LIBRARY_PATH has "
 				"a different folder before it was not read",
 				stub->path.value),
-			.evidence = { "env.variables", library_fact(ctx, stub) });
+			.evidence = { "env.variables", software_version_fact(ctx->arena, stub) });
 		return;
 	}
 	FAIL_AS(ctx, SEVERITY_WARN, .subject = "ld.so.conf.d",
@@ -426,7 +421,8 @@ static void fail_loader_stub(struct rule_context *ctx, const struct software_ite
 				 "folder. Then run ldconfig."
 			       : "Remove the line from /etc/ld.so.conf.d, then run ldconfig. To link, set "
 				 "LIBRARY_PATH.",
-		.activation = ACTIVATION_NEW_JOBS, .evidence = { library_fact(ctx, stub) });
+		.activation = ACTIVATION_NEW_JOBS,
+		.evidence = { software_version_fact(ctx->arena, stub) });
 }
 
 /* The toolkit mounts the host's libraries into a container: one of another version came with the image. */
@@ -443,7 +439,7 @@ static void fail_in_container(struct rule_context *ctx, const struct software_it
 		     "of the host's driver the same is enough.",
 		     library->path.value),
 	     .action = ACTION_CONFIGURE, .activation = ACTIVATION_RECREATE,
-	     .evidence = { library_fact(ctx, library), "driver.version" });
+	     .evidence = { software_version_fact(ctx->arena, library), "driver.version" });
 }
 
 static void fail_mismatch(struct rule_context *ctx, const struct software_item *library)
@@ -454,8 +450,7 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 						 : NULL;
 	bool read = file && is_known(file->version);
 	bool stays = read && !str_is(file->version, library->version.value);
-	const char *command = stays ? shell_dkms_install(ctx->arena, node, "driver-source",
-							 library->version.value,
+	const char *command = stays ? shell_dkms_install(ctx->arena, node, library->version.value,
 							 node->os.kernel.value)
 				    : NULL;
 	/* The modules on disk are those that run. */
@@ -477,7 +472,7 @@ static void fail_mismatch(struct rule_context *ctx, const struct software_item *
 	     .command = command, .then = stays && !libraries ? THEN_INITRAMFS | THEN_REBOOT : 0,
 	     .action = stays ? ACTION_CONFIGURE : ACTION_DERIVED,
 	     .activation = libraries ? ACTIVATION_NEW_JOBS : ACTIVATION_NONE,
-	     .evidence = { library_fact(ctx, library), "driver.version" });
+	     .evidence = { software_version_fact(ctx->arena, library), "driver.version" });
 }
 
 /* One client of another version says nothing of the node: any user can bring libraries, or give the driver a version. */
@@ -531,7 +526,8 @@ static void check_library_mismatch(struct rule_context *ctx)
 	else if (stub)
 		fail_loader_stub(ctx, stub);
 	else if (found.same)
-		PASS(ctx, .evidence = { library_fact(ctx, found.same), "driver.version" });
+		PASS(ctx, .evidence = { software_version_fact(ctx->arena, found.same),
+					"driver.version" });
 	else if (!skip_unless_software_whole(ctx))
 		answer_without_libraries(ctx);
 }

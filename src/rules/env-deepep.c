@@ -184,8 +184,7 @@ static void check_bonded_device(struct rule_context *ctx, const struct rdma_devi
 		     .expected = "the number of SMs given by the job",
 		     .evidence = {
 			     fact_path(ctx->arena, "net.interfaces", bond->name.value, "driver"),
-			     fact_path(ctx->arena, "software.items", deepep->path.value,
-				       "version") });
+			     software_version_fact(ctx->arena, deepep) });
 	else if (unread)
 		UNKNOWN(ctx, .subject = device->name.value,
 			.evidence = { fact_path(ctx->arena, "rdma.devices", device->name.value,

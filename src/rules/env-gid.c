@@ -156,7 +156,7 @@ static bool is_used(struct rule_context *ctx, const struct hca_list *list,
 static const char *port_without(struct rule_context *ctx, const struct rdma_port *own,
 				const struct job_value *set, uint64_t index)
 {
-	bool nvshmem = strncmp(set->name, "NVSHMEM_", strlen("NVSHMEM_")) == 0;
+	bool nvshmem = starts_with(set->name, "NVSHMEM_");
 	struct hca_list list = job_nic_list(ctx->arena, ctx->node, nvshmem);
 
 	for_each_port(d, p, ctx->node) {
@@ -192,12 +192,12 @@ static const char *remedy_index(struct rule_context *ctx, const struct rdma_devi
 {
 	const char *text = setting_text(ctx, d, p, set);
 
-	if (strncmp(set->name, "NCCL_", strlen("NCCL_")) == 0)
+	if (starts_with(set->name, "NCCL_"))
 		return text_printf(ctx,
 				   "Unset %s: NCCL from " NCCL_FINDS_GID " on finds the GID.%s%s%s",
 				   set->name, text ? " With an older one, " : "", text ? text : "",
 				   text ? "." : "");
-	if (strncmp(set->name, "NVSHMEM_", strlen("NVSHMEM_")) == 0)
+	if (starts_with(set->name, "NVSHMEM_"))
 		return text_printf(
 			ctx, "Unset %s: NVSHMEM from " NVSHMEM_FINDS_GID " on finds the GID.%s%s%s",
 			set->name, text ? " With an older one, " : "", text ? text : "",
@@ -215,7 +215,7 @@ static const char *remedy_search(struct rule_context *ctx, const struct rdma_dev
 
 	if (set)
 		return text_printf(ctx, "Correct %s, or unset it.", set->name);
-	return text && strncmp(text, "set ", strlen("set ")) == 0
+	return text && starts_with(text, "set ")
 		       ? text_printf(ctx, "S%s, or set %s to the subnet of the fabric.", text + 1,
 				     u->range)
 		       : text_printf(ctx, "Set %s to the subnet of the fabric.", u->range);
@@ -323,7 +323,7 @@ static bool check_first_entry(struct rule_context *ctx, const struct user *u,
 			"%s %s without %s uses entry 0, which reaches only nodes of the "
 			"same Ethernet segment",
 			u->name, item->version.value, u->index),
-		.evidence = { fact_path(ctx->arena, "software.items", item->path.value, "version"),
+		.evidence = { software_version_fact(ctx->arena, item),
 			      port_fact(ctx->arena, d, p, "gids") });
 	return true;
 }

@@ -51,8 +51,7 @@ static void answer_cross_nic(struct rule_context *ctx, const struct job_value *v
 {
 	const struct software_item *nccl = node_software(ctx->node, "nccl");
 	const char *text = job_value_text(ctx->arena, ctx->node, v);
-	const char *version =
-		nccl ? fact_path(ctx->arena, "software.items", nccl->path.value, "version") : NULL;
+	const char *version = nccl ? software_version_fact(ctx->arena, nccl) : NULL;
 
 	if (!nccl)
 		UNKNOWN(ctx, .subject = v->name,

@@ -16,35 +16,7 @@
 
 /* ---- one entry of a list ---- */
 
-struct entry_answer {
-	size_t ports;
-	size_t count[USABLE_YES + 1];
-	const struct rdma_device *device; /* of the best port, or the last */
-	const struct rdma_port *port;
-};
-
-static struct entry_answer ask_entry(const struct node *node, const struct hca_list *list,
-				     const struct hca_entry *entry)
-{
-	struct entry_answer a = { 0 };
-
-	for_each_port(d, p, node) {
-		enum usable usable;
-
-		if (!hca_entry_fits(list, entry, d->name.value, (int)p->port.value))
-			continue;
-		usable = port_usable(node, d, p);
-		a.ports++;
-		a.count[usable]++;
-		if (!a.device || usable == USABLE_YES) {
-			a.device = d;
-			a.port = p;
-		}
-	}
-	return a;
-}
-
-static const char *entry_fact(struct rule_context *ctx, const struct entry_answer *a)
+static const char *entry_fact(struct rule_context *ctx, const struct hca_entry_ports *a)
 {
 	return a->count[USABLE_NO_NODE]
 		       ? fact_path(ctx->arena, "rdma.devices", a->device->name.value, "uverbs")
@@ -60,14 +32,14 @@ static const char *entry_text(struct rule_context *ctx, const struct hca_entry *
 
 /* The rule about the device, its node or its port; NULL: there is none. */
 static const char *cause_of(const struct node *node, const struct hca_entry *entry,
-			    const struct entry_answer *a)
+			    const struct hca_entry_ports *a)
 {
 	if (!a->ports)
 		return is_name_of_missing_device(node, entry->name) ? "rdma/device-missing" : NULL;
 	return a->count[USABLE_NO_NODE] ? "dev/infiniband-not-accessible" : "rdma/port-not-active";
 }
 
-static const char *cause_subject(struct rule_context *ctx, const struct entry_answer *a)
+static const char *cause_subject(struct rule_context *ctx, const struct hca_entry_ports *a)
 {
 	if (!a->ports)
 		return NULL;
@@ -135,7 +107,7 @@ static const char *example_of(struct rule_context *ctx, const char *variable)
 
 /* Answers for an entry that selects no usable port. */
 static void fail_entry(struct rule_context *ctx, const struct job_value *v,
-		       const struct hca_entry *entry, const struct entry_answer *a,
+		       const struct hca_entry *entry, const struct hca_entry_ports *a,
 		       const char *others)
 {
 	const char *name = entry_text(ctx, entry), *hint = "";
@@ -174,17 +146,6 @@ static void fail_entry(struct rule_context *ctx, const struct job_value *v,
 	     .evidence = { v->fact, a->ports ? entry_fact(ctx, a) : "rdma.devices" });
 }
 
-/* A device that the entry means, and whose ports were not read. */
-static const struct rdma_device *unread_device(const struct node *node, const struct hca_list *list,
-					       const struct hca_entry *entry)
-{
-	for_each(d, &node->rdma.devices)
-		if (is_unknown(d->ports) &&
-		    hca_entry_fits(list, entry, d->name.value, HCA_ANY_PORT))
-			return d;
-	return NULL;
-}
-
 /* "; also wrong: mlx5_5, mlx5_6" of the entries in REST, or "" */
 static const char *others_text(struct rule_context *ctx, const struct hca_list *list,
 			       struct span rest)
@@ -193,10 +154,10 @@ static const char *others_text(struct rule_context *ctx, const struct hca_list *
 	const char *text = "";
 
 	while (hca_entry_next(&rest, &entry)) {
-		struct entry_answer a = ask_entry(ctx->node, list, &entry);
+		struct hca_entry_ports a = hca_ports_of_entry(ctx->node, list, &entry);
 
 		if (!a.count[USABLE_YES] && !a.count[USABLE_UNKNOWN] &&
-		    !unread_device(ctx->node, list, &entry))
+		    !hca_unread_device(ctx->node, list, &entry))
 			text = text_printf(ctx, "%s%s%s", text, *text ? ", " : "; also wrong: ",
 					   entry_text(ctx, &entry));
 	}
@@ -211,12 +172,12 @@ static bool check_entries(struct rule_context *ctx, const struct job_value *v,
 	struct hca_entry entry;
 
 	while (hca_entry_next(&rest, &entry)) {
-		struct entry_answer a = ask_entry(ctx->node, list, &entry);
+		struct hca_entry_ports a = hca_ports_of_entry(ctx->node, list, &entry);
 		const struct rdma_device *unread;
 
 		if (a.count[USABLE_YES])
 			continue;
-		unread = unread_device(ctx->node, list, &entry);
+		unread = hca_unread_device(ctx->node, list, &entry);
 		if (unread)
 			UNKNOWN(ctx, .subject = v->name,
 				.evidence = { fact_path(ctx->arena, "rdma.devices",
@@ -400,7 +361,7 @@ static void check_ucx(struct rule_context *ctx, const struct job_value *v)
 	if (strcspn(v->value, "^*?[") < strlen(v->value) || strcmp(v->value, "all") == 0)
 		return;
 	while (hca_entry_next(&rest, &entry)) {
-		struct entry_answer a = ask_entry(ctx->node, &list, &entry);
+		struct hca_entry_ports a = hca_ports_of_entry(ctx->node, &list, &entry);
 
 		if (a.count[USABLE_YES] && entry.port == HCA_ANY_PORT) {
 			FAIL_AS(ctx, SEVERITY_WARN, .subject = v->name,
@@ -483,8 +444,7 @@ static void check_gpunetio(struct rule_context *ctx)
 						nvshmem->version.value),
 			.expected = "NVSHMEM " NVSHMEM_GPUNETIO " or later for gpunetio",
 			.impact = "NVSHMEM reaches no other node, unless IBGDA starts.",
-			.evidence = { v.fact, fact_path(ctx->arena, "software.items",
-							nvshmem->path.value, "version") });
+			.evidence = { v.fact, software_version_fact(ctx->arena, nvshmem) });
 	else if (job_is_on(&gdaki) && !gpunetio)
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = gdaki.name,
 			.observed = text_printf(ctx, "%s without NVSHMEM_REMOTE_TRANSPORT=gpunetio",
@@ -531,80 +491,16 @@ static void check_nvshmem(struct rule_context *ctx)
 
 /* ---- nothing is set ---- */
 
-/* The NICs of one rate and link layer, for a list. The port is added where a device has several. */
-static const char *names_like(struct rule_context *ctx, const struct rdma_port *like)
-{
-	struct arena_text text = { .arena = ctx->arena };
-
-	for_each_port(d, p, ctx->node) {
-		if (port_usable(ctx->node, d, p) != USABLE_YES ||
-		    is_management(ctx->endpoints, d) || is_virtual_function(ctx->endpoints, d) ||
-		    port_is_ethernet(p) != port_is_ethernet(like) || !is_known(p->rate_mbps) ||
-		    !is_known(like->rate_mbps) || p->rate_mbps.value != like->rate_mbps.value)
-			continue;
-		arena_add(&text, "%s%s", text.n ? "," : "", d->name.value);
-		if (d->ports.count > 1)
-			arena_add(&text, ":%" PRIu64, p->port.value);
-	}
-	return arena_added(&text);
-}
-
-#define GROUPS_MAX 8 /* of one rate and link layer each, that are named */
-
-static bool is_of_group(const struct rdma_port *const *groups, size_t count,
-			const struct rdma_port *p)
-{
-	for (size_t i = 0; i < count; i++)
-		if (port_is_ethernet(p) == port_is_ethernet(groups[i]) &&
-		    known_is(p->rate_mbps, groups[i]->rate_mbps.value))
-			return true;
-	return !is_known(p->rate_mbps);
-}
-
-/* "mlx5_0,mlx5_1 (InfiniBand, 400 Gb/s); mlx5_2 (Ethernet, 100 Gb/s)" */
-static const char *groups_text(struct rule_context *ctx)
-{
-	const struct rdma_port *groups[GROUPS_MAX];
-	struct arena_text text = { .arena = ctx->arena };
-	size_t count = 0;
-
-	for_each_port(d, p, ctx->node) {
-		const char *names;
-
-		if (count == GROUPS_MAX)
-			break;
-		if (is_of_group(groups, count, p))
-			continue;
-		names = names_like(ctx, p);
-		if (!*names)
-			continue;
-		groups[count++] = p;
-		arena_add(&text, "%s%s (%s, %" PRIu64 " Gb/s)", text.n ? "; " : "", names,
-			  port_is_ethernet(p) ? "Ethernet" : "InfiniBand",
-			  p->rate_mbps.value / 1000);
-	}
-	return arena_added(&text);
-}
-
 static void check_all(struct rule_context *ctx)
 {
-	struct hca_choice c = { 0 };
+	struct hca_choice c = hca_choice_of_all(ctx->node, ctx->endpoints);
 	const char *example = example_text(ctx, "NCCL_IB_HCA");
 
-	for_each_port(d, p, ctx->node) {
-		enum usable usable = port_usable(ctx->node, d, p);
-
-		if (is_management(ctx->endpoints, d) || is_virtual_function(ctx->endpoints, d))
-			continue;
-		if (usable == USABLE_YES)
-			hca_choice_add(&c, p);
-		c.unknown += usable == USABLE_UNKNOWN;
-	}
 	if (hca_choice_is_mixed(&c))
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = "NCCL_IB_HCA",
 			.observed = text_printf(
 				ctx, "not set in this environment, and the active NICs differ: %s",
-				groups_text(ctx)),
+				hca_groups_text(ctx->arena, ctx->node, ctx->endpoints)),
 			.expected = "NCCL_IB_HCA names the NICs of the jobs' fabric",
 			.remedy = text_printf(
 				ctx,

@@ -26,8 +26,7 @@ static void fail_unread(struct rule_context *ctx, const struct env_setting *s, c
 				     nvshmem->version.value),
 	     .expected = "NVSHMEM " NVSHMEM_READS_CONF " or later",
 	     .remedy = text_printf(ctx, "Set %s in the job's environment.", s->name.value),
-	     .evidence = { fact, fact_path(ctx->arena, "software.items", nvshmem->path.value,
-					   "version") });
+	     .evidence = { fact, software_version_fact(ctx->arena, nvshmem) });
 }
 
 static void check_setting(struct rule_context *ctx, const struct env_setting *s, const char *fact)
@@ -53,7 +52,7 @@ static void check_setting(struct rule_context *ctx, const struct env_setting *s,
 
 static void check_conf(struct rule_context *ctx)
 {
-	size_t before, i = 0;
+	size_t before;
 
 	if (skip_without_nvshmem_variables(ctx))
 		return;
@@ -68,7 +67,7 @@ static void check_conf(struct rule_context *ctx)
 	}
 	before = ctx->findings->count;
 	for_each(s, &ctx->node->env.nvshmem_conf)
-		check_setting(ctx, s, text_printf(ctx, "env.nvshmem_conf[#%zu].value", i++));
+		check_setting(ctx, s, ITEM_FACT(ctx->arena, ctx->node, env.nvshmem_conf, s, value));
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "env.nvshmem_conf" });
 }

@@ -31,7 +31,7 @@ static void fail_p2p(struct rule_context *ctx, const struct job_value *v, const 
 		.expected = text_printf(ctx, "%s not set", v->name),
 		.remedy = text_printf(
 			ctx, "Unset %s in the job's environment%s, unless it is intended.", v->name,
-			strncmp(v->name, "NCCL_", 5) == 0 ? " and in nccl.conf" : ""),
+			starts_with(v->name, "NCCL_") ? " and in nccl.conf" : ""),
 		.evidence = { v->fact });
 }
 
@@ -85,7 +85,7 @@ static const char *name_fault(const char *name)
 {
 	size_t n = strlen(name);
 
-	if (strncmp(name, "export ", 7) == 0)
+	if (starts_with(name, "export "))
 		return "NCCL reads \"export\" as part of the name";
 	if (n && isspace((unsigned char)name[n - 1]))
 		return "a blank before the \"=\": NCCL reads it as part of the name";
@@ -146,14 +146,13 @@ static void check_line(struct rule_context *ctx, const struct env_setting *s, co
 				"the line ends with a carriage return: NCCL before " NCCL_TAKES_CRLF
 				" reads it as part of the value",
 			.expected = "lines that end with a line feed only",
-			.evidence = { fact, nccl ? fact_path(ctx->arena, "software.items",
-							     nccl->path.value, "version")
-						 : NULL });
+			.evidence = { fact,
+				      nccl ? software_version_fact(ctx->arena, nccl) : NULL });
 }
 
 static void check_conf(struct rule_context *ctx)
 {
-	size_t before, i = 0;
+	size_t before;
 
 	/* The environment names the files: NCCL_CONF_FILE, HOME; or passwd does. */
 	if (skip_without_nccl_variables(ctx))
@@ -164,7 +163,7 @@ static void check_conf(struct rule_context *ctx)
 	}
 	before = ctx->findings->count;
 	for_each(s, &ctx->node->env.nccl_conf)
-		check_line(ctx, s, text_printf(ctx, "env.nccl_conf[#%zu].value", i++));
+		check_line(ctx, s, ITEM_FACT(ctx->arena, ctx->node, env.nccl_conf, s, value));
 	if (ctx->findings->count == before)
 		PASS(ctx, .evidence = { "env.nccl_conf" });
 }

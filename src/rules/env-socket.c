@@ -26,7 +26,7 @@ static bool is_container_interface(const char *name)
 						"vnet",	   "cilium", "kube", "nerdctl" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+		if (starts_with(name, prefixes[i]))
 			return true;
 	return false;
 }

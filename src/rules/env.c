@@ -75,8 +75,7 @@ static void fail_variable(struct rule_context *ctx, const char *variable, const 
 		     .expected = text_printf(ctx, "NVSHMEM %s or later", known->since),
 		     .remedy = text_printf(ctx, "Upgrade NVSHMEM to %s or later, or unset %s.",
 					   known->since, variable),
-		     .evidence = { fact, fact_path(ctx->arena, "software.items",
-						   nvshmem->path.value, "version") });
+		     .evidence = { fact, software_version_fact(ctx->arena, nvshmem) });
 	else
 		FAIL_AS(ctx, severity_unknown(nvshmem, name), .subject = variable,
 			.observed = "NVSHMEM has no such variable",
@@ -105,7 +104,7 @@ static bool check_variable(struct rule_context *ctx, const char *variable, const
 
 static void check_unknown_variable(struct rule_context *ctx)
 {
-	size_t right = 0, i = 0, before = ctx->findings->count;
+	size_t right = 0, before = ctx->findings->count;
 
 	if (skip_without_nvshmem_variables(ctx))
 		return;
@@ -115,7 +114,7 @@ static void check_unknown_variable(struct rule_context *ctx)
 				ctx, v->name.value,
 				fact_path(ctx->arena, "env.variables", v->name.value, "value"));
 	for_each(s, &ctx->node->env.nvshmem_conf) {
-		const char *fact = text_printf(ctx, "env.nvshmem_conf[#%zu].name", i++);
+		const char *fact = ITEM_FACT(ctx->arena, ctx->node, env.nvshmem_conf, s, name);
 
 		if (job_nvshmem_reads_conf(ctx->node) &&
 		    span_starts(span_of(s->name.value), "NVSHMEM_"))
@@ -274,8 +273,7 @@ static void check_handler(struct rule_context *ctx)
 						     job_value_text(ctx->arena, ctx->node, &v),
 						     nvshmem->version.value),
 			     .expected = "auto, gpu or cpu, or NVSHMEM " NVSHMEM_FALLS_BACK,
-			     .evidence = { v.fact, fact_path(ctx->arena, "software.items",
-							     nvshmem->path.value, "version") });
+			     .evidence = { v.fact, software_version_fact(ctx->arena, nvshmem) });
 		else
 			PASS(ctx, .subject = v.name, .evidence = { v.fact });
 		return;

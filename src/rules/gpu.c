@@ -76,7 +76,7 @@ static void report_unlogged(struct rule_context *ctx, const char *what)
 		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,
 			.observed = text_printf(ctx, NOT_ASKED " names no %s since the boot.",
 						what),
-			.remedy = RUN_NVML, .evidence = { "log.lines" });
+			.remedy = RUN_NVML, .needs_nvml = true, .evidence = { "log.lines" });
 }
 
 /* ---- memory errors ---- */

@@ -45,12 +45,12 @@ static const char *find_off(const char *text)
 /* intel_iommu=off is not for AMD's, nor the other way round. */
 static bool is_for_these(const struct node *node, const char *argument)
 {
-	const char *prefix = strncmp(argument, "intel", 5) == 0 ? "dmar"
-			     : strncmp(argument, "amd", 3) == 0 ? "ivhd"
-								: "";
+	const char *prefix = starts_with(argument, "intel") ? "dmar"
+			     : starts_with(argument, "amd") ? "ivhd"
+							    : "";
 
 	for (uint32_t i = 0; i < node->iommu.units.count; i++)
-		if (strncmp(node->iommu.units.items[i], prefix, strlen(prefix)) == 0)
+		if (starts_with(node->iommu.units.items[i], prefix))
 			return true;
 	return false;
 }

@@ -10,6 +10,7 @@
 #include "parse/limits.h"
 #include "query/endpoints.h"
 #include "query/kind.h"
+#include "query/login-session.h"
 
 /* With this limit or less, too little memory can be registered; systemd's and Docker's defaults are lower. */
 #define MEMLOCK_FAIL_BYTES (UINT64_C(64) << 20)
@@ -155,12 +156,6 @@ static struct login_gap login_gap(const struct node *node)
 
 /* ---- a session that shows whether limits.conf is in effect ---- */
 
-static bool is_session(const struct process_limits *p)
-{
-	return is_known(p->unit) && str_starts(p->unit, "session-") &&
-	       span_ends(span_of(p->unit.value), ".scope");
-}
-
 /* Lines for "*" do not reach root (limits.conf(5)), so that root's session shows nothing. */
 static bool is_root_login(const struct env_facts *env)
 {
@@ -173,7 +168,7 @@ static bool contradicts(const struct node *node)
 {
 	const struct process_limits *self = &node->limits.self;
 
-	return is_session(self) && !is_known(node->os.container) && pam_raises(node) &&
+	return is_login_session(self) && !is_known(node->os.container) && pam_raises(node) &&
 	       known_not(self->memlock_soft_bytes, FACT_UNLIMITED);
 }
 
@@ -188,8 +183,7 @@ static void check_session(struct rule_context *ctx)
 
 	if (!contradicts(node))
 		return;
-	setting = text_printf(ctx, "limits.settings[#%zu].value",
-			      (size_t)(raised - node->limits.settings.items));
+	setting = ITEM_FACT(ctx->arena, node, limits.settings, raised, value);
 	if (is_root_login(&node->env))
 		NOTE(ctx, .subject = node->limits.self.unit.value,
 		     .observed = text_printf(
@@ -232,8 +226,7 @@ static void fail_login_gap(struct rule_context *ctx, const struct process_limits
 		.expected = "the limit in limits.conf", .remedy = gap->remedy,
 		.activation = ACTIVATION_NEW_JOBS, .has_fix = true,
 		.evidence = { gap->fact,
-			      text_printf(ctx, "limits.settings[#%zu].value",
-					  (size_t)(raised - ctx->node->limits.settings.items)) });
+			      ITEM_FACT(ctx->arena, ctx->node, limits.settings, raised, value) });
 }
 
 /* Users do not log in to a worker of Kubernetes to start jobs. */
@@ -275,9 +268,8 @@ static void check_login(struct rule_context *ctx, const struct process_limits *p
 		     .observed = text_printf(ctx, "%s; %s:%" PRIu64 " raises it for login sessions",
 					     format_bytes(ctx->arena, own), raised->file.value,
 					     raised->line.value),
-		     .evidence = { fact, text_printf(ctx, "limits.settings[#%zu].value",
-						     (size_t)(raised -
-							      ctx->node->limits.settings.items)) });
+		     .evidence = { fact, ITEM_FACT(ctx->arena, ctx->node, limits.settings, raised,
+						   value) });
 	else if (!was_read(ctx->node->limits.settings))
 		UNKNOWN(ctx, .subject = p->name.value, .evidence = { "limits.settings", fact });
 	else
@@ -364,8 +356,7 @@ static bool check_docker(struct rule_context *ctx, const struct process_limits *
 	}
 	if (!given)
 		return false;
-	setting = text_printf(ctx, "limits.settings[#%zu].value",
-			      (size_t)(given - ctx->node->limits.settings.items));
+	setting = ITEM_FACT(ctx->arena, ctx->node, limits.settings, given, value);
 	if (span_u64(span_of(given->value.value), 10, &bytes))
 		PASS(ctx, .subject = p->name.value,
 		     .observed = text_printf(ctx, "%s gives containers no limit",
@@ -420,8 +411,7 @@ static void fail_unread(struct rule_context *ctx, const struct process_limits *p
 		.activation = ACTIVATION_NONE, .is_unit_restart = true,
 		/* The plan says itself what its own drop-in waits for. */
 		.has_fix = !strstr(s->file.value, "/zz-nvnodecheck.conf"),
-		.evidence = { fact, text_printf(ctx, "limits.settings[#%zu].value",
-						(size_t)(s - ctx->node->limits.settings.items)) });
+		.evidence = { fact, ITEM_FACT(ctx->arena, ctx->node, limits.settings, s, value) });
 }
 
 /* Returns how to raise the limit of this launcher. */

@@ -31,8 +31,7 @@ struct refusal_of {
 
 static const char *denial_fact(struct rule_context *ctx, const struct log_denial *d)
 {
-	return text_printf(ctx, "log.denials[#%zu].record",
-			   (size_t)(d - ctx->node->log.denials.items));
+	return ITEM_FACT(ctx->arena, ctx->node, log.denials, d, record);
 }
 
 static bool is_of_selinux(const struct log_denial *d)

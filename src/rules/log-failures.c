@@ -84,7 +84,7 @@ static bool counts_module(const struct node *node, const struct log_failure *f,
 	/* Drivers and NICs reach GPU memory by nvidia_p2p_get_pages() so. */
 	*severity = SEVERITY_WARN;
 	if (known_is(f->kind, FAILURE_SYMBOL_GET))
-		return f->details.count && strncmp(f->details.items[0], "nvidia_", 7) == 0;
+		return f->details.count && starts_with(f->details.items[0], "nvidia_");
 	if (!is_known(f->kind) || !is_known(f->module) || is_known(f->device) ||
 	    f->kind.value == FAILURE_CRASH || !module_is_ours(f->module.value))
 		return false;

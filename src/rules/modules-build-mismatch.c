@@ -111,7 +111,7 @@ static void check_gdrdrv(struct rule_context *ctx)
 /* OFED's modules lie beside the kernel's own: extra, updates, weak-updates. */
 static bool is_ofed_file(const struct module_file *f)
 {
-	return strncmp(module_file_place(f), "kernel/", strlen("kernel/")) != 0;
+	return !starts_with(module_file_place(f), "kernel/");
 }
 
 static const struct module_file *ofed_elsewhere(const struct node *node)
@@ -217,7 +217,7 @@ static const char *kernel_part(struct rule_context *ctx)
 			return fact_path(ctx->arena, "software.packages", p->name.value, "state");
 	for_each(item, &ctx->node->software.items)
 		if (str_starts(item->path, "/usr/src/mlnx-ofed-kernel-"))
-			return fact_path(ctx->arena, "software.items", item->path.value, "version");
+			return software_version_fact(ctx->arena, item);
 	return NULL;
 }
 
@@ -249,7 +249,7 @@ static void check_ofed(struct rule_context *ctx)
 		fail_ofed(ctx,
 			  text_printf(ctx, "%s has the symbols of kernel %s; kernel %s runs",
 				      symbols->path.value, symbols->version.value, kernel),
-			  fact_path(ctx->arena, "software.items", symbols->path.value, "version"));
+			  software_version_fact(ctx->arena, symbols));
 	else if (other && (!own || !is_ofed_file(own)))
 		fail_ofed(ctx,
 			  text_printf(ctx,
@@ -410,7 +410,7 @@ static void check_fs(struct rule_context *ctx)
 {
 	const struct log_line *line = refused_fs(ctx->node);
 	const struct module_file *file = module_file_running(ctx->node, "nvidia_fs");
-	const char *fact = line ? log_module_fact(ctx->arena, line, "nvidia_fs", "last") : NULL;
+	const char *fact = line ? log_module_fact(ctx->arena, line, "nvidia_fs") : NULL;
 
 	if (skip_without_gpu(ctx))
 		return;

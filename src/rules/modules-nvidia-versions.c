@@ -61,8 +61,7 @@ static const char *file_command(struct rule_context *ctx, const char *release)
 	const struct software_item *library = found.other ? found.other : found.same;
 
 	return library && is_known(library->version)
-		       ? shell_dkms_install(ctx->arena, ctx->node, "driver-source",
-					    library->version.value, release)
+		       ? shell_dkms_install(ctx->arena, ctx->node, library->version.value, release)
 		       : NULL;
 }
 

@@ -120,7 +120,7 @@ static const struct software_item *find_old(const struct node *node, const char 
 static void answer_old(struct rule_context *ctx, const char *name, const char *since,
 		       const char *cause, const struct software_item *old, bool needed)
 {
-	const char *version = fact_path(ctx->arena, "software.items", old->path.value, "version");
+	const char *version = software_version_fact(ctx->arena, old);
 
 	if (!needed)
 		UNKNOWN(ctx, .subject = name,
@@ -218,8 +218,7 @@ static size_t check_configured(struct rule_context *ctx)
 					      assignment_place(ctx->arena, a)),
 			.activation = ACTIVATION_NOW,
 			.evidence = {
-				text_printf(ctx, "modprobe.assignments[#%zu].value",
-					    (size_t)(a - ctx->node->modprobe.assignments.items)) });
+				ITEM_FACT(ctx->arena, ctx->node, modprobe.assignments, a, value) });
 	}
 	return wrong;
 }
@@ -257,7 +256,7 @@ static void fail_peerdirect(struct rule_context *ctx, const struct module_param 
 	     .has_fix = true,
 	     .fix = { "set-option", { "nvidia_peermem", "peerdirect_support", right } },
 	     .evidence = { param_fact(ctx, p->name.value),
-			   fact_path(ctx->arena, "software.items", ofed->path.value, "version") });
+			   software_version_fact(ctx->arena, ofed) });
 }
 
 /* It counts for the legacy client only, which persistent_api_support=1 leaves out. */

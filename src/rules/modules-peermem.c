@@ -356,8 +356,7 @@ static void fail_other_symbols(struct rule_context *ctx, const struct log_subjec
 		     " point to the folder of kernel %s (install OFED for it if there is "
 		     "none). Then rebuild %s and load it. A build before that is refused again.",
 		     kernel, module_written(ctx->arena, own->name.value)),
-	     .evidence = { fact, fact_path(ctx->arena, "software.items", symbols->path.value,
-					   "version") });
+	     .evidence = { fact, software_version_fact(ctx->arena, symbols) });
 }
 
 static void fail_other_build(struct rule_context *ctx, const struct log_subject *own,
@@ -381,7 +380,7 @@ static void fail_refused(struct rule_context *ctx, const struct log_line *line,
 			 const struct log_subject *own)
 {
 	const struct software_item *symbols = symbols_of_other(ctx->node);
-	const char *fact = log_module_fact(ctx->arena, line, own->name.value, "last");
+	const char *fact = log_module_fact(ctx->arena, line, own->name.value);
 	bool none = has_no_peer_interface(ctx->node);
 	const char *why;
 	bool dmabuf = dmabuf_path(ctx->node, ctx->arena, &why) == DMABUF_YES &&

@@ -143,7 +143,7 @@ static void fail_other_driver(struct rule_context *ctx, const struct pci_device 
 			      const char *fact)
 {
 	const char *module = module_of_driver(d->driver.value);
-	bool nova = strncmp(module, "nova", 4) == 0;
+	bool nova = starts_with(module, "nova");
 	const char *lines = shell_printf(
 		ctx->arena, nova ? "blacklist %s\\nblacklist nova_drm\\n" : "blacklist %s\\n",
 		module);

@@ -218,8 +218,7 @@ static void check_held(struct rule_context *ctx, const struct pci_device *d)
 					     said ? said->last.value : ""),
 		     .expected = "BARs that nothing else holds",
 		     .remedy = frame_buffer_of(part)->remedy,
-		     .evidence = { text_printf(ctx, "pci.claims[#%zu].holder",
-					       (size_t)(part - node->pci.claims.items)),
+		     .evidence = { ITEM_FACT(ctx->arena, node, pci.claims, part, holder),
 				   FACT(ctx, d, "driver"),
 				   said ? log_device_fact(ctx->arena, line, d->bdf.value, "last")
 					: NULL });
@@ -257,8 +256,7 @@ static void check_held_from_host(struct rule_context *ctx, const struct pci_devi
 		     .expected = "BARs that nothing else holds",
 		     .impact = "The driver cannot take the GPU: CUDA does not see it.",
 		     .remedy = frame_buffer_of(part)->remedy,
-		     .evidence = { text_printf(ctx, "pci.claims[#%zu].holder",
-					       (size_t)(part - node->pci.claims.items)),
+		     .evidence = { ITEM_FACT(ctx->arena, node, pci.claims, part, holder),
 				   FACT(ctx, d, "driver"),
 				   said ? log_device_fact(ctx->arena, device, d->bdf.value, "last")
 					: "log.lines[bar-taken].last" });

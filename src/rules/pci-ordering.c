@@ -184,7 +184,7 @@ static const char *user_of_ordering(struct rule_context *ctx, const char **fact)
 	}
 	if (!nccl || (is_known(nccl->version) && version_compare(nccl->version.value, "2.12") < 0))
 		return NULL;
-	*fact = fact_path(ctx->arena, "software.items", nccl->path.value, "version");
+	*fact = software_version_fact(ctx->arena, nccl);
 	return "NCCL uses it by default";
 }
 

@@ -66,7 +66,7 @@ static void check_software(struct rule_context *ctx, const struct requirement *r
 			.evidence = { "software.items" });
 	else
 		check_version(ctx, r->title, item->version.value, minimum,
-			      fact_path(ctx->arena, "software.items", item->path.value, "version"));
+			      software_version_fact(ctx->arena, item));
 }
 
 static void check_module(struct rule_context *ctx, const char *name, const char *minimum)
@@ -146,8 +146,7 @@ static bool is_proxy_enough(struct rule_context *ctx)
 static void check_efa_gin(struct rule_context *ctx, const struct rdma_device *d, const char *fact)
 {
 	const struct software_item *nccl = node_software(ctx->node, "nccl");
-	const char *version =
-		nccl ? fact_path(ctx->arena, "software.items", nccl->path.value, "version") : NULL;
+	const char *version = nccl ? software_version_fact(ctx->arena, nccl) : NULL;
 
 	if (is_proxy_enough(ctx))
 		NOTE(ctx, .subject = d->name.value, .observed = "EFA: NCCL GIN uses its CPU proxy",

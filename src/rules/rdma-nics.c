@@ -19,7 +19,7 @@
 /* A function's interface lies below that one, by sysfs; where that is not known the name tells. */
 static bool is_leg_of(const struct node *node, const struct pci_device *nic, const char *bond)
 {
-	if (strncmp(bond, "bond", 4) == 0)
+	if (starts_with(bond, "bond"))
 		return true;
 	for_each(leg, &node->net.interfaces)
 		if (str_is(leg->bdf, nic->bdf.value) && interface_is_leg(node, leg, bond))
@@ -474,9 +474,7 @@ static void check_atomic(struct rule_context *ctx)
 					     "DeepEP %s can deliver wrong data with "
 					     "PCI_ATOMIC_MODE=4, which its guide recommends",
 					     deepep->version.value),
-		     .evidence = {
-			     fact_path(ctx->arena, "software.items", deepep->path.value, "version"),
-			     "rdma.devices" });
+		     .evidence = { software_version_fact(ctx->arena, deepep), "rdma.devices" });
 	else
 		/* It never is known: that says nothing about this node. */
 		UNKNOWN(ctx, .graded = true, .severity = SEVERITY_INFO,

@@ -96,8 +96,7 @@ static void check_too_old(struct rule_context *ctx)
 	const struct software_item *core = node_software(ctx->node, "libibverbs");
 	const struct software_item *nccl = node_software(ctx->node, "nccl");
 	bool gin = uses_gin(ctx) && nccl && version_compare(nccl->version.value, NCCL_GIN) >= 0;
-	const char *evidence =
-		core ? fact_path(ctx->arena, "software.items", core->path.value, "version") : NULL;
+	const char *evidence = core ? software_version_fact(ctx->arena, core) : NULL;
 	uint64_t release;
 
 	if (skip_without_rdma_device(ctx) || (!core && skip_unless_software_whole(ctx)))
@@ -130,8 +129,7 @@ static void check_too_old(struct rule_context *ctx)
 			.expected = "rdma-core 44 or later, for NCCL GIN",
 			.impact = "NCCL's GPU-initiated networking (GIN) does not start.",
 			.remedy = "Upgrade rdma-core to 44 or later where the job runs.",
-			.evidence = { evidence, fact_path(ctx->arena, "software.items",
-							  nccl->path.value, "version") });
+			.evidence = { evidence, software_version_fact(ctx->arena, nccl) });
 	else
 		PASS(ctx, .evidence = { evidence });
 }

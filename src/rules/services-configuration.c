@@ -68,7 +68,7 @@ static void fail_refused(struct rule_context *ctx, const char *path, const struc
 	FAIL(ctx, .subject = path, .observed = observed(ctx, t),
 	     .expected = text_printf(ctx, "lines that %s takes", reader->name),
 	     .impact = reader->breaks, .stops = reader->unit, .remedy = remedy(ctx, reader),
-	     .evidence = { conf_fault_fact(ctx->arena, ctx->node, t->first, "kind") });
+	     .evidence = { conf_fault_fact(ctx->arena, ctx->node, t->first) });
 }
 
 static void fail_ignored(struct rule_context *ctx, const char *path, const struct tally *t)
@@ -80,7 +80,7 @@ static void fail_ignored(struct rule_context *ctx, const char *path, const struc
 	     .impact = text_printf(ctx, "%s ignores the line: the setting has no effect.",
 				   reader->name),
 	     .remedy = remedy(ctx, reader),
-	     .evidence = { conf_fault_fact(ctx->arena, ctx->node, t->first, "kind") });
+	     .evidence = { conf_fault_fact(ctx->arena, ctx->node, t->first) });
 }
 
 /* ---- each file ---- */

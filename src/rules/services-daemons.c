@@ -115,7 +115,7 @@ static bool is_file_of_slurm(const struct service_cause *cause)
 {
 	static const char references[] = "references.items";
 
-	return cause->fact && strncmp(cause->fact, references, strlen(references)) == 0;
+	return cause->fact && starts_with(cause->fact, references);
 }
 
 static void fail(struct rule_context *ctx, const struct daemon *daemon, const struct service *s)

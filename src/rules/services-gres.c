@@ -47,8 +47,8 @@ static struct gres records_of(const struct node *node, const char *file)
 static const char *record_fact(struct rule_context *ctx, const struct gres_record *r,
 			       const char *member)
 {
-	return arena_printf(ctx->arena, "references.gres[#%zu].%s",
-			    (size_t)(r - ctx->node->references.gres.items), member);
+	return fact_item_path(ctx->arena, "references.gres",
+			      (size_t)(r - ctx->node->references.gres.items), member);
 }
 
 /* ---- within the file: slurmd ends ---- */

@@ -21,7 +21,7 @@ static const char *wanted_folder(const struct node *node)
 
 static bool wants_none(const char *folder)
 {
-	return folder && strncmp(folder, "/dev/null", 9) == 0;
+	return folder && starts_with(folder, "/dev/null");
 }
 
 /* The daemon in the job's folder. One in another mount namespace has another folder of that name. */
@@ -45,8 +45,8 @@ static const struct mps_daemon *unread_daemon(const struct node *node)
 static const char *daemon_fact(struct rule_context *ctx, const struct mps_daemon *d,
 			       const char *member)
 {
-	return text_printf(ctx, "mps.daemons[#%zu].%s", (size_t)(d - ctx->node->mps.daemons.items),
-			   member);
+	return fact_item_path(ctx->arena, "mps.daemons", (size_t)(d - ctx->node->mps.daemons.items),
+			      member);
 }
 
 /* A daemon of root starts a server for each user in turn; one of another user serves that user alone. */

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "evaluate/references.h"
+#include "query/login-session.h"
 #include "query/slurm.h"
 
 #define LIBRARY "libnvidia-ml.so"
@@ -302,18 +303,11 @@ static bool takes_shells_limit(const struct node *node, const char *limit)
 /* The soft limit that systemd gives logins. */
 #define NOFILE_LOW 1024
 
-/* Returns true if this process is in a login session, from which a user could submit a job. */
-static bool is_login(const struct process_limits *p)
-{
-	return is_known(p->unit) && str_starts(p->unit, "session-") &&
-	       span_ends(span_of(p->unit.value), ".scope");
-}
-
 /* Users can submit elsewhere, with other limits: a note. */
 static void check_locked_memory(struct rule_context *ctx, const struct reference *gres)
 {
 	const struct process_limits *self = &ctx->node->limits.self;
-	bool own = is_login(self) && known_not(self->memlock_soft_bytes, FACT_UNLIMITED);
+	bool own = is_login_session(self) && known_not(self->memlock_soft_bytes, FACT_UNLIMITED);
 
 	if (!ctx->node->rdma.devices.count || !takes_shells_limit(ctx->node, "MEMLOCK"))
 		return;
@@ -334,7 +328,7 @@ static void check_open_files(struct rule_context *ctx, const struct reference *g
 {
 	const struct process_limits *self = &ctx->node->limits.self;
 
-	if (!is_login(self) || !is_known(self->nofile_soft) ||
+	if (!is_login_session(self) || !is_known(self->nofile_soft) ||
 	    self->nofile_soft.value > NOFILE_LOW || !takes_shells_limit(ctx->node, "NOFILE"))
 		return;
 	NOTE(ctx, .subject = SLURM_LIMITS,

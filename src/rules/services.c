@@ -292,8 +292,7 @@ static void check_version(struct rule_context *ctx)
 	if (!found || !is_known(found->version)) {
 		if (found)
 			UNKNOWN(ctx, .observed = "the version of nv-fabricmanager is not known",
-				.evidence = { fact_path(ctx->arena, "software.items",
-							found->path.value, "version") });
+				.evidence = { software_version_fact(ctx->arena, found) });
 		else if (is_known(node->os.container) || !was_read(node->software.items))
 			UNKNOWN(ctx, .evidence = { "software.items" });
 		else
@@ -301,7 +300,7 @@ static void check_version(struct rule_context *ctx)
 				       .evidence = { "software.items" });
 		return;
 	}
-	fact = fact_path(ctx->arena, "software.items", found->path.value, "version");
+	fact = software_version_fact(ctx->arena, found);
 	if (version_compare(found->version.value, node->driver.version.value) == 0)
 		PASS(ctx, .evidence = { fact, "driver.version" });
 	else

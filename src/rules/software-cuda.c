@@ -113,8 +113,7 @@ static void fail_release(struct rule_context *ctx, const struct software_item *i
 			     ? "Programs of this Python, such as PyTorch, fail on the GPU: \"no kernel image is available "
 			       "for execution on the device\"."
 			     : NULL,
-	     .evidence = { fact_path(ctx->arena, "software.items", item->path.value, "version"),
-			   "pci.devices" });
+	     .evidence = { software_version_fact(ctx->arena, item), "pci.devices" });
 }
 
 static void check_cuda(struct rule_context *ctx)
@@ -138,8 +137,7 @@ static void check_cuda(struct rule_context *ctx)
 	else if (s.unread && !s.other_fits)
 		UNKNOWN(ctx, .severity = SEVERITY_INFO, .graded = true,
 			.subject = s.unread->path.value, .observed = "its release is not known",
-			.evidence = { fact_path(ctx->arena, "software.items", s.unread->path.value,
-						"version") });
+			.evidence = { software_version_fact(ctx->arena, s.unread) });
 	else if (s.releases)
 		PASS(ctx, .evidence = { "software.items", "pci.devices" });
 	else

@@ -25,7 +25,7 @@ static const char *base_name(const struct software_item *item)
 static const struct shared *shared_of(const struct software_item *item)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
-		if (strncmp(base_name(item), shared[i].project, strlen(shared[i].project)) == 0)
+		if (starts_with(base_name(item), shared[i].project))
 			return &shared[i];
 	return NULL;
 }
@@ -53,11 +53,6 @@ static const char *version_text(const struct software_item *item)
 	return is_known(item->version) ? item->version.value : "of an unknown version";
 }
 
-static const char *fact_of(struct rule_context *ctx, const struct software_item *item)
-{
-	return fact_path(ctx->arena, "software.items", item->path.value, "version");
-}
-
 static void fail_pair(struct rule_context *ctx, const struct software_item *a,
 		      const struct software_item *b)
 {
@@ -72,7 +67,8 @@ static void fail_pair(struct rule_context *ctx, const struct software_item *a,
 				   "PyTorch: pip uninstall %.*s %.*s",
 				   (int)project_length(a), base_name(a), (int)project_length(b),
 				   base_name(b)),
-	     .evidence = { fact_of(ctx, a), fact_of(ctx, b) });
+	     .evidence = { software_version_fact(ctx->arena, a),
+			   software_version_fact(ctx->arena, b) });
 }
 
 /* The wheels of one folder. */

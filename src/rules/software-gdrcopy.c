@@ -32,7 +32,7 @@ static void compare(struct rule_context *ctx, const struct module *module,
 {
 	const char *driver = module->version.value, *own = library->version.value;
 	const char *driver_fact = "modules.loaded[gdrdrv].version";
-	const char *fact = fact_path(ctx->arena, "software.items", library->path.value, "version");
+	const char *fact = software_version_fact(ctx->arena, library);
 	bool old_driver = version_compare(driver, FLOOR) < 0;
 	bool old_library = version_compare(own, FLOOR) < 0;
 
@@ -82,8 +82,7 @@ static void check_versions(struct rule_context *ctx)
 		UNKNOWN(ctx,
 			.observed = text_printf(ctx, "the name of %s has no version",
 						library->path.value),
-			.evidence = { fact_path(ctx->arena, "software.items", library->path.value,
-						"version") });
+			.evidence = { software_version_fact(ctx->arena, library) });
 	else
 		compare(ctx, module, library);
 }

@@ -164,7 +164,7 @@ static const char *missing_names(struct rule_context *ctx, const struct opened_l
 static const char *version_remedy(struct rule_context *ctx, const struct opened_library *o,
 				  const struct missing_version *v)
 {
-	if (strncmp(v->version.value, "GLIBC_", strlen("GLIBC_")) == 0)
+	if (starts_with(v->version.value, "GLIBC_"))
 		return text_printf(
 			ctx,
 			"Install a build of %s for this distribution. It was built for a "

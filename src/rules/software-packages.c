@@ -95,8 +95,7 @@ static void check_dcgm(struct rule_context *ctx)
 		return;
 	}
 	for_each(item, &ctx->node->software.items) {
-		const char *fact = fact_path(ctx->arena, "software.items", item->path.value,
-					     "version");
+		const char *fact = software_version_fact(ctx->arena, item);
 
 		if (!str_is(item->name, "dcgm-cuda") || !is_known(item->version))
 			continue;
@@ -118,9 +117,7 @@ static void check_dcgm(struct rule_context *ctx)
 			     "Install datacenter-gpu-manager-4-cuda%u, then restart nvidia-dcgm. "
 			     "Packages for CUDA 13 exist from DCGM 4.4.0 on.",
 			     wanted),
-		     .evidence = {
-			     fact_path(ctx->arena, "software.items", other->path.value, "version"),
-			     "driver.version" });
+		     .evidence = { software_version_fact(ctx->arena, other), "driver.version" });
 	else if (!skip_unless_software_whole(ctx))
 		NOT_APPLICABLE(ctx, .observed = "no diagnostics of DCGM 4 were found",
 			       .evidence = { "software.items" });

@@ -29,8 +29,7 @@ static bool check_moved(struct rule_context *ctx, const struct software_item *it
 		     "NVSHMEM %s with DeepEP %s: without pull request 564 DeepEP hangs in its "
 		     "first dispatch between nodes",
 		     item->version.value, deepep->version.value),
-	     .evidence = { fact, fact_path(ctx->arena, "software.items", deepep->path.value,
-					   "version") });
+	     .evidence = { fact, software_version_fact(ctx->arena, deepep) });
 	return true;
 }
 
@@ -62,9 +61,8 @@ static void report_halves(struct rule_context *ctx, const struct software_item *
 			ctx,
 			"Install the wheel of version %s, and build DeepEP again. Or remove the package of %s.",
 			library->version.value, library->path.value),
-		.evidence = {
-			fact_path(ctx->arena, "software.items", library->path.value, "version"),
-			fact_path(ctx->arena, "software.items", wheel->path.value, "version") });
+		.evidence = { software_version_fact(ctx->arena, library),
+			      software_version_fact(ctx->arena, wheel) });
 }
 
 /* DeepEP's kernels contain the device half of the NVSHMEM wheel that they were built with. The host half is a
@@ -96,7 +94,7 @@ static void check_nvshmem(struct rule_context *ctx)
 				       .evidence = { "software.items" });
 		return;
 	}
-	fact = fact_path(ctx->arena, "software.items", item->path.value, "version");
+	fact = software_version_fact(ctx->arena, item);
 	check_halves(ctx);
 	if (version_compare(item->version.value, NVSHMEM_FLOOR) < 0)
 		FAIL(ctx, .observed = text_printf(ctx, "NVSHMEM %s", item->version.value),
@@ -118,11 +116,6 @@ static void check_nvshmem(struct rule_context *ctx)
 			     "NVSHMEM %s: without the doorbell mapping it starts only with GDRCopy, as a CPU proxy",
 			     item->version.value),
 		     .evidence = { fact });
-}
-
-static const char *version_fact(struct rule_context *ctx, const struct software_item *item)
-{
-	return fact_path(ctx->arena, "software.items", item->path.value, "version");
 }
 
 /* Also one whose version is not known. */
@@ -171,27 +164,28 @@ static void check_nccl(struct rule_context *ctx)
 		NOT_APPLICABLE(ctx,
 			       .observed = text_printf(ctx, "DeepEP %s uses NVSHMEM",
 						       deepep->version.value),
-			       .evidence = { version_fact(ctx, deepep) });
+			       .evidence = { software_version_fact(ctx->arena, deepep) });
 	else if (!is_known(nccl->version))
 		UNKNOWN(ctx,
 			.observed = text_printf(ctx, "the name of %s has no version",
 						nccl->path.value),
-			.evidence = { version_fact(ctx, nccl) });
+			.evidence = { software_version_fact(ctx->arena, nccl) });
 	else if (version_compare(nccl->version.value, DEEPEP_NCCL) >= 0)
-		PASS(ctx, .evidence = { version_fact(ctx, nccl) });
+		PASS(ctx, .evidence = { software_version_fact(ctx->arena, nccl) });
 	else if (deepep && is_known(deepep->version))
 		FAIL(ctx,
 		     .observed = text_printf(ctx, "NCCL %s, DeepEP %s", nccl->version.value,
 					     deepep->version.value),
 		     .expected = DEEPEP_NCCL " or later",
-		     .evidence = { version_fact(ctx, nccl), version_fact(ctx, deepep) });
+		     .evidence = { software_version_fact(ctx->arena, nccl),
+				   software_version_fact(ctx->arena, deepep) });
 	else
 		NOTE(ctx,
 		     .observed = text_printf(ctx,
 					     "NCCL %s: DeepEP 2 needs " DEEPEP_NCCL
 					     " or later; DeepEP 1 uses NVSHMEM",
 					     nccl->version.value),
-		     .evidence = { version_fact(ctx, nccl) });
+		     .evidence = { software_version_fact(ctx->arena, nccl) });
 }
 
 /* ---- several NCCLs ---- */
@@ -234,7 +228,8 @@ static void report_two(struct rule_context *ctx, enum severity severity,
 		.observed = text_printf(ctx, "%s (%s) and %s (%s)", a->path.value, a->version.value,
 					b->path.value, b->version.value),
 		.expected = "one libnccl for a process",
-		.evidence = { version_fact(ctx, a), version_fact(ctx, b) });
+		.evidence = { software_version_fact(ctx->arena, a),
+			      software_version_fact(ctx->arena, b) });
 }
 
 /* Two in the loader's folders, or one there and another in a Python environment. False: neither. */
@@ -389,9 +384,9 @@ static void check_ibstat(struct rule_context *ctx)
 	else if (!was_read(software->programs))
 		UNKNOWN(ctx, .evidence = { "software.programs" });
 	else if (deepep_is_first(ctx->node))
-		NOT_APPLICABLE(
-			ctx, .observed = "DeepEP before 2 does not run it",
-			.evidence = { version_fact(ctx, node_software(ctx->node, "deepep")) });
+		NOT_APPLICABLE(ctx, .observed = "DeepEP before 2 does not run it",
+			       .evidence = { software_version_fact(
+				       ctx->arena, node_software(ctx->node, "deepep")) });
 	else
 		FAIL(ctx, .observed = "no ibstat in PATH, /usr/sbin or /usr/bin",
 		     .expected = "ibstat in PATH",
@@ -430,7 +425,7 @@ static void check_nvcc(struct rule_context *ctx)
 			       .evidence = { "software.items" });
 	else if (!known)
 		UNKNOWN(ctx, .observed = "whether this is DeepEP 2 is not known",
-			.evidence = { version_fact(ctx, deepep) });
+			.evidence = { software_version_fact(ctx->arena, deepep) });
 	else if (!was_read(node->software.programs))
 		UNKNOWN(ctx, .evidence = { "software.programs" });
 	else
@@ -438,7 +433,8 @@ static void check_nvcc(struct rule_context *ctx)
 		     .observed = text_printf(ctx, "DeepEP %s, but nvcc is missing",
 					     deepep->version.value),
 		     .expected = "nvcc of CUDA 12.3 or later",
-		     .evidence = { "software.programs", version_fact(ctx, deepep) });
+		     .evidence = { "software.programs",
+				   software_version_fact(ctx->arena, deepep) });
 }
 
 static const struct rule software_rules[] = {

@@ -135,8 +135,7 @@ static void check_copies(struct rule_context *ctx, uint64_t scope, const char *f
 				"error message Operation not permitted\".",
 			.remedy =
 				"Set kernel.yama.ptrace_scope=0 in a file of /etc/sysctl.d, or update UCX.",
-			.evidence = { fact, fact_path(ctx->arena, "software.items", ucx->path.value,
-						      "version") });
+			.evidence = { fact, software_version_fact(ctx->arena, ucx) });
 	else if (scope && !traces && efa)
 		NOTE(ctx, .subject = "EFA",
 		     .observed = text_printf(

@@ -53,7 +53,7 @@ static void check_process(void *user, uint64_t pid, const char *comm)
 	for (size_t i = 0; i < names.count; i++) {
 		if (host_link(s->host, target, "/proc/%" PRIu64 "/%s/%s", pid, s->folder,
 			      names.items[i]) ||
-		    strncmp(target, s->device, strlen(s->device)) != 0)
+		    !starts_with(target, s->device))
 			continue;
 		found(s, arena_printf(s->arena, "process %" PRIu64 " (%s) has %s %s", pid, comm,
 				      target, strcmp(s->folder, "fd") == 0 ? "open" : "mapped"));

@@ -109,7 +109,7 @@ static int read_menu(int fd, struct text *text)
 static int check_menu(struct txn *t, struct txn_step *step, int side)
 {
 	_cleanup_text_ struct text new = { 0 }, old = { 0 };
-	_cleanup_close_ int fd = write_open(&t->w, step->path, 0);
+	_cleanup_close_ int fd = write_open(&t->w, step->path);
 	size_t kernels, before;
 
 	if (read_menu(side, &new))

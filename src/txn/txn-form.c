@@ -246,11 +246,6 @@ const char *txn_step_problem(struct arena *arena, const struct txn_step *step)
 
 /* ---- other fields of a record ---- */
 
-static bool starts(const char *path, const char *folder)
-{
-	return strncmp(path, folder, strlen(folder)) == 0;
-}
-
 static const char *form_of_files(const struct form *form, const struct txn_step *step)
 {
 	if (step->kept.count > form->files)
@@ -261,8 +256,8 @@ static const char *form_of_files(const struct form *form, const struct txn_step 
 	for_each(kept, &step->kept) {
 		if (kept->is_link != (form->subject == UNIT))
 			return "a link in place of a file, or a file in place of a link";
-		if (kept->is_link && !starts(kept->path, "/etc/systemd/system/") &&
-		    !starts(kept->path, "/etc/rc"))
+		if (kept->is_link && !starts_with(kept->path, "/etc/systemd/system/") &&
+		    !starts_with(kept->path, "/etc/rc"))
 			return "a link that enables no unit";
 	}
 	return NULL;

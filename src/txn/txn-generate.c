@@ -164,7 +164,7 @@ static int build(struct txn *t, struct txn_step *step, struct kept *kept,
 	rc = txn_step_program(t, argv, RUN_INITRAMFS_TIMEOUT_S, &t->output);
 	if (rc == 0) {
 		TEST_POINT("after a generator");
-		fd = write_open(&t->w, side, 0);
+		fd = write_open(&t->w, side);
 		if (fd < 0)
 			rc = txn_fail(t, fd, "%s reported success but did not create %s", argv[0],
 				      side);

@@ -78,7 +78,7 @@ static const char *without_subject(const struct txn_item *item, const char *text
 {
 	size_t n = item->subject ? strlen(item->subject) : 0;
 
-	return n && strncmp(text, item->subject, n) == 0 && strncmp(text + n, ": ", 2) == 0
+	return n && strncmp(text, item->subject, n) == 0 && starts_with(text + n, ": ")
 		       ? text + n + 2
 		       : text;
 }

@@ -205,7 +205,7 @@ static bool holds(const struct initramfs_image *image, const char *wanted)
 
 static int check_initramfs(struct txn *t, struct txn_step *step, int side)
 {
-	_cleanup_close_ int old_fd = write_open(&t->w, step->path, 0);
+	_cleanup_close_ int old_fd = write_open(&t->w, step->path);
 	struct initramfs_image image, old;
 	struct module_names modules, before;
 
@@ -230,7 +230,7 @@ static int check_initramfs(struct txn *t, struct txn_step *step, int side)
 
 static int check_old_initramfs(struct txn *t, const struct txn_step *step)
 {
-	_cleanup_close_ int fd = write_open(&t->w, step->path, 0);
+	_cleanup_close_ int fd = write_open(&t->w, step->path);
 	struct initramfs_image image = { 0 };
 
 	if (fd < 0)

@@ -31,13 +31,6 @@ static struct {
 	FUNCTIONS(LIBRARY_SLOT)
 } lib;
 
-static int load_library(void)
-{
-	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
-
-	return library_load(LIBKMOD, symbols, LIBRARY_COUNT(symbols));
-}
-
 /* libkmod would hand the command of an install line to a shell. */
 static int no_shell(struct kmod_module *module, const char *command, void *user)
 {
@@ -55,7 +48,7 @@ static int with_module(struct txn *t, const char *name,
 {
 	struct kmod_module *module = NULL;
 	struct kmod_ctx *ctx;
-	int rc = load_library();
+	int rc = LIBRARY_LOAD(LIBKMOD, FUNCTIONS);
 
 	if (rc)
 		return txn_fail(t, rc, "libkmod.so.2 is not installed");

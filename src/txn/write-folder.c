@@ -157,8 +157,7 @@ bool write_folder_exists(struct writer *w, const char *path)
  * it is given. */
 static bool is_unfinished(const char *entry)
 {
-	return strncmp(entry, WRITE_TEMPORARY, strlen(WRITE_TEMPORARY)) == 0 ||
-	       strncmp(entry, WRITE_SIDE, strlen(WRITE_SIDE)) == 0;
+	return starts_with(entry, WRITE_TEMPORARY) || starts_with(entry, WRITE_SIDE);
 }
 
 static int sweep(struct writer *w, DIR *dir, const char *path)
@@ -207,7 +206,7 @@ int write_room(struct writer *w, const char *path, uint64_t *bytes)
 	return 0;
 }
 
-int write_open(struct writer *w, const char *path, int flags)
+int write_open(struct writer *w, const char *path)
 {
 	char name[NAME_MAX + 1];
 	_cleanup_close_ int folder = write_open_folder(w, path, name);
@@ -215,7 +214,7 @@ int write_open(struct writer *w, const char *path, int flags)
 
 	if (folder < 0)
 		return folder;
-	fd = open_own_file(folder, name, O_RDONLY | O_NONBLOCK | flags);
+	fd = open_own_file(folder, name, O_RDONLY | O_NONBLOCK);
 	return fd < 0 ? write_open_failed(w, path, fd) : fd;
 }
 

@@ -30,12 +30,10 @@ static struct {
 /* NULL without SELinux, or if the policy has no label for PATH. */
 static char *wanted_label(const char *path, mode_t type)
 {
-	static const struct library_symbol symbols[] = { FUNCTIONS(LIBRARY_SYMBOL) };
 	struct selabel_handle *handle;
 	char *label = NULL;
 
-	if (library_load(LIBSELINUX, symbols, LIBRARY_COUNT(symbols)) ||
-	    lib.is_selinux_enabled() <= 0)
+	if (LIBRARY_LOAD(LIBSELINUX, FUNCTIONS) || lib.is_selinux_enabled() <= 0)
 		return NULL;
 	handle = lib.selabel_open(SELABEL_CTX_FILE, NULL, 0);
 	if (!handle)

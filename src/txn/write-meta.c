@@ -90,7 +90,7 @@ static int drop_other_xattrs(int fd, const struct file_meta *meta)
 	if (n < 0)
 		return (int)n;
 	for (const char *name = names; name < names + n; name += strlen(name) + 1) {
-		if (has_xattr(meta, name) || strncmp(name, "security.", 9) == 0)
+		if (has_xattr(meta, name) || starts_with(name, "security."))
 			continue;
 		TEST_POINT("removexattr");
 		if (fremovexattr(fd, name) < 0 && errno != ENODATA)

@@ -107,7 +107,7 @@ int write_generated(struct writer *w, const char *side, const struct write_reque
 
 	if (folder < 0)
 		return folder;
-	fd = write_open(w, side, 0);
+	fd = write_open(w, side);
 	if (fd < 0)
 		return fd;
 	rc = complete(w, fd, r);

@@ -120,7 +120,7 @@ int write_sweep(struct writer *w, const char *path);
  * read-only. */
 int write_room(struct writer *w, const char *path, uint64_t *bytes);
 /* Opens a file for reading, with the checks of write_see(). Returns the descriptor, or negative errno. */
-int write_open(struct writer *w, const char *path, int flags);
+int write_open(struct writer *w, const char *path);
 /* Opens the folder of PATH, with the last part of PATH in NAME. */
 int write_open_folder(struct writer *w, const char *path, char name[NAME_MAX + 1]);
 /* "/boot/.nvnodecheck.new.initrd.img-6.1" for "/boot/initrd.img-6.1" */

@@ -188,7 +188,7 @@ void why_find_differences(struct why *why)
 			compare_gid(why, fact);
 		else if (strcmp(fact->name, "gdr") == 0)
 			compare_gdr(why, fact);
-		else if (strncmp(fact->name, "env:", 4) == 0)
+		else if (starts_with(fact->name, "env:"))
 			compare_variable(why, fact);
 	}
 }

@@ -51,7 +51,7 @@ static bool is_common(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 
-	return (dot && strcmp(dot, ".version") == 0) || strncmp(name, "env:", 4) == 0 ||
+	return (dot && strcmp(dot, ".version") == 0) || starts_with(name, "env:") ||
 	       strcmp(name, "gid-index") == 0 || strcmp(name, "gdr") == 0 ||
 	       strcmp(name, "transport") == 0;
 }
@@ -96,7 +96,7 @@ static void compare_values(struct why *why, const struct job_fact *fact)
 		return;
 	add(why, odd->host,
 	    arena_printf(why->report->arena, "%s is %s here and %s on the %zu others",
-			 odd->name + (strncmp(odd->name, "env:", 4) == 0 ? 4 : 0), odd->value,
+			 odd->name + (starts_with(odd->name, "env:") ? 4 : 0), odd->value,
 			 usual->value, first));
 }
 

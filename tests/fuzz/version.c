@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			assert(strlen(dpkg.version) < sizeof(dpkg.version));
 	}
 	(void)version_define(text, "NVSHMEM_VENDOR_MAJOR_VERSION", &number);
-	if (version_json(text, "cuda", &version))
+	if (version_of_cuda(text, &version))
 		check_inside(text, version);
 	if (version_of_ofed(text, &version))
 		check_inside(text, version);
