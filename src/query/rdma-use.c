@@ -84,9 +84,12 @@ static bool serves_nothing(const struct node *node, const struct pci_device *d)
 	       !pci_is_for_guest(d) && was_read(node->net.interfaces) && !has_interface(node, d);
 }
 
-/* Without an RDMA device an InfiniBand adapter serves nothing, and whether a cable is in it is not visible. */
+/* Without an RDMA device an InfiniBand adapter serves nothing, and whether a cable is in it is not visible. In a
+ * workstation it can be a spare part. */
 static const char *infiniband_without_device(const struct node *node, struct arena *arena)
 {
+	if (node_is(node, KIND_WORKSTATION))
+		return NULL;
 	for_each(d, &node->pci.devices) {
 		if (!was_read(node->rdma.devices) || is_known(d->physical_function) ||
 		    node_rdma_of(node, d))
