@@ -235,7 +235,9 @@ static const struct rule env_ucx_rules[] = {
 		       "variables of their own.",
 		.check =
 			"env | grep UCX_NET_DEVICES; ucx_info -d | grep Device; ibv_devinfo | grep -E 'hca_id|state'",
-		.sources = "github.com/ai-dynamo/dynamo pull 10852 (2026-06-22)",
+		.sources =
+			"UCX (2026-08-21): src/ucp/core/ucp_context.c, ucp_config_table (NET_DEVICES)\n"
+			"github.com/ai-dynamo/dynamo pull 10852 (2026-06-22)",
 	},
 	{
 		.id = "env/ucx-gpu-transports",

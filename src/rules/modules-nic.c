@@ -170,7 +170,9 @@ static void fail_unbound(struct rule_context *ctx, const struct lacking *l)
 			ctx->node->rdma.devices.count || !is_asked_for(ctx, PROFILE_RDMA_ANY)
 				? (l->wish || l->offered ? SEVERITY_WARN : SEVERITY_INFO)
 				: SEVERITY_ERR,
-			.subject = module, .observed = observed,
+			.subject = module,
+			.title = "A NIC has no RDMA device: its driver made none",
+			.observed = observed, .has_fix = true,
 			.expected = "an RDMA device for each NIC that offers RDMA",
 			.remedy = text_printf(
 				ctx,

@@ -214,7 +214,7 @@ static bool has_active_nvlink(const struct node *node, const struct pci_device *
 	return false;
 }
 
-/* The user asks for peer-to-peer on cards that have it over NVLink alone. A driver that was built on the node can be
+/* The user asks for peer-to-peer on cards that have it over NVLink alone, as far as the node shows. A driver that was built on the node can be
  * patched for PCIe; with such a VBIOS the patch can have no effect, and so leaves no other sign. */
 static bool fail_old_vbios(struct rule_context *ctx, const struct pci_device *gpu)
 {
@@ -223,6 +223,7 @@ static bool fail_old_vbios(struct rule_context *ctx, const struct pci_device *gp
 
 	if (!(ctx->settings->profiles & PROFILE_P2P) || !model ||
 	    model->bar1 != GPU_BAR1_RESIZABLE || gpu_peer_support(gpu) != PEERS_OVER_NVLINK ||
+	    known_is(gpu_has_pcie_peers(ctx->node, gpu, ctx->arena), true) ||
 	    !driver_is_built_here(ctx->node) || has_active_nvlink(ctx->node, gpu) ||
 	    node_is(ctx->node, KIND_VIRTUAL_MACHINE) || !bar || !is_known(bar->size_bytes) ||
 	    bar->size_bytes.value > BAR1_SMALL_BYTES || is_unassigned(bar) ||
