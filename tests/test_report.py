@@ -982,3 +982,11 @@ def test_faulty_hardware_cuts_many_steps(node_tree):
     listed = {k for n in numbers for k in range(int(n.split("-")[0]), int(n.split("-")[-1]) + 1)}
     assert listed == set(range(min(listed), count + 1)) and all("[%d]" % k in before for k in range(1, min(listed)))
     assert re.search(r"^12\. Check the node again.*:\n {8}sudo .*nvnodecheck doctor", after, re.M)
+
+
+def test_a_file_of_the_node_is_not_the_jobs(scratch):
+    """/etc/nccl.conf is root's to change, and a check needs no variable of the job."""
+    tree = put(scratch, "hgx-h100-ib", "file /opt/graph.xml\n<graphs version=\"1\"></graphs>",
+               "file /etc/nccl.conf\nNCCL_GRAPH_FILE=/opt/graph.xml")
+    text = unwrapped(text_of(tree))
+    assert "By hand on this node, as root: Remove NCCL_GRAPH_FILE" in text and "--preserve-env" not in text, text

@@ -95,10 +95,10 @@ static void count_finding(struct severities *highest, const struct finding *f, b
 }
 
 /* What a problem causes in a job's settings stops the profiles of the problem, not others. */
-static bool is_of_other_jobs(const struct problem *p, const struct finding *f,
-			     unsigned int profiles)
+static bool is_of_other_jobs(const struct node *node, const struct problem *p,
+			     const struct finding *f, unsigned int profiles)
 {
-	return steps_is_in_job_environment(f) && !(p->first->rule->profiles & profiles);
+	return steps_is_in_job_environment(node, f) && !(p->first->rule->profiles & profiles);
 }
 
 /* What a problem causes counts by its own rule: it can stop a profile that the problem itself does not. */
@@ -110,10 +110,12 @@ static struct severities find_severities(const struct steps *steps, unsigned int
 		bool of_job = steps_kind(steps, p) == STEP_JOB;
 
 		for_each(f, &p->members)
-			if ((*f)->rule->profiles & profiles && !is_of_other_jobs(p, *f, profiles))
+			if ((*f)->rule->profiles & profiles &&
+			    !is_of_other_jobs(steps->report->node, p, *f, profiles))
 				count_finding(&highest, *f, p->waits, of_job);
 		for_each(f, &p->follows)
-			if ((*f)->rule->profiles & profiles && !is_of_other_jobs(p, *f, profiles))
+			if ((*f)->rule->profiles & profiles &&
+			    !is_of_other_jobs(steps->report->node, p, *f, profiles))
 				count_finding(&highest, *f, p->waits, of_job);
 	}
 	return highest;

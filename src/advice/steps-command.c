@@ -103,7 +103,7 @@ static const char *job_variables(const struct steps *steps)
 		return list;
 	for_each(p, &steps->problems->items)
 		for_each(member, &p->members)
-			if (steps_is_in_job_environment(*member))
+			if (steps_is_in_job_environment(steps->report->node, *member))
 				list = add_variables(steps->report->arena, list, *member);
 	return list;
 }

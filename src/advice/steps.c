@@ -6,6 +6,7 @@
  */
 #include "advice/steps.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "advice/steps-private.h"
@@ -41,10 +42,43 @@ const char *steps_refused(const struct steps *steps, const struct problem *p)
 	return r->refused;
 }
 
-/* The user who starts a job sets its environment, and loads no module. */
-bool steps_is_in_job_environment(const struct finding *f)
+static bool is_below_etc(struct fact_str file)
 {
-	return starts_with(f->rule->id, "env/") && !f->answer.needs_module;
+	return is_known(file) && starts_with(file.value, "/etc/");
+}
+
+/* Returns true if FACT is a setting or a name in a file such as /etc/nccl.conf, which an administrator writes. */
+static bool is_of_node_file(const struct node *node, const char *fact)
+{
+	const char *name = strchr(fact, '[');
+
+	if (starts_with(fact, "env.nvshmem_conf["))
+		return node->env.nvshmem_conf.count &&
+		       is_below_etc(node->env.nvshmem_conf.items[0].file);
+	if (starts_with(fact, "references.items[#")) {
+		unsigned long n = strtoul(strchr(fact, '#') + 1, NULL, 10);
+
+		return n < node->references.items.count &&
+		       is_below_etc(node->references.items.items[n].file);
+	}
+	if (!name || !starts_with(fact, "env.nccl_conf["))
+		return false;
+	for_each(s, &node->env.nccl_conf) {
+		size_t n = is_known(s->name) ? strlen(s->name.value) : 0;
+
+		if (n && strncmp(name + 1, s->name.value, n) == 0 && name[1 + n] == ']')
+			return is_below_etc(s->file);
+	}
+	return false;
+}
+
+/* The user who starts a job sets its environment, and loads no module. */
+bool steps_is_in_job_environment(const struct node *node, const struct finding *f)
+{
+	const char *fact = f->answer.evidence[0];
+
+	return starts_with(f->rule->id, "env/") && !f->answer.needs_module &&
+	       !(fact && is_of_node_file(node, fact));
 }
 
 /* Working hardware that lacks what the profile needs has no repair. */
@@ -80,7 +114,7 @@ static enum step_kind kind_by_who_repairs(const struct steps *steps, const struc
 	case BY_ADMIN:
 		break;
 	}
-	if (steps_is_in_job_environment(p->first))
+	if (steps_is_in_job_environment(steps->report->node, p->first))
 		return STEP_JOB;
 	/* A container's kernel, modules and devices are the host's. */
 	if (is_known(steps->report->node->os.container))

@@ -88,7 +88,7 @@ const struct steps *steps_find(const struct report *report, const struct steps_r
 /* Returns true if the node is drained first. */
 bool steps_has_drain(const struct steps *steps);
 /* Returns true if the job's own environment is to be changed. */
-bool steps_is_in_job_environment(const struct finding *finding);
+bool steps_is_in_job_environment(const struct node *node, const struct finding *finding);
 /* Returns the step that solves PROBLEM. */
 enum step_kind steps_kind(const struct steps *steps, const struct problem *problem);
 enum step_actor step_actor(enum step_kind kind);
