@@ -35,7 +35,8 @@ static int ask_contexts(struct host *host, void *facts, struct arena *arena, voi
 	struct containers_facts *answer = facts;
 	_cleanup_names_ struct names names = { 0 };
 	int homes = host_list(host, &names, "/home");
-	bool known = homes == 0 || homes == -ENOENT || homes == -ENODATA;
+	bool known = (homes == 0 && names.count <= HOMES_MAX) || homes == -ENOENT ||
+		     homes == -ENODATA;
 
 	(void)user;
 	host_distrust_names(host, true);

@@ -19,7 +19,8 @@
 #include "probes/probe.h"
 #include "probes/processes.h"
 
-#define KINDS_MAX 8	     /* of messages: each further one replaces the oldest */
+#define KINDS_MAX \
+	8 /* of messages: each further one of syslog replaces the oldest that no row of the table has */
 #define LINE_MAX_BYTES 8192  /* an engine's line has the whole command line of the hook */
 #define TEXT_BYTES 300	     /* of what is kept */
 #define SYSLOG_MAX (4 << 20) /* of a longer file the end is read */
@@ -78,6 +79,27 @@ static const char *error_in(struct arena *arena, struct span line, const struct 
 	return error;
 }
 
+static bool has_row(const struct engine_message *m)
+{
+	return service_word_find("nvidia-container.service", m->text.value) ||
+	       service_word_find("nvidia-container-job.service", m->text.value);
+}
+
+/* Gives the place of the oldest message, of one without a row if there is one. */
+static struct engine_message *make_room(struct containers_facts *answer)
+{
+	struct engine_message *items = answer->messages.items;
+	uint32_t last = answer->messages.count - 1, i = 0;
+
+	while (i < last && has_row(&items[i]))
+		i++;
+	if (has_row(&items[i]))
+		i = 0;
+	memmove(&items[i], &items[i + 1], (last - i) * sizeof(*items));
+	items[last] = (struct engine_message){ 0 };
+	return &items[last];
+}
+
 /* Messages of one row of the table are one; of others those with the same text. */
 static struct engine_message *message_of(struct reading *r, const char *tag, const char *text,
 					 const struct service_word *word)
@@ -86,9 +108,9 @@ static struct engine_message *message_of(struct reading *r, const char *tag, con
 		if (str_is(m->program, tag) &&
 		    (word ? strstr(m->text.value, word->text) != NULL : str_is(m->text, text)))
 			return m;
-	if (r->answer->messages.count == KINDS_MAX)
-		return NULL;
-	return LIST_ADD(r->arena, &r->answer->messages);
+	if (r->answer->messages.count < KINDS_MAX)
+		return LIST_ADD(r->arena, &r->answer->messages);
+	return r->tag ? NULL : make_room(r->answer);
 }
 
 static void take_line(struct reading *r, const char *tag, struct span line, struct span time)
@@ -114,20 +136,20 @@ static void take_line(struct reading *r, const char *tag, struct span line, stru
 
 /* ---- syslog ---- */
 
-/* dockerd[1000]: the process is one of that name; where none is known, any is taken. */
+/* dockerd[1000]: the process is one of that name; where none is known, any is taken, and one without a number. */
 static bool is_of_process(const struct reading *r, const char *comm, const struct syslog_line *line)
 {
 	struct span rest = { line->ident.p + line->ident.n,
 			     (size_t)(line->text.p - line->ident.p) - line->ident.n };
-	uint64_t pid;
+	uint64_t pid = 0;
 	bool any = false;
 
-	if (!span_starts(rest, "["))
-		return true;
-	rest = (struct span){ rest.p + 1, rest.n - 1 };
-	rest.n = span_find(rest, ']');
-	if (span_u64(rest, 10, &pid))
-		return false;
+	if (span_starts(rest, "[")) {
+		rest = (struct span){ rest.p + 1, rest.n - 1 };
+		rest.n = span_find(rest, ']');
+		if (span_u64(rest, 10, &pid))
+			return false;
+	}
 	for (size_t i = 0; i < r->pid_count; i++) {
 		if (strcmp(r->pids[i].comm, comm) != 0)
 			continue;
@@ -148,15 +170,27 @@ static struct span time_of(struct span line)
 	return time.n <= line.n && time.n <= 40 ? time : (struct span){ line.p, 0 };
 }
 
-/* "Started Docker Application Container Engine.", of newer systemd "Started docker.service - Docker ...". */
+/* "systemd[1]: Started Docker Application Container Engine.", of newer systemd "Started docker.service - Docker ...". A
+ * user's systemd has another number. */
 static bool is_start_of(size_t engine, const struct syslog_line *line)
 {
+	struct span number = { line->ident.p + line->ident.n,
+			       (size_t)(line->text.p - line->ident.p) - line->ident.n };
+	struct span what = span_trim(line->text);
 	static const char started[] = "Started ";
 
-	return engines[engine].unit && span_is(line->ident, "systemd") &&
-	       span_starts(line->text, started) &&
-	       (span_search(line->text, engines[engine].unit) ||
-		span_search(line->text, engines[engine].started));
+	if (!engines[engine].unit || !span_is(line->ident, "systemd") ||
+	    !span_starts(number, "[1]") || !span_starts(what, started))
+		return false;
+	what = (struct span){ what.p + strlen(started), what.n - strlen(started) };
+	if (span_starts(what, engines[engine].unit)) {
+		size_t n = strlen(engines[engine].unit);
+
+		what = (struct span){ what.p + n, what.n - n };
+		return what.n == 0 || span_starts(what, " - ") || span_is(what, ".");
+	}
+	what.n -= what.n && what.p[what.n - 1] == '.';
+	return span_is(what, engines[engine].started);
 }
 
 /* What an engine wrote before its last start is over. */

@@ -4,6 +4,8 @@
  * one would lack. No library is loaded. A job with a library path of its own can get others.
  */
 #include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -28,7 +30,8 @@ struct search {
 	const struct node *node;
 	struct dynamic_loader loader;
 	struct libraries_facts *answer;
-	bool unread; /* something could not be looked for */
+	bool unread;  /* something could not be looked for */
+	size_t tried; /* files in folders below /opt and /usr/local */
 };
 
 /* ---- what one lacks ---- */
@@ -62,22 +65,26 @@ static void take_missing(struct search *s, const struct dynamic_loader_missing *
 
 /* ---- folders below /opt and /usr/local ---- */
 
-#define TREES_MAX 64 /* of one folder */
-#define FILES_TRIED_MAX 2048
+#define TREES_MAX 64	     /* of one folder */
+#define FILES_TRIED_MAX 4096 /* for all programs */
+#define ELSEWHERE_MAX 16     /* of one program */
 
-static void try_folder(struct search *s, const char *folder, struct opened_library *opened,
-		       size_t *tried)
+static void try_folder(struct search *s, const char *folder, struct opened_library *opened)
 {
 	static const char *const parts[] = { "lib", "lib64" };
 
 	for_each(name, &opened->missing_libraries)
 		for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-			char *path = arena_printf(s->arena, "%s/%s/%s", folder, parts[i], *name);
+			char path[PATH_MAX];
 
-			if (++*tried > FILES_TRIED_MAX)
+			if (++s->tried > FILES_TRIED_MAX ||
+			    opened->elsewhere.count == ELSEWHERE_MAX)
 				return;
-			if (!strchr(*name, '/') && host_exists(s->host, path))
-				*LIST_ADD(s->arena, &opened->elsewhere) = path;
+			if (snprintf(path, sizeof(path), "%s/%s/%s", folder, parts[i], *name) <
+				    (int)sizeof(path) &&
+			    !strchr(*name, '/') && host_exists(s->host, path))
+				*LIST_ADD(s->arena, &opened->elsewhere) = arena_strdup(s->arena,
+										       path);
 		}
 }
 
@@ -85,8 +92,6 @@ static void try_folder(struct search *s, const char *folder, struct opened_libra
 static void find_elsewhere(struct search *s, struct opened_library *opened)
 {
 	static const char *const roots[] = { "/opt", "/usr/local" };
-	size_t tried = 0;
-
 	opened->elsewhere.state = FACT_KNOWN;
 	for (size_t r = 0; opened->missing_libraries.count && r < ARRAY_SIZE(roots); r++) {
 		_cleanup_names_ struct names trees = { 0 };
@@ -98,12 +103,12 @@ static void find_elsewhere(struct search *s, struct opened_library *opened)
 							trees.items[i]);
 			_cleanup_names_ struct names inner = { 0 };
 
-			try_folder(s, tree, opened, &tried);
+			try_folder(s, tree, opened);
 			if (r > 0 || host_list(s->host, &inner, "%s", tree))
 				continue;
 			for (size_t k = 0; k < inner.count && k < TREES_MAX; k++)
 				try_folder(s, arena_printf(s->arena, "%s/%s", tree, inner.items[k]),
-					   opened, &tried);
+					   opened);
 		}
 	}
 }

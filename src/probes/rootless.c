@@ -72,7 +72,8 @@ static int rootless_ask(struct host *host, void *facts, struct arena *arena, voi
 	for (size_t i = 0; i < names.count && i < HOMES_MAX; i++)
 		read_home(&s, names.items[i]);
 	host_distrust_names(host, false);
-	if (rc == 0 && (homes == 0 || homes == -ENOENT || homes == -ENODATA))
+	if (rc == 0 &&
+	    ((homes == 0 && names.count <= HOMES_MAX) || homes == -ENOENT || homes == -ENODATA))
 		s.answer->rootless.state = FACT_KNOWN;
 	return 0;
 }

@@ -12,6 +12,19 @@ static bool is_wsl(const struct node *node)
 	return is_known(node->os.kernel) && strcasestr(node->os.kernel.value, "microsoft");
 }
 
+#define NAMED 4 /* files of users */
+
+static const char *files_of(struct rule_context *ctx, const struct containers_facts *containers)
+{
+	const char *text = "";
+	uint32_t all = containers->docker_desktop.count;
+
+	for (uint32_t i = 0; i < all && i < NAMED; i++)
+		text = text_printf(ctx, "%s%s%s", text, i ? ", " : "",
+				   containers->docker_desktop.items[i]);
+	return all > NAMED ? text_printf(ctx, "%s and %u more", text, all - NAMED) : text;
+}
+
 static void check_context(struct rule_context *ctx)
 {
 	const struct containers_facts *containers = &ctx->node->containers;
@@ -25,9 +38,9 @@ static void check_context(struct rule_context *ctx)
 		FAIL(ctx,
 		     .observed = text_printf(
 			     ctx,
-			     "%s has currentContext desktop-linux, and /etc/docker/daemon.json "
+			     "currentContext is desktop-linux in %s, and /etc/docker/daemon.json "
 			     "configures NVIDIA's runtime for the node's own engine",
-			     containers->docker_desktop.items[0]),
+			     files_of(ctx, containers)),
 		     .expected = "the context default", .evidence = { fact });
 	else if (!was_read(containers->docker_desktop))
 		UNKNOWN(ctx, .evidence = { fact });
@@ -45,8 +58,7 @@ static const struct rule dev_docker_context_rules[] = {
 		.impact =
 			"Containers of this user start in the virtual machine of Docker Desktop, which has no GPU: \"could not "
 			"select device driver\".",
-		.remedy = "As this user: run docker context use default.",
-		.command = "docker context use default",
+		.remedy = "Have each of these users run docker context use default.",
 		.activation = ACTIVATION_NOW,
 		.reads =
 			"currentContext in .docker/config.json of root and of users below /home, if /etc/docker/daemon.json names "

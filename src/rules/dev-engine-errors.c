@@ -33,6 +33,12 @@ static const char *what_cured(const struct node *node, const struct service_word
 	return NULL;
 }
 
+static const char *subject_of(const struct engine_message *m, const struct service_word *node_word,
+			      const struct service_word *job_word)
+{
+	return node_word ? node_word->text : job_word ? job_word->text : m->program.value;
+}
+
 static void check_message(struct rule_context *ctx, const struct engine_message *m,
 			  const char *fact)
 {
@@ -42,6 +48,8 @@ static void check_message(struct rule_context *ctx, const struct engine_message 
 								m->text.value);
 	const char *cured = node_word ? what_cured(ctx->node, node_word) : NULL;
 
+	if (rule_has_answered(ctx, subject_of(m, node_word, job_word)))
+		return;
 	if (cured)
 		NOTE(ctx, .subject = node_word->text,
 		     .observed = text_printf(ctx, "%s; %s", quote(ctx, m, node_word->cause), cured),
@@ -51,7 +59,7 @@ static void check_message(struct rule_context *ctx, const struct engine_message 
 		     .expected = "no such error", .remedy = node_word->remedy,
 		     .evidence = { fact });
 	else
-		NOTE(ctx, .subject = job_word ? job_word->text : m->program.value,
+		NOTE(ctx, .subject = subject_of(m, NULL, job_word),
 		     .observed = quote(ctx, m, job_word ? job_word->cause : NULL),
 		     .remedy = job_word ? job_word->remedy : NULL, .evidence = { fact });
 }
@@ -70,7 +78,9 @@ static void check_errors(struct rule_context *ctx)
 		UNKNOWN(ctx, .evidence = { "containers.messages" });
 	else if (!containers->messages.count)
 		PASS(ctx, .evidence = { "containers.messages" });
-	for_each(m, &containers->messages) {
+	/* The last one of several comes first. */
+	for (uint32_t i = containers->messages.count; i-- > 0;) {
+		const struct engine_message *m = &containers->messages.items[i];
 		const char *fact = ITEM_FACT(ctx->arena, ctx->node, containers.messages, m, text);
 
 		if (is_known(m->text) && is_known(m->program))

@@ -2,6 +2,7 @@
 /* node.c - the node as a whole: the administrator's expectations, and parts that do not answer (rules node/...). */
 #include <inttypes.h>
 
+#include "base/span.h"
 #include "evaluate/rule.h"
 #include "evaluate/settings.h"
 
@@ -109,6 +110,32 @@ static void fail_ended(struct rule_context *ctx, const char *probe)
 	     .evidence = { fact_path(ctx->arena, "probes", probe, "state") });
 }
 
+/* Users and sites mount these: a server can be down while the node is well. */
+static bool is_of_users(struct fact_str path)
+{
+	static const char *const folders[] = { "/home/", "/root/", "/opt/", "/usr/local/" };
+
+	if (!is_known(path))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+		if (starts_with(path.value, folders[i]))
+			return true;
+	return false;
+}
+
+static void fail_file_system(struct rule_context *ctx, const struct probe_result *p)
+{
+	FAIL_AS(ctx, SEVERITY_WARN, .subject = p->name.value,
+		.title = "Checks could not run: a file system does not answer",
+		.observed = text_printf(ctx, "no answer from %s", p->stuck_at.value),
+		.expected = "an answer within the probe's deadline",
+		.impact = "Programs that open this file hang too.",
+		.remedy =
+			"Check the mount of the file: its server, or the program that provides it.",
+		.action = ACTION_CONFIGURE,
+		.evidence = { fact_path(ctx->arena, "probes", p->name.value, "stuck_at") });
+}
+
 static void check_timed_out(struct rule_context *ctx)
 {
 	size_t bad = 0;
@@ -121,6 +148,8 @@ static void check_timed_out(struct rule_context *ctx)
 		bad++;
 		if (!timed_out)
 			fail_ended(ctx, p->name.value);
+		else if (is_of_users(p->stuck_at))
+			fail_file_system(ctx, p);
 		else
 			FAIL(ctx, .subject = p->name.value,
 			     .observed = is_known(p->stuck_at)
@@ -168,7 +197,8 @@ static const struct rule node_rules[] = {
 		.action = ACTION_REBOOT,
 		.reads = "The state of each probe, and the file that it read last.",
 		.why = "Every probe has a deadline (2 s; the initramfs 20 s; NVML 30 s, in preflight 3 s). A probe "
-		       "that exceeds it or crashes leaves its section unknown.",
+		       "that exceeds it or crashes leaves its section unknown. If it waited for a file in /home, /root, /opt or "
+		       "/usr/local, the finding is a warning: the server of a mount can be down while the node is well.",
 		.check = "timeout 2 cat FILE",
 		.sources =
 			"nvnodecheck of this release: src/probes/probe.h (PROBE_DEADLINE_MS), initramfs.c, nvml.c; nvnodecheck(8), option --timeout",

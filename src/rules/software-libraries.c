@@ -194,8 +194,8 @@ static const char *names_remedy(struct rule_context *ctx, const struct opened_li
 				   names);
 	return text_printf(
 		ctx,
-		"Write the folder into a file in /etc/ld.so.conf.d and run ldconfig, or add it "
-		"to LD_LIBRARY_PATH of the jobs: there is %s.",
+		"There is %s. Add its folder to LD_LIBRARY_PATH of the jobs. Or, if only root can write to it, "
+		"name it in a file in /etc/ld.so.conf.d and run ldconfig.",
 		found);
 }
 
