@@ -504,7 +504,7 @@ def test_a_risk_has_a_line_of_its_own(scratch):
     assert "Caution" not in text
     text = text_of(put(scratch, "hgx-h100-ib", "process slurmd memlock=65536",
                        "replace /usr/lib/systemd/system/slurmd.service LimitMEMLOCK=infinity LimitMEMLOCK=64K"))
-    assert "Jobs that run keep the old limit." in unwrapped(text)
+    assert "Running jobs keep the old limit." in unwrapped(text)
     assert re.search(r"^ {8}sudo nvnodecheck fix --apply.*\n {4}Then run:\n {8}sudo systemctl restart slurmd\.service$",
                      text, re.M), text
 

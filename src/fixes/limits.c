@@ -94,7 +94,7 @@ static bool drop_in(struct fixing *f, const struct limit *limit, const char *uni
 	fix_then_run(f, "systemctl restart %s", shell_name(unit, "UNIT"));
 	fix_costs(f, starts_logins(unit)
 			     ? "Log in again: open sessions stay and keep the old limit."
-			     : "Jobs that run keep the old limit.");
+			     : "Running jobs keep the old limit.");
 	return true;
 }
 

@@ -629,13 +629,13 @@ static void add_section(struct view *v, struct sections *sections, const struct 
 		add_return(v, section);
 }
 
-/* Returns "[5] A setting of modules is ignored; and [6-19]". */
+/* Returns "[5] A setting of modules is ignored: wrong line; and [6-19]". */
 static const char *names_in_short(const struct view *v, const struct step *step)
 {
 	struct arena *arena = v->report->arena;
 	const struct problem *const *all = step->problems.items;
 	const char *first = arena_printf(arena, "[%s] %s", text_numbers(v, all, 1),
-					 effect_of(v, all[0]));
+					 finding_title(all[0]->first));
 
 	return step->problems.count == 1
 		       ? first
@@ -643,7 +643,7 @@ static const char *names_in_short(const struct view *v, const struct step *step)
 				      text_numbers(v, all + 1, step->problems.count - 1));
 }
 
-/* " 5. By hand on this node, as root: [5] A setting of modules is ignored; and [6-19]" */
+/* " 5. By hand on this node, as root: [5] A setting of modules is ignored: wrong line; and [6-19]" */
 static void print_title(struct view *v, const struct section *section, size_t number)
 {
 	struct arena *arena = v->report->arena;

@@ -403,7 +403,7 @@ static void fail_unread(struct rule_context *ctx, const struct process_limits *p
 					format_bytes(ctx->arena, p->memlock_soft_bytes.value),
 					s->file.value, s->line.value, s->value.value),
 		.expected = "unlimited",
-		.remedy = text_printf(ctx, "Restart %s. Jobs that run keep the old limit.",
+		.remedy = text_printf(ctx, "Restart %s. Running jobs keep the old limit.",
 				      p->unit.value),
 		.command = shell_printf(ctx->arena,
 					"sudo systemctl daemon-reload\nsudo systemctl restart %s",

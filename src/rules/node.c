@@ -110,7 +110,7 @@ static void fail_ended(struct rule_context *ctx, const char *probe)
 	     .evidence = { fact_path(ctx->arena, "probes", probe, "state") });
 }
 
-/* Users and sites mount these: a server can be down while the node is well. */
+/* Users and sites mount these: a server can be down on a node without a fault. */
 static bool is_of_users(struct fact_str path)
 {
 	static const char *const folders[] = { "/home/", "/root/", "/opt/", "/usr/local/" };
@@ -198,7 +198,7 @@ static const struct rule node_rules[] = {
 		.reads = "The state of each probe, and the file that it read last.",
 		.why = "Every probe has a deadline (2 s; the initramfs 20 s; NVML 30 s, in preflight 3 s). A probe "
 		       "that exceeds it or crashes leaves its section unknown. If it waited for a file in /home, /root, /opt or "
-		       "/usr/local, the finding is a warning: the server of a mount can be down while the node is well.",
+		       "/usr/local, the finding is a warning: the server of a mount can be down on a node without a fault.",
 		.check = "timeout 2 cat FILE",
 		.sources =
 			"nvnodecheck of this release: src/probes/probe.h (PROBE_DEADLINE_MS), initramfs.c, nvml.c; nvnodecheck(8), option --timeout",
