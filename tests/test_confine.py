@@ -364,6 +364,8 @@ def test_a_small_file_that_unpacks_to_much(stages):
         if "timed-out" not in [p["state"] for p in found["probes"]] + [
                 "timed-out" for g in found["gaps"] if g["error"] == "ETIMEDOUT"]:
             break
+    if "files" not in found["modules"]:
+        pytest.skip("each of 20 reads took longer than its time")
     if any(g["path"] == module + ".zst" and g["error"] == "EOPNOTSUPP" for g in found["gaps"]):
         pytest.skip("libkmod was built without zstd")
     # Memory ends it, or on a slow machine time. libkmod 34 gives what has no room as damaged.

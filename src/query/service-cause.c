@@ -348,10 +348,10 @@ static void take_early_start(struct arena *arena, const struct service *s, const
 	cause->text = text;
 	cause->remedy = arena_printf(
 		arena,
-		"Start it again: systemctl reset-failed %s, then systemctl start %s. If it runs "
+		"Start %s again, with systemctl reset-failed before. If it runs "
 		"then, have the driver loaded before it at boot: write nvidia into "
 		"/etc/modules-load.d/nvidia.conf, and let no script (cloud-init) start the unit.",
-		s->unit.value, s->unit.value);
+		s->unit.value);
 	cause->fact = service_fact(arena, s, "last_lines");
 }
 

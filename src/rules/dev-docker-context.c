@@ -34,6 +34,8 @@ static void check_context(struct rule_context *ctx)
 	if (is_absent(containers->docker_desktop) || is_wsl(ctx->node))
 		NOT_APPLICABLE(ctx, .observed = "Docker is not set up for GPUs",
 			       .evidence = { "containers.configs" });
+	else if (!was_read(containers->configs))
+		UNKNOWN(ctx, .evidence = { "containers.configs" });
 	else if (containers->docker_desktop.count)
 		FAIL(ctx,
 		     .observed = text_printf(
