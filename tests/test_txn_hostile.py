@@ -201,3 +201,75 @@ def test_damaged_records(root):
         assert all(p in ours or p.endswith("x.service.d") for p in txn.difference(now, before)), \
             txn.difference(now, before)
     shutil.rmtree(kept)
+
+
+HUGE = 1 << 40
+LIMIT_S = 20  # a hole of a terabyte takes many minutes to read
+
+
+def uncommit(events):
+    return [e for e in events if not e.startswith(("VERIFIED", "COMMIT"))]
+
+
+def test_huge_files(root):
+    """A kept copy, or a file in its place, that has terabytes is not read: it is not what was left. Also when the
+    record, as older ones, has no size of the new file, or lies about that of the old one."""
+    kept = root + ".huge"
+    ran = applied(root)
+    state = txn.STATE + "/" + ran.outcome["id"]
+    copy(root, kept)
+
+    def forget(record):
+        for each in record["files"]:
+            (each["after"] or {}).pop("size_bytes", None)
+        return record
+
+    def lie(record):
+        for each in record["files"]:
+            if each["before"]:
+                each["before"]["size_bytes"] = HUGE
+        return forget(record)
+
+    for path in (state + "/before.1", "/etc/default/grub", "/etc/default/.nvnodecheck.old.grub"):
+        for edit in (lambda record: record, forget, lie):
+            for verb, events in (("undo", list), ("recover", uncommit)):
+                copy(kept, root)
+                txn.forge(root + state, edit, events)
+                if not os.path.exists(root + path):
+                    txn.put(root, path, "")
+                os.truncate(root + path, HUGE)
+                ran = txn.run(root, verb, timeout=LIMIT_S)
+                assert ran.status in (0, 1) and ran.outcome, str(ran)
+                said = json.dumps(ran.outcome)
+                assert "/etc/default/grub" in said and re.search(
+                    "damaged|larger than 4 GiB|left as it is|kept beside", said), str(ran)
+                assert os.path.getsize(root + "/etc/default/grub") == (
+                    HUGE if path.endswith("/grub") or os.path.getsize(root + "/etc/default/grub") == HUGE
+                    else len("quiet iommu=pt\n")), str(ran)
+    # The twin: a record without the new sizes is undone as before.
+    copy(kept, root)
+    txn.forge(root + state, forget)
+    check(txn.run(root, "undo"), "undone")
+    assert txn.read(root, "/etc/default/grub") == b"quiet\n"
+    shutil.rmtree(kept)
+
+
+def test_signal_while_reading(root):
+    """Before its first change undo ends at a signal, however much there is to read."""
+    files = [txn.file("/etc/big/%d" % i, "new\n") for i in range(12)]
+    for each in files:
+        txn.put(root, each["path"], "old\n")
+    state = root + txn.STATE + "/" + applied(root, files).outcome["id"]
+
+    def lie(record):
+        for each in record["files"]:
+            each["after"].pop("size_bytes", None)
+        return record
+
+    txn.forge(state, lie)
+    for each in files:
+        os.truncate(root + each["path"], 4 << 30)
+    ran = txn.run(root, "undo", timeout=LIMIT_S, wrap=(
+        "timeout", "--preserve-status", "-s", "TERM", "1"))
+    assert ran.result == "refused" and ran.outcome["text"].endswith("stopped by a signal"), str(ran)
+    assert all(os.path.getsize(root + each["path"]) == 4 << 30 for each in files)

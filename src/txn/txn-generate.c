@@ -135,7 +135,7 @@ static int check_side(struct txn *t, struct txn_step *step, const char *side, in
 static int note_made(struct txn *t, const struct txn_step *step, struct kept *kept, int fd)
 {
 	struct file_seen *made = t->taking_back ? &kept->remade : &kept->after;
-	int rc = lseek(fd, 0, SEEK_SET) < 0 ? -errno : write_hash(fd, made->sha256);
+	int rc = lseek(fd, 0, SEEK_SET) < 0 ? -errno : write_hash(&t->w, fd, made->sha256);
 
 	if (rc)
 		return txn_fail(t, rc, "%s: %s", kept->path, strerror(-rc));

@@ -28,6 +28,11 @@ int txn_fail(struct txn *t, int rc, const char *format, ...)
 	return rc;
 }
 
+int txn_stop_if_asked(struct txn *t)
+{
+	return run_interrupted() ? txn_fail(t, -EINTR, "stopped by a signal") : 0;
+}
+
 void txn_note(struct txn *t, const char *format, ...)
 {
 	const char *text;

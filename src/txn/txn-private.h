@@ -26,7 +26,7 @@ struct kept {
 	/* AFTER is the result of the transaction. It is known from the record; for a file that a program makes, from
 	 * the journal before the file is renamed. */
 	bool after_known;
-	/* Of these two only THERE, LINK and SHA256 are set. REMADE is what an undo wrote in place of a file that had
+	/* Of these two only THERE, LINK, SHA256 and sometimes SIZE are set. REMADE is what an undo wrote in place of a file that had
 	 * changed since the transaction. */
 	struct file_seen after, remade;
 	LIST(const char *) folders; /* new folders above it, outermost first */
@@ -100,6 +100,8 @@ void txn_close(struct txn *t);
 void txn_under_way(bool under_way);
 /* Sets t->why and returns RC. FORMAT NULL: the reason is the writer's. */
 int txn_fail(struct txn *t, int rc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Returns 0, or a failure if a signal is pending. */
+int txn_stop_if_asked(struct txn *t);
 struct txn_item *txn_item_of_file(struct txn *t, const struct txn_file *file);
 struct txn_item *txn_item_of_step(struct txn *t, const struct txn_step *step);
 void txn_set(struct txn_item *item, enum txn_item_state state, const char *text);

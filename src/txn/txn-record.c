@@ -57,6 +57,8 @@ static struct json_object *after_to_json(const struct file_seen *after)
 		json_put_string(json, "link", after->link);
 	else
 		json_put_string(json, "sha256", after->sha256);
+	if (after->sized)
+		json_put_number(json, "size_bytes", after->size);
 	return json;
 }
 
@@ -188,6 +190,7 @@ static int bytes_from_json(struct txn *t, struct json_object *json, bool is_link
 	seen->there = true;
 	if (is_link)
 		return link_from_json(t, json, seen);
+	seen->sized = json_number(json, "size_bytes", &seen->size);
 	return !json_member(json, "link") && sha_from_json(json, seen->sha256) ? 0 : -EBADMSG;
 }
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -16,11 +17,25 @@
 
 /* ---- one file ---- */
 
+/* A copy of another size is not read: it can have any. */
+static int hash_copy(struct txn *t, const struct kept *kept, int fd, char sha[SHA256_HEX])
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size != kept->before.size) {
+		*sha = '\0';
+		return 0;
+	}
+	return write_hash(&t->w, fd, sha);
+}
+
 static int open_copy(struct txn *t, const struct kept *kept)
 {
 	_cleanup_close_ int from = state_kept_open(t, kept);
 	char sha[SHA256_HEX];
-	int rc = from < 0 ? from : write_hash(from, sha);
+	int rc = from < 0 ? from : hash_copy(t, kept, from, sha);
 
 	if (rc == -EBADF || rc == -ELOOP)
 		return write_refuse(&t->w, -EBADMSG, kept->path,
@@ -31,8 +46,7 @@ static int open_copy(struct txn *t, const struct kept *kept)
 	if (rc == 0 && lseek(from, 0, SEEK_SET) < 0)
 		rc = -errno;
 	if (rc)
-		return write_fail(&t->w, rc, kept->path, "its kept copy cannot be used: %s",
-				  strerror(-rc));
+		return write_read_failed(&t->w, rc, kept->path, "its kept copy cannot be used");
 	rc = fcntl(from, F_DUPFD_CLOEXEC, 0);
 	return rc < 0 ? write_failed(&t->w, kept->path, "opening its kept copy") : rc;
 }
@@ -56,21 +70,40 @@ static int put_back(struct txn *t, const struct kept *kept, const struct file_se
 							 .expected = now });
 }
 
-/* Completes an exchange that was interrupted between two renames, and then reads the state. */
-static int see_now(struct txn *t, const struct kept *kept, struct file_seen *now)
+/* All files that the transaction may have left in its place. */
+struct known {
+	const struct file_seen *states[4];
+};
+
+static struct known list_known(const struct kept *kept)
 {
 	static const struct file_seen nothing;
-	const struct file_seen *const known[] = { &kept->before,
-						  kept->after_known ? &kept->after : &nothing,
-						  &kept->remade, NULL };
+
+	return (struct known){ { &kept->before, kept->after_known ? &kept->after : &nothing,
+				 &kept->remade, NULL } };
+}
+
+/* Of a file that is none of the known ones the bytes are not always read. */
+static int see_kept(struct txn *t, const struct kept *kept, struct file_seen *now)
+{
+	const struct known known = list_known(kept);
+
+	return write_see_known(&t->w, kept->path, known.states, now);
+}
+
+/* Completes an exchange that was interrupted between two renames, and then reads the state; WHOLE: in any case. */
+static int see_now(struct txn *t, const struct kept *kept, bool whole, struct file_seen *now)
+{
+	const struct known known = list_known(kept);
 	int rc = write_sweep(&t->w, kept->path);
 
 	if (rc == 0)
-		rc = write_settle(&t->w, kept->path, known);
+		rc = write_settle(&t->w, kept->path, known.states);
 	if (rc)
 		return rc;
-	return kept->is_link ? write_see_link(&t->w, kept->path, now)
-			     : write_see(&t->w, kept->path, now);
+	if (kept->is_link)
+		return write_see_link(&t->w, kept->path, now);
+	return whole ? write_see(&t->w, kept->path, now) : see_kept(t, kept, now);
 }
 
 /* Without its folder, or its copy, no later attempt succeeds; it would only block all later transactions. A change by
@@ -101,7 +134,7 @@ static enum txn_item_state restore_kept(struct txn *t, struct kept *kept, bool d
 
 	if (generate_check_place(t, kept->path))
 		return stop(t, text);
-	rc = see_now(t, kept, &now);
+	rc = see_now(t, kept, !kept->after_known && doubt, &now);
 	if (rc)
 		return not_restored(t, rc, text);
 	if (write_same(&now, &kept->before))
@@ -210,7 +243,7 @@ static bool was_written(struct txn *t, const struct txn_file *file)
 
 	if (file->begun)
 		return true;
-	if (write_see(&t->w, kept->path, &now))
+	if (see_kept(t, kept, &now))
 		return !t->w.refused;
 	return write_same(&now, &kept->after) && !write_same(&now, &kept->before);
 }
@@ -230,7 +263,7 @@ static void take_back_files(struct txn *t)
 
 enum txn_result txn_revert(struct txn *t)
 {
-	t->taking_back = true;
+	t->taking_back = t->w.changing = true;
 	txn_under_way(true);
 	/* Without it the next run would take COMMIT as final; nothing is undone yet. */
 	if (txn_journal_note(t, JOURNAL_UNDO) && (t->committed || t->commit_tried)) {
@@ -399,7 +432,7 @@ static int recover_one(struct txn *t, const char *id)
 	int rc;
 
 	if (needs_nothing(t, id))
-		return 0;
+		return txn_stop_if_asked(t);
 	rc = state_load(&other, id);
 
 	if (rc == -EBADMSG)
@@ -424,9 +457,7 @@ int txn_recover_all(struct txn *t)
 	for (size_t i = names.count; rc == 0 && i-- > 0;)
 		rc = recover_one(t, arena_strdup(t->arena, names.items[i]));
 	/* The recovery was completed despite the signal, but the requested transaction does not begin. */
-	if (rc == 0 && run_interrupted())
-		rc = txn_fail(t, -EINTR, "stopped by a signal");
-	return rc;
+	return rc ? rc : txn_stop_if_asked(t);
 }
 
 void txn_recover(const struct txn_options *options, struct arena *arena,
@@ -527,6 +558,8 @@ static int find_meant(struct txn *t, const char *id, struct txn *found)
 			rc = txn_fail(t, rc, "%s", found->why);
 		close_another(found);
 		*found = another(t, t->outcome);
+		if (rc == 0)
+			rc = txn_stop_if_asked(t);
 	}
 	return rc;
 }
@@ -556,7 +589,7 @@ static int refuse_older(struct txn *t, const struct txn *meant)
 
 	for (size_t i = names.count; rc == 0 && i-- > 0 && strcmp(names.items[i], meant->id) > 0;)
 		rc = refuse_newer(t, meant, arena_strdup(t->arena, names.items[i]));
-	return rc;
+	return rc ? rc : txn_stop_if_asked(t);
 }
 
 /* Returns true if reverting the file would fail because of its copy: WHY is filled. */
@@ -565,7 +598,7 @@ static bool copy_is_lost(struct txn *t, const struct kept *kept)
 	_cleanup_close_ int copy = -1;
 	struct file_seen now;
 
-	if (!kept->before.there || kept->is_link || write_see(&t->w, kept->path, &now) ||
+	if (!kept->before.there || kept->is_link || see_kept(t, kept, &now) ||
 	    write_same(&now, &kept->before) ||
 	    (kept->after_known && !write_same(&now, &kept->after)))
 		return false;
@@ -592,6 +625,8 @@ static int refuse_lost_copies(struct txn *t, struct txn *meant)
 		for_each(kept, &step->kept)
 			if (step->begun && !step->left)
 				text = add_lost(meant, text, kept);
+	if (txn_stop_if_asked(t))
+		return -EINTR;
 	return *text ? txn_fail(
 			       t, -EBADMSG,
 			       "%s cannot be undone: %s. Nothing was changed. The other kept copies "

@@ -35,7 +35,8 @@ static int set_after(struct txn *t, struct kept *kept, struct span bytes)
 	int rc = bytes.p ? sha256_of(bytes.p, bytes.n, kept->after.sha256) : 0;
 
 	kept->after_known = true;
-	kept->after.there = bytes.p != NULL;
+	kept->after.there = kept->after.sized = bytes.p != NULL;
+	kept->after.size = bytes.n;
 	return rc ? txn_fail(t, rc, "%s: %s", kept->path, strerror(-rc)) : 0;
 }
 
@@ -209,11 +210,6 @@ static int write_down(struct txn *t, const struct plan *plan)
 
 /* ---- doing ---- */
 
-static int stop_if_asked(struct txn *t)
-{
-	return run_interrupted() ? txn_fail(t, -EINTR, "stopped by a signal") : 0;
-}
-
 static int change_file(struct txn *t, struct txn_file *file)
 {
 	struct kept *kept = &file->kept;
@@ -225,7 +221,7 @@ static int change_file(struct txn *t, struct txn_file *file)
 		.meta = kept->before.there ? &kept->before.meta : NULL,
 		.expected = &kept->before,
 	};
-	int rc = stop_if_asked(t);
+	int rc = txn_stop_if_asked(t);
 
 	if (rc == 0)
 		rc = txn_journal_write(t, JOURNAL_INTENT, "%u",
@@ -262,7 +258,7 @@ static int change_files(struct txn *t)
 static int run_step(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	unsigned int n = (unsigned int)(step - t->steps.items);
-	int rc = stop_if_asked(t);
+	int rc = txn_stop_if_asked(t);
 
 	if (rc == 0)
 		rc = txn_journal_write(t, JOURNAL_RUN, "%u", n);
@@ -309,6 +305,7 @@ static void carry_out(struct txn *t)
 {
 	int rc;
 
+	t->w.changing = true;
 	txn_under_way(true);
 	txn_audit(t, "begin", NULL);
 	rc = change_files(t);
@@ -317,7 +314,7 @@ static void carry_out(struct txn *t)
 	if (rc == 0)
 		rc = verify(t);
 	if (rc == 0)
-		rc = stop_if_asked(t);
+		rc = txn_stop_if_asked(t);
 	t->commit_tried = rc == 0;
 	if (rc == 0)
 		rc = txn_journal_note(t, JOURNAL_COMMIT);

@@ -25,14 +25,17 @@ int write_failed(struct writer *w, const char *path, const char *what);
 
 /* In write.c. RC is open_own_file()'s. Fills w->why and returns a negative errno. */
 int write_open_failed(struct writer *w, const char *path, int rc);
-/* Reads the state of NAME in FOLDER. Its bytes are also written to OUT, unless that is -1. */
+/* Fills w->why after reading failed with RC. */
+int write_read_failed(struct writer *w, int rc, const char *path, const char *what);
+/* Reads the state of NAME in FOLDER. Its bytes are also written to OUT, unless that is -1. KNOWN is as for
+ * write_see_known(), or NULL. */
 int write_see_in(struct writer *w, int folder, const char *name, const char *path,
-		 struct file_seen *seen, int out);
+		 const struct file_seen *const *known, struct file_seen *seen, int out);
 /* Reads the state and the target of NAME in FOLDER, a symbolic link. */
 int write_see_link_in(struct writer *w, int folder, const char *name, const char *path,
 		      struct file_seen *seen);
 /* Copies the rest of FROM to TO. */
-int write_copy(int from, int to);
+int write_copy(struct writer *w, int from, int to);
 
 /* In write-swap.c: gives TEMP in FOLDER, which is complete and fsynced, the name NAME. TEMP NULL: removes NAME. */
 int write_swap(struct writer *w, int folder, const char *temp, const char *name,

@@ -75,9 +75,9 @@ static int write_temp(struct writer *w, int folder, char temp[NAME_MAX + 1],
 
 	if (fd < 0)
 		return write_failed(w, r->path, "creating a file beside it");
-	rc = r->from >= 0 ? write_copy(r->from, fd) : write_all(fd, r->bytes.p, r->bytes.n);
+	rc = r->from >= 0 ? write_copy(w, r->from, fd) : write_all(fd, r->bytes.p, r->bytes.n);
 	if (rc)
-		return write_fail(w, rc, r->path, "writing: %s", strerror(-rc));
+		return write_read_failed(w, rc, r->path, "writing");
 	return complete(w, fd, r);
 }
 

@@ -33,13 +33,13 @@ static int name_beside(char out[NAME_MAX + 1], const char *what, const char *nam
 /* ---- the present state ---- */
 
 static int see_any(struct writer *w, int folder, const char *name, const char *path,
-		   struct file_seen *seen)
+		   const struct file_seen *const *known, struct file_seen *seen)
 {
 	struct stat st;
 
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
 		return write_see_link_in(w, folder, name, path, seen);
-	return write_see_in(w, folder, name, path, seen, -1);
+	return write_see_in(w, folder, name, path, known, seen, -1);
 }
 
 static bool same_owner(const struct file_seen *a, const struct file_seen *b)
@@ -52,8 +52,9 @@ static bool same_owner(const struct file_seen *a, const struct file_seen *b)
 static int check_expected(const struct swap *s, const char *name)
 {
 	const struct file_seen *expected = s->r->expected;
+	const struct file_seen *const known[] = { expected, NULL };
 	struct file_seen now;
-	int rc = see_any(s->w, s->folder, name, s->r->path, &now);
+	int rc = see_any(s->w, s->folder, name, s->r->path, known, &now);
 
 	if (rc)
 		return rc;
@@ -304,12 +305,12 @@ int write_settle(struct writer *w, const char *path, const struct file_seen *con
 		return folder == -ENOENT ? 0 : folder;
 	if (name_beside(s.old, "old", name))
 		return 0;
-	rc = see_any(w, folder, s.old, path, &old);
+	rc = see_any(w, folder, s.old, path, known, &old);
 	if (rc || !old.there)
 		return rc;
 	if (is_known_state(&old, known))
 		return drop_known(&s);
-	rc = see_any(w, folder, name, path, &now);
+	rc = see_any(w, folder, name, path, known, &now);
 	if (rc == 0 && (!now.there || is_known_state(&now, known)))
 		return bring_back(&s, now.there);
 	rc = write_refuse(w, -EEXIST, path,

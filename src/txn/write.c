@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/open-file.h"
+#include "txn/run.h"
 #include "txn/write-private.h"
 
 #define BLOCK_SIZE (256u << 10)
@@ -58,28 +59,48 @@ int write_open_failed(struct writer *w, const char *path, int rc)
 			    : write_fail(w, rc, path, "opening it: %s", strerror(-rc));
 }
 
+/* A signal ends reading before the first change, and later where a revert would take hours: the next run repeats it. */
+static bool must_stop(struct writer *w, size_t n)
+{
+	if (!run_interrupted())
+		return false;
+	w->read_late += n;
+	return !w->changing || w->read_late > WRITE_LATE_MAX;
+}
+
 /* Feeds the content of FD to SHA and, if OUT is a file, to OUT. */
-static int copy(int fd, int out, struct sha256 *sha, uint64_t *size)
+static int copy(struct writer *w, int fd, int out, struct sha256 *sha, uint64_t *size)
 {
 	_cleanup_free_ char *block = malloc(BLOCK_SIZE);
+	uint64_t all = 0;
+	struct stat st;
 	ssize_t n;
 	int rc;
 
 	if (!block)
 		return -ENOMEM;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size > WRITE_FILE_MAX)
+		return -EOVERFLOW;
 	while ((n = read(fd, block, BLOCK_SIZE)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return -errno;
+		all += (uint64_t)n;
+		if (all > WRITE_FILE_MAX)
+			return -EOVERFLOW;
+		if (must_stop(w, (size_t)n))
+			return -EINTR;
 		if (sha)
 			sha256_feed(sha, block, (size_t)n);
-		if (size)
-			*size += (uint64_t)n;
 		rc = out < 0 ? 0 : write_all(out, block, (size_t)n);
 		if (rc)
 			return rc;
 	}
+	if (size)
+		*size = all;
 	return 0;
 }
 
@@ -102,24 +123,46 @@ int write_all(int fd, const void *bytes, size_t n)
 	return 0;
 }
 
-int write_copy(int from, int to)
+int write_copy(struct writer *w, int from, int to)
 {
-	return copy(from, to, NULL, NULL);
+	return copy(w, from, to, NULL, NULL);
 }
 
-int write_hash(int fd, char hex[SHA256_HEX])
+int write_hash(struct writer *w, int fd, char hex[SHA256_HEX])
 {
 	struct sha256 sha;
 	int rc, ended;
 
 	sha256_begin(&sha);
-	rc = copy(fd, -1, &sha, NULL);
+	rc = copy(w, fd, -1, &sha, NULL);
 	ended = sha256_end(&sha, hex);
 	return rc ? rc : ended;
 }
 
+int write_read_failed(struct writer *w, int rc, const char *path, const char *what)
+{
+	if (rc == -EOVERFLOW)
+		return write_refuse(
+			w, rc, path,
+			"the file is larger than %llu GiB, and a repair replaces no such "
+			"file",
+			WRITE_FILE_MAX >> 30);
+	return rc == -EINTR ? write_fail(w, rc, path, "stopped by a signal")
+			    : write_fail(w, rc, path, "%s: %s", what, strerror(-rc));
+}
+
+static bool can_be_known(const struct file_seen *const *known, uint64_t size)
+{
+	for (; *known; known++)
+		if ((*known)->there && !(*known)->link &&
+		    (!(*known)->sized || (*known)->size == size))
+			return true;
+	return false;
+}
+
 /* FD is the file; its bytes go to OUT as well unless that is -1. */
-static int see_file(struct writer *w, int fd, const char *path, struct file_seen *seen, int out)
+static int see_file(struct writer *w, int fd, const char *path,
+		    const struct file_seen *const *known, struct file_seen *seen, int out)
 {
 	struct sha256 sha;
 	struct stat st;
@@ -130,19 +173,19 @@ static int see_file(struct writer *w, int fd, const char *path, struct file_seen
 	rc = meta_read(w, fd, path, &st, &seen->meta);
 	if (rc)
 		return rc;
+	seen->there = seen->sized = true;
+	seen->size = (uint64_t)st.st_size;
+	if (known && !can_be_known(known, seen->size))
+		return 0;
 	sha256_begin(&sha);
-	rc = copy(fd, out, &sha, &seen->size);
+	rc = copy(w, fd, out, &sha, &seen->size);
 	ended = sha256_end(&sha, seen->sha256);
 	rc = rc ? rc : ended;
-	if (rc)
-		return write_fail(w, rc, path, "%s: %s", out < 0 ? "reading it" : "copying it",
-				  strerror(-rc));
-	seen->there = true;
-	return 0;
+	return rc ? write_read_failed(w, rc, path, out < 0 ? "reading it" : "copying it") : 0;
 }
 
 int write_see_in(struct writer *w, int folder, const char *name, const char *path,
-		 struct file_seen *seen, int out)
+		 const struct file_seen *const *known, struct file_seen *seen, int out)
 {
 	_cleanup_close_ int fd = -1;
 	struct stat st, opened;
@@ -161,7 +204,7 @@ int write_see_in(struct writer *w, int folder, const char *name, const char *pat
 		return write_failed(w, path, "reading its attributes");
 	if (opened.st_ino != st.st_ino || opened.st_dev != st.st_dev)
 		return write_fail(w, -ESTALE, path, "another program is replacing it");
-	return see_file(w, fd, path, seen, out);
+	return see_file(w, fd, path, known, seen, out);
 }
 
 int write_see_link_in(struct writer *w, int folder, const char *name, const char *path,
@@ -205,7 +248,8 @@ int write_see_link(struct writer *w, const char *path, struct file_seen *seen)
 	return write_see_link_in(w, folder, name, path, seen);
 }
 
-int write_see(struct writer *w, const char *path, struct file_seen *seen)
+int write_see_known(struct writer *w, const char *path, const struct file_seen *const *known,
+		    struct file_seen *seen)
 {
 	char name[NAME_MAX + 1];
 	_cleanup_close_ int folder = write_open_folder(w, path, name);
@@ -213,7 +257,12 @@ int write_see(struct writer *w, const char *path, struct file_seen *seen)
 	*seen = (struct file_seen){ 0 };
 	if (folder < 0)
 		return folder == -ENOENT ? 0 : folder;
-	return write_see_in(w, folder, name, path, seen, -1);
+	return write_see_in(w, folder, name, path, known, seen, -1);
+}
+
+int write_see(struct writer *w, const char *path, struct file_seen *seen)
+{
+	return write_see_known(w, path, NULL, seen);
 }
 
 int write_keep(struct writer *w, const char *path, struct file_seen *seen, int into,
@@ -231,7 +280,7 @@ int write_keep(struct writer *w, const char *path, struct file_seen *seen, int i
 	out = openat(into, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
 		return write_failed(w, path, "keeping a copy of it");
-	rc = write_see_in(w, folder, last, path, seen, out);
+	rc = write_see_in(w, folder, last, path, NULL, seen, out);
 	if (rc)
 		return rc;
 	if (!seen->there) {

@@ -31,6 +31,11 @@
 #define WRITE_TEMPORARY WRITE_PREFIX "tmp."
 #define WRITE_SIDE WRITE_PREFIX "new."
 #define WRITE_WHY 640
+/* A larger file is not one that a repair made or replaces: INITRAMFS_BYTES_MAX is as much for an image that is not
+ * compressed. The maker of a tree can give a file terabytes, which takes hours to read. */
+#define WRITE_FILE_MAX (4ull << 30)
+/* After a signal, as many bytes are still read to complete a change, or to revert it. */
+#define WRITE_LATE_MAX (16ull << 30)
 
 struct root;
 
@@ -54,8 +59,10 @@ struct file_seen {
 	bool there;
 	const char *link; /* the target of a symbolic link; NULL: a regular file */
 	struct file_meta meta;
+	bool sized; /* SIZE is known */
 	uint64_t size;
-	char sha256[SHA256_HEX]; /* of its bytes, or of the target of the link */
+	/* Of its bytes, or of the target of the link. Empty: the size already shows that it is another file. */
+	char sha256[SHA256_HEX];
 };
 
 struct writer {
@@ -63,8 +70,10 @@ struct writer {
 	bool live;	     /* this host's own root, whose policy labels new files */
 	struct arena *arena; /* for the strings of file_seen */
 	char why[WRITE_WHY];
-	bool refused;	/* the last failure: a file in its place must not be replaced */
-	bool overtaken; /* the last failure: it was changed at the same time */
+	bool refused;	    /* the last failure: a file in its place must not be replaced */
+	bool overtaken;	    /* the last failure: it was changed at the same time */
+	bool changing;	    /* a pending signal does not end reading at once */
+	uint64_t read_late; /* bytes that were read after a signal */
 };
 
 /* ROOT NULL: this host. */
@@ -74,6 +83,9 @@ void writer_close(struct writer *w);
 /* Refused (-ELOOP, -EMLINK, -EBUSY, -EISDIR, ...) if the file could not be replaced without changing something else: a
  * link, one of several names of a file, a mount, or not a regular file. */
 int write_see(struct writer *w, const char *path, struct file_seen *seen);
+/* The same, but a file whose size differs from all of KNOWN, which ends with NULL, is not read. */
+int write_see_known(struct writer *w, const char *path, const struct file_seen *const *known,
+		    struct file_seen *seen);
 /* A symbolic link or no file. Any other type is refused. */
 int write_see_link(struct writer *w, const char *path, struct file_seen *seen);
 /* Calls write_see(), and copies the bytes to a new file NAME in FOLDER, with fsync. */
@@ -131,8 +143,8 @@ int write_setting(struct writer *w, const char *path, const char *value);
 /* Makes a character device; -EEXIST if the name exists. */
 int write_make_node(struct writer *w, const char *path, uint32_t mode, dev_t device);
 int write_drop_node(struct writer *w, const char *path, dev_t device);
-/* Hashes the rest of an open file. */
-int write_hash(int fd, char hex[SHA256_HEX]);
+/* Hashes the rest of an open file. -EOVERFLOW: it is larger than WRITE_FILE_MAX; -EINTR: a signal is pending. */
+int write_hash(struct writer *w, int fd, char hex[SHA256_HEX]);
 /* Writes all bytes, also when the kernel accepts fewer in one call. */
 int write_all(int fd, const void *bytes, size_t n);
 
