@@ -304,6 +304,10 @@ int state_keep_found(struct txn *t, const struct kept *kept)
 	do
 		snprintf(name, sizeof(name), i ? "found.%u.%d" : "found.%u", kept->number, i);
 	while (!is_free(t, name) && ++i < FOUND_MAX);
+	/* The last name is of a copy of an earlier attempt. */
+	if (i == FOUND_MAX)
+		return txn_fail(t, -EEXIST, "%s: there is no room for one more copy of it",
+				kept->path);
 	rc = write_keep(&t->w, kept->path, &seen, t->folder, name);
 	if (rc == 0 && fsync(t->folder) < 0)
 		rc = write_failed(&t->w, kept->path, "fsync of the folder of its copy");
