@@ -16,10 +16,10 @@
 typedef enum truth gpu_check(struct row_question *q, const struct pci_device *gpu,
 			     const struct gpu_model *model);
 
-/* Returns true if the function was not read, so that it can be a GPU. */
+/* Returns true if what decides was not read, so that the function can be a GPU. */
 static bool can_be_gpu(const struct pci_device *d)
 {
-	return !is_known(d->vendor_id) || !is_known(d->class_id);
+	return !is_known(d->vendor_id) || (d->vendor_id.value == 0x10de && !is_known(d->class_id));
 }
 
 /* A GPU that is not in the table is of no known model. */

@@ -348,7 +348,7 @@ static void take_early_start(struct arena *arena, const struct service *s, const
 	cause->text = text;
 	cause->remedy = arena_printf(
 		arena,
-		"Start %s again, with systemctl reset-failed before. If it runs "
+		"Clear the failure with systemctl reset-failed, then start %s again. If it runs "
 		"then, have the driver loaded before it at boot: write nvidia into "
 		"/etc/modules-load.d/nvidia.conf, and let no script (cloud-init) start the unit.",
 		s->unit.value);
