@@ -78,8 +78,9 @@ struct run {
 	size_t kept; /* of the arena, before what children found; 0: none has ended */
 	const struct probe *steps[PROBES_MAX]; /* those that are to run */
 	size_t count;
-	size_t last;	 /* where the child that runs is to end: another continues from there */
-	uint64_t end_us; /* of all; 0: no such limit */
+	size_t last;	   /* where the child that runs is to end: another continues from there */
+	uint64_t begun_us; /* before the first child */
+	uint64_t end_us;   /* of all; 0: no such limit */
 	struct beside {
 		struct child child; /* pid 0: none runs */
 		struct window window;
@@ -270,6 +271,14 @@ static size_t current_of(const struct run *run, size_t step)
 	return current < step ? step : current < run->last ? current : run->last;
 }
 
+/* When the child says that its step began; OTHERWISE where its word cannot be true, because it was written over. */
+static uint64_t started_of(const struct run *run, uint64_t otherwise)
+{
+	uint64_t started = run->watch->started_us;
+
+	return started >= run->begun_us && started <= clock_us() ? started : otherwise;
+}
+
 /* The last file that the child says it read. */
 static void take_trace(const struct run *run, char trace[PATH_MAX])
 {
@@ -293,18 +302,19 @@ static bool wait_for_child(struct run *run, struct child *c, size_t *step)
 	uint64_t moved_us = 0, begun_us = clock_us();
 
 	for (;;) {
-		uint64_t started = run->watch->started_us, deadline_us, now;
+		uint64_t claimed = run->watch->started_us, started, deadline_us, now;
 		size_t current = current_of(run, *step);
 
 		current -= current == run->last;
 		if (current != *step)
 			begun_us = clock_us();
 		*step = current;
+		started = started_of(run, begun_us);
 		deadline_us = (uint64_t)deadline_of(run, *step, started) * 1000;
 		if (poll(&p, 1, (int)(deadline_us / 1000 / SLICES) + 1) > 0)
 			return true;
 		now = clock_us();
-		if (started != run->watch->started_us && now - begun_us < BUSY * deadline_us)
+		if (claimed != run->watch->started_us && now - begun_us < BUSY * deadline_us)
 			continue;
 		if (moved_us < started)
 			moved_us = started;
@@ -421,7 +431,7 @@ static size_t follow_child(struct run *run, struct child *c, size_t step)
 	status = child_end(c, ended);
 	take_found(run, first);
 	at = current_of(run, step);
-	started = run->watch->started_us;
+	started = started_of(run, clock_us());
 	spent = clock_us() - started;
 
 	/* The child may have finished further steps before it was ended. */
@@ -647,6 +657,7 @@ int node_observe(struct host *host, struct arena *arena, struct node *node,
 			 .preflight = how->preflight && host_kind(host) != HOST_CAPTURE,
 			 .how = how },
 		.parent = getpid(),
+		.begun_us = clock_us(),
 		.end_us = how->timeout_ms ? clock_us() + (uint64_t)how->timeout_ms * 1000 : 0,
 	};
 	int rc = 0;
