@@ -276,10 +276,13 @@ def test_what_was_not_checked_is_one_line(node_tree):
     """With what would tell; -v lists all of it."""
     directory = node_tree("h200-x8")
     brief, verbose = text_of(directory), text_of(directory, "-v")
-    assert len(re.findall(r"^Not run ", brief, re.M)) == 1 and re.search(r": \d+( \(| need)", brief)
+    assert len(re.findall(r"^Not run ", brief, re.M)) == 1 and re.search(
+        r"^Not run +\d+ checks?( \(| needs? )", brief, re.M)
     report = program.report(directory)
     rules = {f["rule"] for f in report["findings"] if f["verdict"] == "unknown"}
-    assert "Not run %d checks (-v lists them)" % len(rules) in unwrapped(brief)
+    line = re.search(r"Not run (.*?) \(-v lists them\)", unwrapped(brief)).group(1)
+    assert sum(int(n) for n in re.findall(r"(?:^|, )(\d+) (?:checks?|others?)", line)) == len(rules), line
+    assert "%d checks not run." % len(rules) in unwrapped(brief)
     assert all(rule in verbose for rule in rules)
     for finding in report["findings"]:
         assert (finding["verdict"] == "unknown") == ("unknown_why" in finding) and finding.get("unknown_why", "?")

@@ -57,6 +57,10 @@ static void say_of_module(struct rule_context *ctx, struct answer *answer, const
 	if (verdict.absent && !verdict.configured && answer->remedy)
 		return;
 	if (verdict.answer == LOAD_NO) {
+		if (verdict.file && !answer->follows) {
+			answer->follows = "modules/modprobe-target-missing";
+			answer->follows_subject = verdict.file;
+		}
 		if (!has_evidence(answer, verdict.fact)) {
 			answer->observed = text_printf(ctx, "%s. modprobe %s would fail: %s",
 						       answer->observed, module, verdict.why);

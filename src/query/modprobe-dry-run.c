@@ -422,10 +422,12 @@ static struct load_verdict run_line(struct search *s, const struct modprobe_comm
 	verdict = run_commands(s, line, name);
 	s->active_count--;
 	verdict.configured = true;
-	if (verdict.answer == LOAD_NO && verdict.absent)
+	if (verdict.answer == LOAD_NO && verdict.absent) {
+		verdict.file = line->file.value;
 		verdict.why = arena_printf(
 			s->arena, "%s (\"install %s %.60s\") leads to %s, which has no file",
 			line_place(s, line), line->module.value, line->text.value, verdict.module);
+	}
 	if (!verdict.fact || verdict.absent)
 		verdict.fact = line_fact(s, line);
 	return verdict;
@@ -569,6 +571,7 @@ static struct load_verdict check_name(struct search *s, const char *given, bool 
 	verdict.configured = true;
 	if (verdict.absent) {
 		verdict.answer = LOAD_NO;
+		verdict.file = alias->file.value;
 		verdict.why = arena_printf(s->arena,
 					   "%s (\"alias %s %s\") leads to %s, which has no file",
 					   line_place(s, alias), alias->text.value,

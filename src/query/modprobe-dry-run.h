@@ -24,6 +24,7 @@ struct load_verdict {
 	const char *why;    /* "nvidia-current has no file"; of unknown: what was not checked */
 	struct cure cure;
 	const char *fact; /* the path of what says so */
+	const char *file; /* of modprobe.d, whose line names an absent module; NULL: none does */
 	bool signature;	  /* the reason is the signature */
 	bool configured;  /* the reason is in modprobe.d */
 	bool absent;	  /* there is no module of that name */

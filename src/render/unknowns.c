@@ -155,45 +155,46 @@ static const char *way_text(const struct report *r, const struct way *way, size_
 	const struct unknown *u = way->first;
 	const char *reason = reason_text(r, u);
 
+	if (u->needs_nvml && way->count == all)
+		return all == 1 ? "add --nvml" : "all need --nvml";
 	if (u->needs_nvml)
-		return arena_printf(r->arena, "%s%s --nvml",
-				    way->count < all ? arena_printf(r->arena, "%zu ", way->count)
-				    : all > 1	     ? "all "
-						     : "",
-				    way->count == 1 && all > 1 ? "needs"
-				    : all == 1		       ? "add"
-							       : "need");
+		return arena_printf(r->arena, "%zu %s --nvml", way->count,
+				    way->count == 1 ? "check needs" : "checks need");
 	if (u->to_check && *u->to_check)
 		reason = first_way(r, as_part(r, u->to_check));
 	else if (u->is_fact || text_columns(reason) > 2 * width)
 		return NULL;
 	reason = without_stop(r, reason);
 	/* One way for all of them needs no number. */
-	return way->count == all ? reason : arena_printf(r->arena, "%zu (%s)", way->count, reason);
+	return way->count == all ? reason
+				 : arena_printf(r->arena, "%zu check%s (%s)", way->count,
+						way->count == 1 ? "" : "s", reason);
 }
 
 const char *render_unknown_line(const struct report *r, bool is_page, int width)
 {
 	struct unknowns unknowns = render_unknowns(r);
 	struct ways ways = ways_of(r, &unknowns);
-	size_t all = problems_unknown(r), left = 0, shown = 0;
-	const char *text = arena_printf(r->arena, "%zu check%s (%s)", all, all == 1 ? "" : "s",
-					is_page	   ? "listed below"
-					: all == 1 ? "-v lists it"
-						   : "-v lists them");
+	size_t all = problems_unknown(r), left = 0;
+	const char *text = NULL;
 
 	if (!ways.count)
 		return NULL;
 	for_each(way, &ways) {
-		const char *own = shown ? NULL : way_text(r, way, all, width);
+		const char *own = text ? NULL : way_text(r, way, all, width);
 
 		if (own)
-			text = arena_printf(r->arena, "%s: %s", text, own);
+			text = own;
 		else
 			left += way->count;
-		shown += own != NULL;
 	}
-	return left && shown
-		       ? arena_printf(r->arena, "%s, %zu other%s", text, left, left == 1 ? "" : "s")
-		       : text;
+	if (text && left)
+		text = arena_printf(r->arena, "%s, %zu other%s", text, left, left == 1 ? "" : "s");
+	else
+		text = arena_printf(r->arena, "%zu check%s%s%s", all, all == 1 ? "" : "s",
+				    text ? ": " : "", text ? text : "");
+	return arena_printf(r->arena, "%s (%s)", text,
+			    is_page    ? "listed below"
+			    : all == 1 ? "-v lists it"
+				       : "-v lists them");
 }

@@ -131,9 +131,9 @@ static const struct rule dev_plugin_rules[] = {
 			"Kubernetes knows of no GPU on this node. Pods that request nvidia.com/gpu stay pending "
 			"(\"Insufficient nvidia.com/gpu\").",
 		.remedy =
-			"Install the device plugin or the GPU operator. If the plugin runs and logs \"could not load NVML "
-			"library\" or \"Incompatible strategy detected\", give its DaemonSet runtimeClassName: nvidia, "
-			"make NVIDIA's runtime the engine's default, or set nvidiaDriverRoot of its chart.",
+			"Find out whether the cluster runs the device plugin, with the command below. If no pod of it is "
+			"listed for this node, install the plugin, or the GPU operator. If one is, and logs \"could not load "
+			"NVML library\" or \"Incompatible strategy detected\", set runtimeClassName: nvidia in its DaemonSet.",
 		.command = "kubectl get pods -A -o wide | grep -i device-plugin",
 		.activation = ACTIVATION_NOW,
 		.follows = { "driver/libraries-missing", "dev/docker-default-runtime",

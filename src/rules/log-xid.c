@@ -157,6 +157,8 @@ static enum xid_action recovery_action(const char *line)
 	return span_search(words, "Reboot") ? XID_REBOOT : XID_RESET;
 }
 
+static const char unlisted[] = "not in the table of Xids";
+
 struct seen {
 	uint64_t number;
 	enum xid_action action;
@@ -173,7 +175,7 @@ static bool read_line(const struct log_line *line, const char *bdf, struct seen 
 	const struct log_subject *own = *bdf ? log_of_device(line, bdf) : NULL;
 
 	*seen = (struct seen){ .action = XID_WATCH,
-			       .name = "not in the table of Xids",
+			       .name = unlisted,
 			       .line = line,
 			       .last = own ? own->last.value : line->last.value,
 			       .last_us = own ? own->last_us : line->last_us };
@@ -242,10 +244,26 @@ static const char *say_xid(struct rule_context *ctx, const struct seen *seen, co
 			   seen->last);
 }
 
+/* Names the error. Where the driver only asks for an action (Xid 154), that is CAUSE, the worst of the others. */
+static const char *title_of(struct rule_context *ctx, const struct seen *worst,
+			    const struct seen *cause)
+{
+	bool asks = worst->number == XID_RECOVERY_ACTION;
+	const struct seen *seen = asks && cause->line && cause->action >= XID_WATCH ? cause : worst;
+
+	if (actions[worst->action].severity < SEVERITY_WARN)
+		return NULL;
+	if (seen->name == unlisted)
+		return text_printf(ctx, "GPU error: Xid %" PRIu64, seen->number);
+	return text_printf(ctx, "GPU error: Xid %" PRIu64 ", %s", seen->number,
+			   seen->number == XID_RECOVERY_ACTION ? actions[seen->action].words
+							       : seen->name);
+}
+
 /* Answers for the worst Xid of the GPU, and names the others. */
 static void check_gpu(struct rule_context *ctx, const char *bdf)
 {
-	struct seen worst = { .line = NULL }, seen;
+	struct seen worst = { .line = NULL }, cause = { .line = NULL }, seen;
 	struct arena_text others = { .arena = ctx->arena };
 	const struct pci_device *device;
 	const char *errors = "", *count = NULL;
@@ -256,13 +274,17 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 	if (!worst.line)
 		return;
 	for_each(line, &ctx->node->log.lines)
-		if (line != worst.line && read_line(line, bdf, &seen))
+		if (line != worst.line && read_line(line, bdf, &seen)) {
 			arena_add(&others, "%s%" PRIu64, others.n ? ", " : "; also ", seen.number);
+			if (!cause.line || seen.action > cause.action)
+				cause = seen;
+		}
 	device = *bdf ? node_pci(ctx->node, bdf) : NULL;
 	if (device && worst.action != XID_IGNORE &&
 	    (worst.action == XID_POWER || worst.number == XID_CORRECTED))
 		errors = link_errors_text(ctx->arena, ctx->node, device, &count);
 	FAIL_AS(ctx, actions[worst.action].severity, .subject = *bdf ? bdf : NULL,
+		.title = title_of(ctx, &worst, &cause),
 		.observed = text_printf(ctx, "%s%s",
 					say_xid(ctx, &worst, arena_added(&others), bdf), errors),
 		.then = worst.action == XID_POWER ? FIRST_POWER_CYCLE : 0,

@@ -123,6 +123,8 @@ static void check_too_old(struct rule_context *ctx)
 		fail_dmabuf(ctx, core, release, evidence);
 	else if (gin && release < CORE_GIN)
 		FAIL_AS(ctx, SEVERITY_WARN,
+			.title =
+				"NCCL's GPU-initiated networking (GIN) does not start: libibverbs is too old",
 			.observed = text_printf(ctx, "libibverbs %s (rdma-core %llu), NCCL %s",
 						core->version.value, (unsigned long long)release,
 						nccl->version.value),
@@ -445,7 +447,8 @@ static const struct rule rdma_providers_rules[] = {
 	},
 	{
 		.id = "rdma/userspace-too-old",
-		.title = "RDMA programs cannot use what they ask for: libibverbs is too old",
+		.title =
+			"RDMA programs cannot register GPU memory by DMA-BUF: libibverbs is too old",
 		.is_reason_name = true,
 		.profiles = PROFILE_GPUDIRECT_ANY,
 		.used_variables = USED_BY_RDMA_JOBS,
