@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-SECONDS = int(os.environ.get("NVNODECHECK_TEST_LIMIT", "300"))
+SECONDS = int(os.environ.get("NVNODECHECK_TEST_LIMIT", "600"))
 SHARED = 10
 AGAIN = 10	# seconds after which what then still hangs is ended as well
 

@@ -15,7 +15,7 @@ from . import tree
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(TOP, "build", "tests")
 NOBODY = 65534
-TIMEOUT_S = 60
+TIMEOUT_S = 180
 WIDTH = 110
 
 

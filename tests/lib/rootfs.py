@@ -44,7 +44,7 @@ def new_tree(path, kernel=KERNEL, cmdline=""):
 
 
 def run(*args, check=True):
-    result = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, timeout=120)
+    result = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, timeout=180)
     assert not check or result.returncode == 0, result.stderr.decode()
     return result
 

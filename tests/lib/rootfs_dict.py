@@ -30,7 +30,7 @@ def make(root, files):
 
 
 def run(*arguments, **kwargs):
-    return subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=60, **kwargs)
+    return subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=180, **kwargs)
 
 
 def document(*arguments, **kwargs):

@@ -144,7 +144,7 @@ class Ran:
         return "status %s\n%s\n%s" % (self.status, self.out, self.err)
 
 
-def run(root, *args, wrap=(), crash=0, at=None, env=None, timeout=60):
+def run(root, *args, wrap=(), crash=0, at=None, env=None, timeout=180):
     """Killed at the CRASHth point, of those that are called AT."""
     environment = program.environment(**(env or {}))
     if crash:
