@@ -73,7 +73,7 @@ ALL_CFLAGS := $(LANGUAGE) -D_FILE_OFFSET_BITS=64 -fno-strict-aliasing \
 ALL_LDFLAGS := $(HARDENING_LDFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS)
 ALL_LDLIBS := $(LDLIBS)
 
-SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
+SOURCES := $(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 # What the build makes of the sources and of data/, for the sources to include.
 REGISTRIES := probes rules fixes provers
@@ -140,7 +140,7 @@ define write_list
 endef
 
 $(B)/probes.inc: FORCE
-	$(call write_list,const struct probe probe_\([a-z0-9_]*\) = {$$,PROBE(\1),src/probes/*.c)
+	$(call write_list,const struct probe probe_\([a-z0-9_]*\) = {$$,PROBE(\1),src/probes/*.c src/probes/*/*.c)
 $(B)/rules.inc: FORCE
 	$(call write_list,RULE_TABLE(\([a-z0-9_]*\));$$,RULE_TABLE_ENTRY(\1),src/rules/*.c)
 $(B)/fixes.inc: FORCE

@@ -194,7 +194,7 @@ def test_guards_of_headers():
         if not name.endswith(".h"):
             continue
         guard, defined = re.search(r"^#ifndef (\w+)\n#define (\w+)$", (SRC / name).read_text(), re.M).groups()
-        folder, _, own = re.sub(r"[.-]", "_", name).upper().partition("/")
+        folder, *_, own = re.sub(r"[.-]", "_", name).upper().split("/")
         assert guard == defined and guard in (own, folder + "_" + own), name
         assert seen.setdefault(guard, name) == name
 

@@ -19,7 +19,7 @@
 #include "base/cleanup.h"
 #include "parse/field.h"
 #include "parse/kparam.h"
-#include "probes/initramfs-image.h"
+#include "probes/boot/initramfs-image.h"
 #include "txn/txn-private.h"
 
 #define HOOKS "/etc/initramfs/post-update.d"
