@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan-refuse.c - nodes on which nothing is repaired, and findings that software cannot repair. */
-#include <string.h>
+/* node-repair.c - nodes on which the program repairs nothing. */
+#include "query/node-repair.h"
 
-#include "fixes/plan-make.h"
+#include <string.h>
 
 static const char *refuse_image_based(struct arena *arena, const char *kind)
 {
@@ -20,7 +20,7 @@ static const char *refuse_image_based(struct arena *arena, const char *kind)
 		kind);
 }
 
-const char *plan_refuse_node(const struct node *node, struct arena *arena)
+const char *node_repair_refusal(const struct node *node, struct arena *arena)
 {
 	if (is_known(node->os.container))
 		return arena_printf(
@@ -37,19 +37,4 @@ const char *plan_refuse_node(const struct node *node, struct arena *arena)
 		       "driver.kernelModuleConfig.name of the ClusterPolicy names, as "
 		       "nvidia.conf: NVreg_...=...";
 	return NULL;
-}
-
-const char *plan_refuse_finding(const struct finding *finding, struct arena *arena)
-{
-	static const char *const who[] = {
-		[BY_ADMIN] = "by hand",
-		[BY_FIRMWARE] = "in the machine's firmware setup",
-		[BY_HARDWARE] = "by hardware service",
-		[BY_HOST] = "on the host of this guest or container",
-		[BY_PROVIDER] = "by the cloud provider",
-		[BY_PROGRAM] = "by hand",
-	};
-
-	return arena_printf(arena, "do this %s: %s", who[finding_repaired_by(finding)],
-			    finding_remedy(finding));
 }
