@@ -94,12 +94,18 @@ static size_t count_lines(struct span text, const char *first)
 static int read_menu(int fd, struct text *text)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
+	ssize_t n;
 
-	if (size < 0 || size > MENU_MAX)
+	if (size < 0)
+		return -errno;
+	if (size > MENU_MAX)
 		return -EFBIG;
 	text->data = malloc((size_t)size + 1);
-	if (!text->data || pread(fd, text->data, (size_t)size, 0) != size)
-		return -EIO;
+	if (!text->data)
+		return -ENOMEM;
+	n = pread(fd, text->data, (size_t)size, 0);
+	if (n != size)
+		return n < 0 ? -errno : -EIO;
 	text->size = (size_t)size;
 	text->data[size] = '\0';
 	return 0;
@@ -111,9 +117,10 @@ static int check_menu(struct txn *t, struct txn_step *step, int side)
 	_cleanup_text_ struct text new = { 0 }, old = { 0 };
 	_cleanup_close_ int fd = write_open(&t->w, step->path);
 	size_t kernels, before;
+	int rc = read_menu(side, &new);
 
-	if (read_menu(side, &new))
-		return txn_fail(t, -EIO, "the new menu cannot be read back");
+	if (rc)
+		return txn_fail(t, rc, "the new menu cannot be read back: %s", strerror(-rc));
 	if (fd < 0 || read_menu(fd, &old))
 		old = (struct text){ .data = calloc(1, 1) };
 	kernels = count_lines(text_span(&new), "linux");

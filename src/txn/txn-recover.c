@@ -311,6 +311,7 @@ static struct txn another(const struct txn *t, struct txn_outcome *outcome)
 			     .host = t->host,
 			     .w = t->w,
 			     .lock = t->lock,
+			     .records = t->records,
 			     .folder = -1,
 			     .journal = -1 };
 }
@@ -645,10 +646,11 @@ static int undo(struct txn *t, struct txn *meant)
 			      txn_record_state_words[meant->status]);
 	if (rc == 0)
 		rc = refuse_lost_copies(t, meant);
-	if (rc == 0 && txn_journal_open(meant))
-		rc = txn_fail(t, -EIO, "%s", meant->why);
 	if (rc)
 		return rc;
+	rc = txn_journal_open(meant);
+	if (rc)
+		return txn_fail(t, rc, "%s", meant->why);
 	t->outcome->id = meant->id;
 	make_items(meant);
 	txn_audit(meant, "undo", NULL);

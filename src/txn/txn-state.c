@@ -132,9 +132,8 @@ int state_create(struct txn *t)
 	t->id = arena_printf(t->arena, "%s-%s", new_stamp(t), t->plan_id);
 	if (!is_id(t->id, ""))
 		return txn_fail(t, -EINVAL, "\"%s\" is not the ID of a plan", t->plan_id);
-	if (write_make_folder(&t->w, folder_of(t, t->id, UNBEGUN), 0700))
-		return txn_fail(t, -EIO, NULL);
-	return open_folder(t, folder_of(t, t->id, UNBEGUN));
+	rc = write_make_folder(&t->w, folder_of(t, t->id, UNBEGUN), 0700);
+	return rc ? txn_fail(t, rc, NULL) : open_folder(t, folder_of(t, t->id, UNBEGUN));
 }
 
 /* Renames the folder to that of a transaction that has begun, or back. */
@@ -143,6 +142,7 @@ static int rename_folder(struct txn *t, const char *from, const char *to)
 	char name[NAME_MAX + 1];
 	_cleanup_close_ int above = write_open_folder(
 		&t->w, arena_printf(t->arena, TXN_STATE_FOLDER "/%s", from), name);
+	int rc;
 
 	if (above < 0)
 		return txn_fail(t, above, NULL);
@@ -150,7 +150,8 @@ static int rename_folder(struct txn *t, const char *from, const char *to)
 	if (renameat(above, from, above, to) < 0)
 		return txn_fail(t, -errno, TXN_STATE_FOLDER "/%s: rename: %s", from,
 				strerror(errno));
-	return write_sync_folder(&t->w, above, TXN_STATE_FOLDER) ? txn_fail(t, -EIO, NULL) : 0;
+	rc = write_sync_folder(&t->w, above, TXN_STATE_FOLDER);
+	return rc ? txn_fail(t, rc, NULL) : 0;
 }
 
 static void empty_folder(struct txn *t)
@@ -233,7 +234,9 @@ static int read_state_file(struct txn *t, const char *name, size_t limit, struct
 
 	if (fd < 0)
 		return fd == -EBADF || fd == -ELOOP ? -EFBIG : fd;
-	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size > limit)
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size > limit)
 		return -EFBIG;
 	text->data = malloc((size_t)st.st_size + 1);
 	if (!text->data)
