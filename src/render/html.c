@@ -50,7 +50,12 @@ static void command(const char *text)
 
 static const char *problem_word(const struct problem *p)
 {
-	static const char *const words[] = { "Note", "Warning", "Error", "Critical" };
+	static const char *const words[] = {
+		[SEVERITY_INFO] = "Note",
+		[SEVERITY_WARN] = "Warning",
+		[SEVERITY_ERR] = "Error",
+		[SEVERITY_CRIT] = "Critical",
+	};
 
 	return p->waits ? "Waiting" : words[p->severity];
 }

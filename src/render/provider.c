@@ -420,7 +420,12 @@ static void files(const struct letter *l)
 
 static void section(const struct letter *l, const struct problem *p, size_t number)
 {
-	static const char *const words[] = { "note", "warning", "error", "critical" };
+	static const char *const words[] = {
+		[SEVERITY_INFO] = "note",
+		[SEVERITY_WARN] = "warning",
+		[SEVERITY_ERR] = "error",
+		[SEVERITY_CRIT] = "critical",
+	};
 
 	markdown("## %zu. %s (%s)\n\n", number, finding_title(p->first), words[p->severity]);
 	paragraph(l, "Where", render_where(l->report, &p->members, LABELS_ALL));

@@ -12,12 +12,29 @@
 #include "txn/txn-private.h"
 #include "txn/write-private.h"
 
-const char *const txn_result_words[] = { "applied", "refused", "rolled-back", "undone",
-					 "partly",  "nothing", NULL };
-const char *const txn_item_words[] = { "not-reached", "done",	"restored", "rebuilt", "kept",
-				       "left",	      "failed", "stays",    NULL };
-const char *const txn_record_state_words[] = { "applied",     "undone",	 "rolled-back", "partly",
-					       "interrupted", "damaged", NULL };
+const char *const txn_result_words[] = {
+	[TXN_APPLIED] = "applied",
+	[TXN_REFUSED] = "refused",
+	[TXN_ROLLED_BACK] = "rolled-back",
+	[TXN_UNDONE] = "undone",
+	[TXN_PARTLY] = "partly",
+	[TXN_NOTHING] = "nothing",
+	NULL,
+};
+const char *const txn_item_words[] = {
+	[TXN_NOT_REACHED] = "not-reached", [TXN_DONE] = "done",	  [TXN_RESTORED] = "restored",
+	[TXN_REBUILT] = "rebuilt",	   [TXN_KEPT] = "kept",	  [TXN_LEFT] = "left",
+	[TXN_FAILED] = "failed",	   [TXN_STAYS] = "stays", NULL,
+};
+const char *const txn_record_state_words[] = {
+	[TXN_IS_APPLIED] = "applied",
+	[TXN_IS_UNDONE] = "undone",
+	[TXN_IS_ROLLED_BACK] = "rolled-back",
+	[TXN_IS_PARTLY] = "partly",
+	[TXN_IS_INTERRUPTED] = "interrupted",
+	[TXN_IS_DAMAGED] = "damaged",
+	NULL,
+};
 
 /* ---- from plan to transaction ---- */
 
