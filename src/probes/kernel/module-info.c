@@ -84,6 +84,56 @@ void module_info_close(struct module_info *info)
 	info->ctx = NULL;
 }
 
+/* ---- what libkmod lists ---- */
+
+/* -ENOENT and -ENODATA: the file has no such section. */
+static bool has_none(int rc)
+{
+	return rc == 0 || rc == -ENOENT || rc == -ENODATA;
+}
+
+static int walk_info(struct kmod_module *module, const struct module_walk *walk)
+{
+	struct kmod_list *list = NULL, *entry;
+	int rc = lib.kmod_module_get_info(module, &list);
+
+	if (rc < 0)
+		return rc;
+	for_each_entry(entry, list) walk->info(walk->user, lib.kmod_module_info_get_key(entry),
+					       lib.kmod_module_info_get_value(entry));
+	lib.kmod_module_info_free_list(list);
+	return 0;
+}
+
+static int walk_imports(struct kmod_module *module, const struct module_walk *walk)
+{
+	struct kmod_list *list = NULL, *entry;
+	int rc = lib.kmod_module_get_dependency_symbols(module, &list);
+
+	if (rc <= 0)
+		return has_none(rc) ? 0 : rc;
+	for_each_entry(entry, list)
+		walk->import(walk->user, lib.kmod_module_dependency_symbol_get_symbol(entry),
+			     lib.kmod_module_dependency_symbol_get_crc(entry),
+			     lib.kmod_module_dependency_symbol_get_bind(entry) == KMOD_SYMBOL_WEAK);
+	lib.kmod_module_dependency_symbols_free_list(list);
+	return 0;
+}
+
+static int walk_exports(struct kmod_module *module, const struct module_walk *walk)
+{
+	struct kmod_list *list = NULL, *entry;
+	int rc = lib.kmod_module_get_symbols(module, &list);
+
+	if (rc <= 0)
+		return has_none(rc) ? 0 : rc;
+	for_each_entry(entry, list)
+		walk->export(walk->user, lib.kmod_module_symbol_get_symbol(entry),
+			     lib.kmod_module_symbol_get_crc(entry));
+	lib.kmod_module_symbols_free_list(list);
+	return 0;
+}
+
 /* ---- .modinfo ---- */
 
 struct text_field {
@@ -163,26 +213,43 @@ static int compare_strings(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int read_info(struct kmod_module *module, struct module_file *file, struct arena *arena,
-		     bool brief)
-{
-	struct kmod_list *list = NULL, *entry;
-	int rc = lib.kmod_module_get_info(module, &list);
+/* What is read of a file. */
+struct reading {
+	struct module_file *file;
+	struct arena *arena;
+	bool brief;
+};
 
-	if (rc < 0)
-		return rc;
+static void see_info(void *user, const char *key, const char *value)
+{
+	const struct reading *r = user;
+
+	add_info(r->file, r->arena, key, value, r->brief);
+}
+
+static void set_states(const struct reading *r, enum fact_state texts, enum fact_state lists)
+{
+	struct module_file *file = r->file;
+
 	for (size_t i = 0; i < ARRAY_SIZE(text_fields); i++)
-		if (text_fields[i].brief || !brief)
-			*(enum fact_state *)((char *)file + text_fields[i].offset) = FACT_ABSENT;
-	if (!brief)
-		file->depends.state = file->parameters.state = file->parameter_types.state =
-			FACT_KNOWN;
-	for_each_entry(entry, list) add_info(file, arena, lib.kmod_module_info_get_key(entry),
-					     lib.kmod_module_info_get_value(entry), brief);
-	lib.kmod_module_info_free_list(list);
-	fact_list_sort(&file->parameters, sizeof(char *), compare_strings);
-	fact_list_sort(&file->parameter_types, sizeof(char *), compare_strings);
-	return 0;
+		if (text_fields[i].brief || !r->brief)
+			*(enum fact_state *)((char *)file + text_fields[i].offset) = texts;
+	if (!r->brief)
+		file->depends.state = file->parameters.state = file->parameter_types.state = lists;
+}
+
+static int read_info(struct kmod_module *module, struct reading *r)
+{
+	const struct module_walk walk = { .user = r, .info = see_info };
+	int rc;
+
+	set_states(r, FACT_ABSENT, FACT_KNOWN);
+	rc = walk_info(module, &walk);
+	if (rc)
+		set_states(r, FACT_UNKNOWN, FACT_UNKNOWN);
+	fact_list_sort(&r->file->parameters, sizeof(char *), compare_strings);
+	fact_list_sort(&r->file->parameter_types, sizeof(char *), compare_strings);
+	return rc;
 }
 
 /* ---- symbols ---- */
@@ -209,53 +276,31 @@ static void set_symbol(struct module_symbol *symbol, struct arena *arena, const 
 	symbol->crc = crc ? fact_u64(crc) : FACT_NONE(fact_u64);
 }
 
-/* -ENOENT and -ENODATA: the file has no such section. */
-static bool has_none(int rc)
+static void see_import(void *user, const char *name, uint64_t crc, bool weak)
 {
-	return rc == 0 || rc == -ENOENT || rc == -ENODATA;
+	const struct reading *r = user;
+
+	(void)weak;
+	if (is_of_interest(name))
+		set_symbol(LIST_ADD(r->arena, &r->file->imports), r->arena, name, crc);
 }
 
-static void read_imports(struct kmod_module *module, struct module_file *file, struct arena *arena)
+static void see_export(void *user, const char *name, uint64_t crc)
 {
-	struct kmod_list *list = NULL, *entry;
-	int rc = lib.kmod_module_get_dependency_symbols(module, &list);
+	const struct reading *r = user;
 
-	if (rc <= 0) {
-		file->imports.state = has_none(rc) ? FACT_KNOWN : FACT_UNKNOWN;
-		return;
-	}
-	file->imports.state = FACT_KNOWN;
-	for_each_entry(entry, list)
-	{
-		const char *name = lib.kmod_module_dependency_symbol_get_symbol(entry);
+	if (is_of_interest(name))
+		set_symbol(LIST_ADD(r->arena, &r->file->exports), r->arena, name, crc);
+}
 
-		if (is_of_interest(name))
-			set_symbol(LIST_ADD(arena, &file->imports), arena, name,
-				   lib.kmod_module_dependency_symbol_get_crc(entry));
-	}
-	lib.kmod_module_dependency_symbols_free_list(list);
+static void read_symbols(struct kmod_module *module, struct reading *r)
+{
+	const struct module_walk walk = { .user = r, .import = see_import, .export = see_export };
+	struct module_file *file = r->file;
+
+	file->imports.state = walk_imports(module, &walk) ? FACT_UNKNOWN : FACT_KNOWN;
+	file->exports.state = walk_exports(module, &walk) ? FACT_UNKNOWN : FACT_KNOWN;
 	fact_list_sort(&file->imports, sizeof(file->imports.items[0]), compare_symbols);
-}
-
-static void read_exports(struct kmod_module *module, struct module_file *file, struct arena *arena)
-{
-	struct kmod_list *list = NULL, *entry;
-	int rc = lib.kmod_module_get_symbols(module, &list);
-
-	if (rc <= 0) {
-		file->exports.state = has_none(rc) ? FACT_KNOWN : FACT_UNKNOWN;
-		return;
-	}
-	file->exports.state = FACT_KNOWN;
-	for_each_entry(entry, list)
-	{
-		const char *name = lib.kmod_module_symbol_get_symbol(entry);
-
-		if (is_of_interest(name))
-			set_symbol(LIST_ADD(arena, &file->exports), arena, name,
-				   lib.kmod_module_symbol_get_crc(entry));
-	}
-	lib.kmod_module_symbols_free_list(list);
 	fact_list_sort(&file->exports, sizeof(file->exports.items[0]), compare_symbols);
 }
 
@@ -365,6 +410,7 @@ int module_info_ask(struct host *host, void *facts, struct arena *arena, void *u
 {
 	struct module_info *info = user;
 	struct module_file *file = facts;
+	struct reading reading = { file, arena, info->brief };
 	struct kmod_module *module = NULL;
 	_cleanup_close_ int fd = -1;
 	int rc = open_module(host, info, &fd, &module);
@@ -372,58 +418,13 @@ int module_info_ask(struct host *host, void *facts, struct arena *arena, void *u
 	if (rc)
 		return rc;
 	file->path = fact_str(arena, info->path);
-	rc = read_info(module, file, arena, info->brief);
+	rc = read_info(module, &reading);
 	if (rc == 0 && !info->brief) {
-		read_imports(module, file, arena);
-		read_exports(module, file, arena);
+		read_symbols(module, &reading);
 		read_looked_up(host, info, file, arena);
 	}
 	lib.kmod_module_unref(module);
 	return error_of(info, rc);
-}
-
-/* ---- all of a file ---- */
-
-static int walk_info(struct kmod_module *module, const struct module_walk *walk)
-{
-	struct kmod_list *list = NULL, *entry;
-	int rc = lib.kmod_module_get_info(module, &list);
-
-	if (rc < 0)
-		return rc;
-	for_each_entry(entry, list) walk->info(walk->user, lib.kmod_module_info_get_key(entry),
-					       lib.kmod_module_info_get_value(entry));
-	lib.kmod_module_info_free_list(list);
-	return 0;
-}
-
-static int walk_imports(struct kmod_module *module, const struct module_walk *walk)
-{
-	struct kmod_list *list = NULL, *entry;
-	int rc = lib.kmod_module_get_dependency_symbols(module, &list);
-
-	if (rc <= 0)
-		return has_none(rc) ? 0 : rc;
-	for_each_entry(entry, list)
-		walk->import(walk->user, lib.kmod_module_dependency_symbol_get_symbol(entry),
-			     lib.kmod_module_dependency_symbol_get_crc(entry),
-			     lib.kmod_module_dependency_symbol_get_bind(entry) == KMOD_SYMBOL_WEAK);
-	lib.kmod_module_dependency_symbols_free_list(list);
-	return 0;
-}
-
-static int walk_exports(struct kmod_module *module, const struct module_walk *walk)
-{
-	struct kmod_list *list = NULL, *entry;
-	int rc = lib.kmod_module_get_symbols(module, &list);
-
-	if (rc <= 0)
-		return has_none(rc) ? 0 : rc;
-	for_each_entry(entry, list)
-		walk->export(walk->user, lib.kmod_module_symbol_get_symbol(entry),
-			     lib.kmod_module_symbol_get_crc(entry));
-	lib.kmod_module_symbols_free_list(list);
-	return 0;
 }
 
 int module_info_walk(struct host *host, struct module_info *info, const struct module_walk *walk)
