@@ -28,7 +28,7 @@ static const char *const entry_folders[] = { "/boot/loader/entries", "/boot/efi/
 /* Writing beside the menu; NULL with a reason. */
 static const char *const *find_command(struct txn *t, const struct txn_step *step)
 {
-	const char *const argv[] = { generate_program(t, step->tool), "-o",
+	const char *const argv[] = { txn_generate_program(t, step->tool), "-o",
 				     write_side_path(t->arena, step->path), NULL };
 
 	return argv[0] ? memcpy(arena_alloc(t->arena, sizeof(argv)), argv, sizeof(argv)) : NULL;
@@ -70,7 +70,7 @@ static void note_edited(struct txn *t, struct txn_step *step)
 static int prepare(struct txn *t, struct txn_step *step)
 {
 	const char *const *argv = find_command(t, step);
-	int rc = argv ? generate_prepare(t, step, argv[0], NULL) : -ENOENT;
+	int rc = argv ? txn_generate_prepare(t, step, argv[0], NULL) : -ENOENT;
 
 	if (argv && strcmp(step->tool, "grub2-mkconfig") == 0)
 		note_edited(t, step);
@@ -156,7 +156,7 @@ static int note_after(struct txn *t, struct txn_step *step, uint32_t first)
 static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	const char *const *argv = find_command(t, step);
-	int rc = argv ? generate(t, step, &step->kept.items[0], argv, check_menu) : -ENOENT;
+	int rc = argv ? txn_generate(t, step, &step->kept.items[0], argv, check_menu) : -ENOENT;
 
 	(void)item;
 	return rc ? rc : note_after(t, step, 1);
@@ -166,7 +166,7 @@ static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
 static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	step->must_hold = NULL;
-	generate_redo(t, step, item, find_command(t, step), check_menu);
+	txn_generate_redo(t, step, item, find_command(t, step), check_menu);
 }
 
 const struct txn_step_ops txn_step_boot_loader = {
@@ -174,6 +174,6 @@ const struct txn_step_ops txn_step_boot_loader = {
 	.program = true,
 	.prepare = prepare,
 	.run = run,
-	.undo = kept_restore_all,
+	.undo = txn_restore_kept,
 	.redo = redo,
 };
