@@ -388,7 +388,7 @@ static void add_if_still_unresponsive(struct steps *steps)
 		if (steps_is_unresponsive(p) && steps_kind(steps, p) < STEP_HARDWARE &&
 		    !is_ticketed(steps, p))
 			*LIST_ADD(steps->report->arena,
-				  &find_or_add_step(steps, STEP_HARDWARE)->then) = p;
+				  &find_or_add_step(steps, STEP_HARDWARE)->if_unsolved) = p;
 }
 
 static bool ends_jobs(const struct steps *steps, const struct problem *p)

@@ -50,7 +50,7 @@ struct step {
 	enum step_kind kind;
 	LIST(const struct problem *) problems;
 	/* Of STEP_HARDWARE: problems that are for it only if the power cycle does not help. */
-	LIST(const struct problem *) then;
+	LIST(const struct problem *) if_unsolved;
 };
 
 struct steps {

@@ -244,7 +244,7 @@ static void steps(const struct page_view *v)
 		command(steps_command(v->steps, step));
 		if (step->kind != STEP_FIX && step->problems.count)
 			step_problems(v, step);
-		for_each(p, &step->then)
+		for_each(p, &step->if_unsolved)
 			html("<p>Only if it still fails after the power cycle: %s</p>\n",
 			     render_where(v->report, &(*p)->members, LABELS_ALL));
 		html("</li>\n");

@@ -25,9 +25,7 @@ struct section {
 };
 
 struct sections {
-	enum fact_state state;
-	uint32_t count;
-	struct section *items;
+	LIST(struct section);
 };
 
 /* ---- lines ---- */
@@ -171,9 +169,7 @@ struct change {
 };
 
 struct changes_list {
-	enum fact_state state;
-	uint32_t count;
-	struct change *items;
+	LIST(struct change);
 };
 
 static bool is_same_list(const struct change *a, const struct change *b)
@@ -365,7 +361,7 @@ static void add_title(struct view *v, struct section *section, size_t number)
 	const char *title = steps_title(v->steps, step);
 	const char *text = steps_command(v->steps, step);
 	const char *head = arena_printf(arena, "%2zu. ", number);
-	bool more = text || step->then.count || has_text_below(v, step);
+	bool more = text || step->if_unsolved.count || has_text_below(v, step);
 	const char *line = arena_printf(arena, "%s: %s", title, text ? text : "");
 
 	if (step->kind == STEP_FIX) {
@@ -392,7 +388,7 @@ static void add_lost(struct view *v, struct section *section)
 	struct instruction *i = LIST_ADD(arena, &section->items);
 	const char *list = "";
 
-	for_each(p, &section->step->then) {
+	for_each(p, &section->step->if_unsolved) {
 		*LIST_ADD(arena, &i->problems) = *p;
 		list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "",
 				    render_where(v->report, &(*p)->members, LABELS_ALL));
@@ -478,7 +474,7 @@ static void add_section(struct view *v, struct sections *sections, const struct 
 		if (!is_advised_before(v, step, *p))
 			add_advice(v, section, *p);
 	fold_short(v, section);
-	if (step->then.count)
+	if (step->if_unsolved.count)
 		add_lost(v, section);
 	if (step->kind == STEP_CHECK)
 		add_return(v, section);

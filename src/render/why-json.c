@@ -153,9 +153,7 @@ static struct json_object *log_json(const struct why *why)
 /* ---- lists ---- */
 
 struct events {
-	enum fact_state state;
-	uint32_t count;
-	const struct job_event **items;
+	LIST(const struct job_event *);
 };
 
 static void put_events(struct json_object *json, const char *key, const struct job *job,
@@ -219,9 +217,7 @@ static struct json_object *problem_json(const struct why *why, const struct prob
 }
 
 struct findings {
-	enum fact_state state;
-	uint32_t count;
-	const struct finding **items;
+	LIST(const struct finding *);
 };
 
 static void put_findings(struct json_object *json, const char *key, const struct why *why,
