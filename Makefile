@@ -9,17 +9,20 @@
 #   make clean                 removes what is built; distclean also the roots and sources that were downloaded
 #   make help                  prints this list, the tests (tests/tests.mk) and the packages (packaging/packages.mk)
 #
-# V=1 shows the commands. SANITIZE=1 builds with ASan and UBSan into build-sanitize/. CC, CFLAGS, CPPFLAGS and
-# LDFLAGS are the caller's; HARDENING= leaves out what distributions build with. What was built with other
-# ones is built anew.
+# V=1 shows the commands. SANITIZE=1 builds with ASan and UBSan into build-sanitize/; B=DIR builds into another folder.
+# CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS and PKG_CONFIG are the caller's; HARDENING= leaves out what distributions build
+# with. What was built with other ones is built anew.
+#
+# For another machine: CC and PKG_CONFIG are those of that machine. What runs while it is built is made with BUILD_CC,
+# BUILD_CFLAGS and BUILD_LDFLAGS, and needs the headers that BUILD_PKG_CONFIG finds.
 
 CC ?= cc
 PREFIX ?= /usr/local
 DESTDIR ?=
 SBINDIR ?= $(PREFIX)/sbin
 DATADIR ?= $(PREFIX)/share
-MANDIR ?= $(PREFIX)/share/man
-DOCDIR ?= $(PREFIX)/share/doc/nvnodecheck
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/nvnodecheck
 BASHDIR ?= $(DATADIR)/bash-completion/completions
 ZSHDIR ?= $(DATADIR)/zsh/site-functions
 FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
@@ -48,9 +51,11 @@ WARNINGS := -Wall -Wextra -Wshadow -Wwrite-strings -Wstrict-prototypes -Wmissing
 	    -Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wconversion -Wno-sign-conversion \
 	    -Wno-missing-field-initializers
 
+# -fno-strict-aliasing: fact_list_add() and the descriptions of facts write a list of any type through one struct, which
+# C does not allow.
 # -fms-extensions: a struct can be a member without a name of another (struct failure in src/evaluate/rule.h), of which
 # clang warns by default. Linux is built with it since 6.19.
-LANGUAGE := -std=gnu17 -fms-extensions -D_GNU_SOURCE \
+LANGUAGE := -std=gnu17 -fms-extensions -fno-strict-aliasing -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 	    $(if $(findstring clang,$(shell $(CC) --version)),-Wno-microsoft-anon-tag)
 
 # What distributions build with, as far as the compiler accepts it for its machine. FORTIFY_SOURCE needs
@@ -66,14 +71,18 @@ ifneq ($(HARDENING),)
   HARDENING_LDFLAGS := -pie -Wl,-z,relro,-z,now
 endif
 
-# fact_list_add() and the descriptions of facts write a list of any type through one struct, which C does not allow.
-ALL_CFLAGS := $(LANGUAGE) -D_FILE_OFFSET_BITS=64 -fno-strict-aliasing \
-	      $(WARNINGS) -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(HEADERS)) \
+ALL_CFLAGS := $(LANGUAGE) $(WARNINGS) -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags $(HEADERS)) \
 	      $(HARDENING_CFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) $(CPPFLAGS)
 ALL_LDFLAGS := $(HARDENING_LDFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS)
 ALL_LDLIBS := $(LDLIBS)
 
-SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
+# For programs that run while this one is built for another machine.
+BUILD_CC ?= cc
+BUILD_CFLAGS ?= -O0
+BUILD_LDFLAGS ?=
+BUILD_PKG_CONFIG ?= $(PKG_CONFIG)
+
+SOURCES := $(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(B)/%.o)
 # What the build makes of the sources and of data/, for the sources to include.
 REGISTRIES := probes rules fixes provers
@@ -90,18 +99,20 @@ $(B)/nvnodecheck: $(OBJECTS) $(B)/flags
 	@echo "  LD      $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(OBJECTS) $(ALL_LDLIBS)
 
-# Touched only when it changes.
+# $@.new becomes $@ if it differs, so that what is unchanged keeps its time.
+keep_if_same = cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+# What everything is built with.
 $(B)/flags: FORCE
 	@missing=$$(for name in $(HEADERS); do $(PKG_CONFIG) --exists $$name || echo $$name; done); \
 		[ -z "$$missing" ] || { echo "missing:" $$missing"; run ./bootstrap" >&2; exit 1; }
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(shell $(CC) --version | head -n 1)' '$(subst ','\'',$(CC) $(ALL_CFLAGS))' \
 		'$(subst ','\'',$(ALL_LDFLAGS) $(ALL_LDLIBS))' > $@.new
-	@cmp -s $@.new $@ 2>/dev/null && rm $@.new || mv $@.new $@
+	@$(keep_if_same)
 
 # The program knows its rules best. Where it is compiled for another machine, its rules and what prints them are
 # compiled for this one too, without the libraries, of which the page needs none.
-BUILD_CC ?= cc
 machine = $(firstword $(subst -, ,$(shell $(1) -dumpmachine)))
 ifeq ($(call machine,$(CC)),$(call machine,$(BUILD_CC)))
   PAGE_WRITER := $(B)/nvnodecheck rules --format man
@@ -113,10 +124,15 @@ $(B)/nvnodecheck-rules.7: $(firstword $(PAGE_WRITER))
 	$(Q)$(PAGE_WRITER) > $@.new && mv $@.new $@
 PAGE_SOURCES := man/rules-page.c src/render/rules-man.c src/render/rules.c \
 		$(wildcard $(foreach folder,rules evaluate query facts parse base,src/$(folder)/*.c))
-$(B)/rules-page: $(PAGE_SOURCES) $(wildcard src/*/*.h) | $(LISTS)
-	@echo "  HOSTCC  $@"
-	$(Q)$(BUILD_CC) $(LANGUAGE) -Isrc -I$(B) $(shell $(PKG_CONFIG) --cflags json-c inih) \
-		-ffunction-sections -fdata-sections -Wl,--gc-sections -o $@ $(PAGE_SOURCES)
+PAGE_COMMAND = $(BUILD_CC) $(LANGUAGE) -Isrc -I$(B) $(shell $(BUILD_PKG_CONFIG) --cflags json-c inih) \
+	       -ffunction-sections -fdata-sections $(BUILD_CFLAGS) -Wl,--gc-sections $(BUILD_LDFLAGS)
+$(B)/rules-page: $(PAGE_SOURCES) $(wildcard src/*/*.h) $(LISTS) $(B)/build-flags
+	@echo "  BUILDCC $@"
+	$(Q)$(PAGE_COMMAND) -o $@ $(PAGE_SOURCES)
+$(B)/build-flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(PAGE_COMMAND))' > $@.new
+	@$(keep_if_same)
 
 # The headers of the data model, then its descriptions, then the frame of the page.
 FACTS_PAGE := $(sort $(wildcard src/facts/facts*.h)) src/facts/proof.h src/facts/own-files.h \
@@ -132,15 +148,15 @@ $(B)/%.o: src/%.c $(B)/flags | $(LISTS)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # A probe, a table of rules, a fix or a prover is registered by what its file defines: these lists, made from the
-# sources, are the only registry. They are touched only when they change.
+# sources, are the only registry.
 define write_list
 @mkdir -p $(@D)
 @sed -n 's/^$(1)/$(2)/p' $(3) | LC_ALL=C sort > $@.new
-@cmp -s $@.new $@ 2>/dev/null && rm $@.new || mv $@.new $@
+@$(keep_if_same)
 endef
 
 $(B)/probes.inc: FORCE
-	$(call write_list,const struct probe probe_\([a-z0-9_]*\) = {$$,PROBE(\1),src/probes/*.c)
+	$(call write_list,const struct probe probe_\([a-z0-9_]*\) = {$$,PROBE(\1),src/probes/*.c src/probes/*/*.c)
 $(B)/rules.inc: FORCE
 	$(call write_list,RULE_TABLE(\([a-z0-9_]*\));$$,RULE_TABLE_ENTRY(\1),src/rules/*.c)
 $(B)/fixes.inc: FORCE
@@ -193,41 +209,52 @@ pictures: all
 		--window-size=1200,1700 --screenshot=$(CURDIR)/docs/page.png \
 		file://$(CURDIR)/$(B)/pictures/page.html 2>$(B)/pictures/chromium.log
 
+# What install puts where, and uninstall takes away. A path of these cannot have blanks; DESTDIR can.
+DOCS := nvnodecheck.conf.example README.md NEWS SECURITY.md COPYING data/known-bad.tsv
+CONTRIB := $(sort $(shell find contrib -type f ! -path '*/__pycache__/*' ! -name '*~'))
+SYSTEMD_UNITS := $(filter %.service %.timer,$(CONTRIB))
+NODES := $(sort $(wildcard nodes/*.capture))
+NODESDIR = $(DATADIR)/nvnodecheck/nodes
+INSTALLED_FILES = $(SBINDIR)/nvnodecheck $(MANDIR)/man8/nvnodecheck.8 $(MANDIR)/man7/nvnodecheck-rules.7 \
+	$(MANDIR)/man5/nvnodecheck.conf.5 $(MANDIR)/man5/nvnodecheck-facts.5 \
+	$(BASHDIR)/nvnodecheck $(ZSHDIR)/_nvnodecheck $(FISHDIR)/nvnodecheck.fish \
+	$(addprefix $(DOCDIR)/,$(notdir $(DOCS)) $(CONTRIB)) $(addprefix $(UNITDIR)/,$(notdir $(SYSTEMD_UNITS))) \
+	$(addprefix $(NODESDIR)/,$(notdir $(NODES)))
+# Folders of this program alone.
+INSTALLED_FOLDERS = $(DOCDIR) $(patsubst %/,$(DOCDIR)/%,$(sort $(dir $(CONTRIB)))) $(NODESDIR) $(patsubst %/,%,$(dir $(NODESDIR)))
+
 # contrib/ calls the program by its usual path. An installed file calls it where it is installed; a container has it at the
 # usual path.
-CONTRIB := $(sort $(patsubst ./%,%,$(shell find contrib -type f ! -path '*/__pycache__/*' ! -name '*~')))
-install_contrib = install -D -m $(if $(shell test -x $(1) && echo yes),755,644) $(1) $(DESTDIR)$(DOCDIR)/$(1) \
-	$(if $(filter contrib/kubernetes/%,$(1)),,&& sed -i 's|/usr/sbin/nvnodecheck|$(INSTALLED)|g' $(DESTDIR)$(DOCDIR)/$(1))
-SYSTEMD_UNITS := $(sort $(filter %.service %.timer,$(CONTRIB)))
-install_unit = install -m 644 $(1) $(DESTDIR)$(UNITDIR)/ \
-	&& sed -i 's|/usr/sbin/nvnodecheck|$(INSTALLED)|g' $(DESTDIR)$(UNITDIR)/$(notdir $(1))
+name_program = sed -i 's|/usr/sbin/nvnodecheck|$(INSTALLED)|g'
 install: all
-	install -d $(DESTDIR)$(SBINDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
-		$(DESTDIR)$(MANDIR)/man8 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) \
-		$(DESTDIR)$(FISHDIR) $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/nvnodecheck/nodes $(DESTDIR)$(UNITDIR)
-	install -m 755 $(B)/nvnodecheck $(DESTDIR)$(SBINDIR)/nvnodecheck
-	install -m 644 man/nvnodecheck.8 $(DESTDIR)$(MANDIR)/man8/
-	install -m 644 $(B)/nvnodecheck-rules.7 $(DESTDIR)$(MANDIR)/man7/
-	install -m 644 man/nvnodecheck.conf.5 $(B)/nvnodecheck-facts.5 $(DESTDIR)$(MANDIR)/man5/
-	install -m 644 completions/nvnodecheck.bash $(DESTDIR)$(BASHDIR)/nvnodecheck
-	install -m 644 completions/_nvnodecheck $(DESTDIR)$(ZSHDIR)/
-	install -m 644 completions/nvnodecheck.fish $(DESTDIR)$(FISHDIR)/
-	install -m 644 nvnodecheck.conf.example README.md NEWS SECURITY.md COPYING data/known-bad.tsv \
-		$(DESTDIR)$(DOCDIR)/
-	@$(foreach file,$(CONTRIB),$(call install_contrib,$(file)) &&) :
-	@$(foreach file,$(SYSTEMD_UNITS),$(call install_unit,$(file)) &&) :
-	install -m 644 nodes/*.capture $(DESTDIR)$(DATADIR)/nvnodecheck/nodes/
+	install -d $(foreach folder,$(SBINDIR) $(MANDIR)/man5 $(MANDIR)/man7 $(MANDIR)/man8 $(BASHDIR) $(ZSHDIR) $(FISHDIR) \
+		$(UNITDIR) $(INSTALLED_FOLDERS),'$(DESTDIR)$(folder)')
+	install -m 755 $(B)/nvnodecheck '$(DESTDIR)$(SBINDIR)/nvnodecheck'
+	install -m 644 man/nvnodecheck.8 '$(DESTDIR)$(MANDIR)/man8/'
+	install -m 644 $(B)/nvnodecheck-rules.7 '$(DESTDIR)$(MANDIR)/man7/'
+	install -m 644 man/nvnodecheck.conf.5 $(B)/nvnodecheck-facts.5 '$(DESTDIR)$(MANDIR)/man5/'
+	install -m 644 completions/nvnodecheck.bash '$(DESTDIR)$(BASHDIR)/nvnodecheck'
+	install -m 644 completions/_nvnodecheck '$(DESTDIR)$(ZSHDIR)/'
+	install -m 644 completions/nvnodecheck.fish '$(DESTDIR)$(FISHDIR)/'
+	install -m 644 $(DOCS) '$(DESTDIR)$(DOCDIR)/'
+	install -m 644 $(NODES) '$(DESTDIR)$(NODESDIR)/'
+	$(Q)set -e; for file in $(CONTRIB); do \
+		mode=644; [ ! -x $$file ] || mode=755; \
+		install -m $$mode $$file '$(DESTDIR)$(DOCDIR)/'$$file; \
+		case $$file in contrib/kubernetes/*) continue;; esac; \
+		$(name_program) '$(DESTDIR)$(DOCDIR)/'$$file; \
+	done
+	$(Q)set -e; for file in $(SYSTEMD_UNITS); do \
+		install -m 644 $$file '$(DESTDIR)$(UNITDIR)/'; \
+		$(name_program) '$(DESTDIR)$(UNITDIR)/'$${file##*/}; \
+	done
 
-# What install put there; configuration, and what was kept for undo, stay.
+# Only what install put there: DOCDIR may be shared. Configuration, and what was kept for undo, stay.
 uninstall:
-	rm -f $(DESTDIR)$(SBINDIR)/nvnodecheck $(DESTDIR)$(MANDIR)/man8/nvnodecheck.8 \
-		$(DESTDIR)$(MANDIR)/man7/nvnodecheck-rules.7 \
-		$(DESTDIR)$(MANDIR)/man5/nvnodecheck.conf.5 \
-		$(DESTDIR)$(MANDIR)/man5/nvnodecheck-facts.5 \
-		$(DESTDIR)$(BASHDIR)/nvnodecheck $(DESTDIR)$(ZSHDIR)/_nvnodecheck \
-		$(DESTDIR)$(FISHDIR)/nvnodecheck.fish \
-		$(addprefix $(DESTDIR)$(UNITDIR)/,$(notdir $(SYSTEMD_UNITS)))
-	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/nvnodecheck
+	$(Q)set -e; for file in $(INSTALLED_FILES); do rm -f '$(DESTDIR)'$$file; done
+	$(Q)set -e; for folder in $$(printf '%s\n' $(INSTALLED_FOLDERS) | LC_ALL=C sort -r); do \
+		[ ! -d '$(DESTDIR)'$$folder ] || rmdir --ignore-fail-on-non-empty '$(DESTDIR)'$$folder; \
+	done
 
 # The times in the archive are the commit's, and gzip -n adds none.
 VERSION := $(shell sed -n 's/^\#define NVNODECHECK_VERSION "\(.*\)"/\1/p' src/base/version.h)

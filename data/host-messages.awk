@@ -1,4 +1,4 @@
-# host-messages.tsv to calls of HOST_MESSAGE (src/probes/log.c, src/rules/log-host.c).
+# host-messages.tsv to calls of HOST_MESSAGE (src/probes/log/log.c, src/rules/log-host.c).
 BEGIN { FS = "\t" }
 /^#/ { next }
 NF != 7 || $0 ~ /"|\\/ || $4 !~ /^(WARN|NOTE)$/ {

@@ -1,4 +1,4 @@
-# init-causes.tsv to calls of INIT_CAUSE (src/probes/log.c, src/query/init-cause.c).
+# init-causes.tsv to calls of INIT_CAUSE (src/probes/log/log.c, src/query/init-cause.c).
 BEGIN { FS = "\t" }
 /^#/ { next }
 NF != 9 || $0 ~ /"|\\/ || $3 !~ /^(admin|firmware|hardware|host)$/ || $4 !~ /^(setting|device)$/ ||

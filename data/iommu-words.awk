@@ -1,4 +1,4 @@
-# iommu-words.tsv to calls of IOMMU_WORDS (src/probes/log.c, src/rules/iommu-refused.c).
+# iommu-words.tsv to calls of IOMMU_WORDS (src/probes/log/log.c, src/rules/iommu-refused.c).
 BEGIN { FS = "\t" }
 /^#/ { next }
 NF != 7 || $0 ~ /"|\\/ || $4 !~ /^(ADMIN|FIRMWARE|HARDWARE)$/ {

@@ -115,7 +115,7 @@ function words_line(line,    name, more)
 	gsub(/^const char \*const |\[\].*/, "", name)
 	while (line !~ /};/ && (getline more) > 0)
 		line = line " " more
-	gsub(/^[^{]*\{|,[ \t]*NULL.*$|"/, "", line)
+	gsub(/^[^{]*\{|\[[A-Z0-9_]+\] = |,[ \t]*NULL.*$|"/, "", line)
 	words[name] = squeeze(line)
 }
 

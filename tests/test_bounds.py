@@ -389,3 +389,26 @@ def test_memory_of_a_document(node_facts, tmp_path):
     result, peak, _ = program.run_measured("doctor", "--json", "--from", file)
     assert result.status == 1, result.err
     assert peak << 10 < 2 * file.stat().st_size + 64 * MIB, (peak, file.stat().st_size)
+
+
+def test_every_port_between_gpus_is_checked(tmp_path):
+    """The last of several hundred redirects."""
+    with open(os.path.join(program.TOP, "tests", "golden", "rtx4090-stock-smallbar.facts.json"), encoding="utf-8") as file:
+        facts = json.load(file)
+    own = facts["pci"]["devices"]
+    port, gpu = (next(d for d in own if d["bdf"] == bdf) for bdf in ("0000:c0:01.1", "0000:c1:00.0"))
+    bdf = ""
+    for i in range(100):
+        parent = None
+        for depth in range(3):
+            bdf = "%04x:%02x:00.0" % (i + 1, depth)
+            own.append(dict(port, bdf=bdf, parent=parent, root="pci%04x:00" % (i + 1)))
+            parent = bdf
+        own.append(dict(gpu, bdf="%04x:03:00.0" % (i + 1), parent=parent, root="pci%04x:00" % (i + 1),
+                        device_id="0x2330"))
+    own[-2]["acs"] = {"capability": "0x5f", "control": "0x1d"}
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps(facts))
+    report = run("doctor", "--format", "json", "--profile", "p2p", "--from", path).json()
+    found = {f["subject"]: f["verdict"] for f in report["findings"] if f["rule"] == "pci/acs-redirect"}
+    assert len(found) == 300 and found.pop(bdf) == "note" and set(found.values()) == {"pass"}

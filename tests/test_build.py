@@ -33,6 +33,22 @@ def test_other_flags_build_anew(tmp_path):
 
 
 @needs_make
+def test_another_machine_has_flags_of_its_own(tmp_path):
+    """What runs while the program is built is made with the build machine's compiler and flags alone."""
+    other = tmp_path / "other-cc"
+    other.write_text("#!/bin/sh\n[ $1 = -dumpmachine ] && echo other-linux-gnu && exit\nexec cc \"$@\"\n")
+    other.chmod(0o755)
+    words = ("CC=%s" % other, "CFLAGS=-DTARGET", "LDFLAGS=-Wl,--target", "BUILD_CFLAGS=-DBUILD", "BUILD_LDFLAGS=-Wl,--build")
+    shown = make(tmp_path, "-n", *words, "%s/nvnodecheck-rules.7" % tmp_path)
+    command = [line for line in shown.splitlines() if line.endswith("rules-man.c") or "-o %s/rules-page " % tmp_path in line][-1]
+    assert command.startswith("cc ") and "-DBUILD" in command and "-Wl,--build" in command
+    assert "-DTARGET" not in command and "--target" not in command
+    make(tmp_path, *words, "%s/build-flags" % tmp_path)
+    with open("%s/build-flags" % tmp_path, encoding="utf-8") as file:
+        assert "-DBUILD" in file.read()
+
+
+@needs_make
 def test_tests_of_distributions_exist(tmp_path):
     names = make(tmp_path, "--eval=show: ; @echo $(DISTRIBUTION_TESTS)", "show").split()
     assert len(names) > 5 and not [n for n in names if not os.path.exists(os.path.join(program.TOP, n))]

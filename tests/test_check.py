@@ -42,6 +42,20 @@ def test_what_hangs_is_ended(tmp_path):
     assert not [c for c in commands() if c.startswith(b"sleep\0%d" % (90000 + os.getpid() % 10000))]
 
 
+def test_the_reasons_of_skipped_tests_are_named(tmp_path):
+    (tmp_path / "tests").mkdir()
+    file = tmp_path / "test_skips.py"
+    file.write_text("import pytest\n@pytest.mark.parametrize('n', range(3))\ndef test_a(n):\n    pytest.skip('no gdb')\n"
+                    "@pytest.mark.skipif(True, reason='not root')\ndef test_b():\n    pass\n"
+                    "@pytest.mark.xfail(reason='later')\ndef test_d():\n    assert False\n"
+                    "def test_c():\n    pass\n")
+    process = subprocess.run([sys.executable, os.path.join(HERE, "check"), tmp_path, file], cwd=tmp_path,
+                             timeout=120, stdout=subprocess.PIPE)
+    lines = process.stdout.decode().splitlines()
+    assert process.returncode == 0 and lines[-1] == "1 passed, 0 failed"
+    assert lines[-5:-1] == ["5 skipped:", "      3  no gdb", "      1  later", "      1  not root"]
+
+
 def test_unit_test_that_hangs_is_ended(tmp_path):
     program = tmp_path / "tests" / "unit-hangs"
     program.parent.mkdir()

@@ -56,6 +56,27 @@ def test_what_is_installed_goes_again(tmp_path):
     open(root + "/etc/nvnodecheck.conf", "w").close()
     make("uninstall", *where)
     assert files(root) == {"etc/nvnodecheck.conf"}
+    assert not os.path.exists(root + "/usr/share/doc/nvnodecheck")
+    assert not os.path.exists(root + "/usr/share/nvnodecheck")
+
+
+def test_folders_of_others_stay(tmp_path):
+    """The caller's DOCDIR can be one that others use. A folder for packages can have a blank."""
+    if not os.path.exists(os.path.join(program.TOP, "build", "nvnodecheck")):
+        pytest.skip("nothing is built here")
+    root = str(tmp_path / "a package")
+    where = ("DESTDIR=" + root, "PREFIX=/usr", "DOCDIR=/usr/share/doc", "DATADIR=/usr/share")
+    make("install", *where)
+    assert {"usr/share/doc/README.md", "usr/share/doc/contrib/slurm/prolog"} <= files(root)
+    others = {"usr/share/doc/other/README", "usr/share/doc/contrib/slurm/own", "usr/share/nvnodecheck/nodes/own.capture"}
+    for name in others:
+        os.makedirs(os.path.dirname(os.path.join(root, name)), exist_ok=True)
+        open(os.path.join(root, name), "w").close()
+    make("uninstall", *where)
+    assert files(root) == others
+    assert sorted(os.listdir(root + "/usr/share/doc")) == ["contrib", "other"]
+    assert os.listdir(root + "/usr/share/doc/contrib") == ["slurm"]
+    make("uninstall", *where)	# once more: nothing to remove is no error
 
 
 def test_what_starts_the_program_knows_where_it_is(tmp_path):

@@ -120,6 +120,25 @@ def test_each_function_is_used():
     assert {symbol for symbol in unused if not re.search(r"_(words|keys)$", symbol)} == set()
 
 
+def test_a_word_for_each_value_of_an_enum():
+    """Tables of words name the value of each word, so that no order has to be kept in two places. An enum may end with
+    a count or a value without a word."""
+    texts = {name: re.sub(r"/\*.*?\*/", "", (SRC / name).read_text(), flags=re.S) for name in FILES}
+    enums = {name: [value.split("=")[0].strip() for value in body.split(",") if value.strip()]
+             for text in texts.values() for name, body in re.findall(r"enum (\w+) \{([^}]*)\}", text)}
+    tables = [(name, table, body) for name, text in texts.items()
+              for table, body in re.findall(r"^const char \*const (\w+)_words\[\] = \{([^;]*)\};", text, re.M)]
+    bits = {"profile"}	# by the number of the bit
+    wrong = []
+    for name, table, body in tables:
+        values = enums.get(table) or next(enums[table + end] for end in ("_kind", "_state") if table + end in enums)
+        named = re.findall(r"\[(\w+)\] = ", body)
+        words = len(re.findall(r'"[^"]*"', body))
+        if table not in bits and (named not in (values, values[:-1]) or words > len(named)):
+            wrong.append(f"{name}: {table}_words")
+    assert len(tables) > 40 and not wrong
+
+
 def test_no_circle_of_headers():
     """Of single files, inside a folder as well."""
     graph = {name: [o for o in includes(SRC / name) if not o.endswith(".inc")] for name in FILES}
@@ -194,7 +213,7 @@ def test_guards_of_headers():
         if not name.endswith(".h"):
             continue
         guard, defined = re.search(r"^#ifndef (\w+)\n#define (\w+)$", (SRC / name).read_text(), re.M).groups()
-        folder, _, own = re.sub(r"[.-]", "_", name).upper().partition("/")
+        folder, *_, own = re.sub(r"[.-]", "_", name).upper().split("/")
         assert guard == defined and guard in (own, folder + "_" + own), name
         assert seen.setdefault(guard, name) == name
 

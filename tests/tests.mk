@@ -75,7 +75,7 @@ check-long: all unit
 	$(Q)$(MAKE) check-sanitize check-fuzz FUZZ_SECONDS=60
 SANITIZED ?= tests/test_nodes.py tests/test_cases.py tests/test_incidents.py tests/test_holes.py tests/test_bad_input.py
 check-sanitize:
-	$(Q)$(MAKE) SANITIZE=1 all unit
+	$(Q)$(MAKE) SANITIZE=1 B=build-sanitize all unit
 	$(Q)$(PYTHON) tests/check build-sanitize $(SANITIZED)
 # The build of the fuzz targets has both sanitizers too; without the cases it is a matter of a minute.
 check-sanitize-quick: build-fuzz

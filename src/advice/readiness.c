@@ -8,7 +8,13 @@
 #include "query/topology.h"
 
 const char *const readiness_words[] = {
-	"ready", "warnings", "job-settings", "waiting", "error", "critical", "no-peer",
+	[READY] = "ready",
+	[READY_WITH_WARNINGS] = "warnings",
+	[READY_EXCEPT_SETTINGS] = "job-settings",
+	[NOT_READY_WAITING] = "waiting",
+	[NOT_READY_ERROR] = "error",
+	[NOT_READY_CRITICAL] = "critical",
+	[READINESS_NO_PEER] = "no-peer",
 };
 
 /* ---- checks that did not run ---- */

@@ -64,28 +64,62 @@ static int urgency(const struct steps *steps, enum step_kind kind)
 	return kind == STEP_HAND && steps_is_hand_first(steps) && waiting > own ? waiting : own;
 }
 
-void steps_order_middle(struct steps *steps)
+/* Those that need no other: the one with the gravest problem is first. */
+static void order_middle(struct steps *steps)
 {
-	bool hand_first = steps_is_hand_first(steps);
+	enum step_kind *order = steps->order;
 
-	for (int i = 0; i < STEPS_MIDDLE; i++)
-		steps->middle[i] = STEP_FIX + (enum step_kind)i;
-	if (hand_first) {
-		steps->middle[0] = STEP_HAND;
-		steps->middle[1] = STEP_FIX;
+	if (steps_is_hand_first(steps)) {
+		order[STEP_FIX] = STEP_HAND;
+		order[STEP_HAND] = STEP_FIX;
 	}
-	for (int i = 1; i < STEPS_MIDDLE; i++)
-		for (int k = i; k > 0; k--) {
-			enum step_kind kind = steps->middle[k];
+	for (int i = STEP_FIX + 1; i <= STEP_SITE; i++)
+		for (int k = i; k > STEP_FIX; k--) {
+			enum step_kind kind = order[k];
 
-			if (urgency(steps, steps->middle[k - 1]) >= urgency(steps, kind))
+			if (urgency(steps, order[k - 1]) >= urgency(steps, kind))
 				break;
-			steps->middle[k] = steps->middle[k - 1];
-			steps->middle[k - 1] = kind;
+			order[k] = order[k - 1];
+			order[k - 1] = kind;
 		}
 }
 
-#define PLACES 8 /* of a step, for others that come directly after it */
+static int index_of(const struct steps *steps, enum step_kind kind)
+{
+	int i = 0;
+
+	while (steps->order[i] != kind)
+		i++;
+	return i;
+}
+
+/* KIND comes directly after AFTER, which is before it. */
+static void move_up(struct steps *steps, enum step_kind kind, enum step_kind after)
+{
+	int to = index_of(steps, after) + 1, from = index_of(steps, kind);
+
+	memmove(&steps->order[to + 1], &steps->order[to],
+		(size_t)(from - to) * sizeof(steps->order[0]));
+	steps->order[to] = kind;
+}
+
+void steps_order(struct steps *steps)
+{
+	for (int i = 0; i < STEP_KINDS; i++)
+		steps->order[i] = (enum step_kind)i;
+	order_middle(steps);
+	/* What a user without root can do comes before what others do. */
+	if (steps_is_not_root(steps))
+		move_up(steps, STEP_JOB, STEP_FINAL);
+	if (steps_is_hardware_first(steps))
+		move_up(steps, STEP_HARDWARE, STEP_POWER);
+	if (steps_is_host_first(steps)) {
+		move_up(steps, STEP_PROVIDER, STEP_BOOT);
+		move_up(steps, STEP_HOST, STEP_BOOT);
+	}
+}
+
+#define PLACES 3 /* in a step */
 
 /* A unit is restarted after all corrections of its files. */
 static int place_by_hand(const struct steps *steps, const struct problem *p)
@@ -93,24 +127,13 @@ static int place_by_hand(const struct steps *steps, const struct problem *p)
 	return steps_is_unit_restart(p) ? 2 : steps_refused(steps, p) != NULL;
 }
 
-/* Returns the place of P's step. Last in a step is what fix refuses, or what only needs the restart. The order is that of
- * enum step_kind. Exceptions: broken hardware comes before the repairs, of those that need no other the gravest comes
- * first, and a user without root comes before others. */
+/* Returns the place of P: in its step, what fix refuses and what only needs the restart is last. */
 static int place(const struct steps *steps, const struct problem *p)
 {
 	enum step_kind kind = steps_kind(steps, p);
 	int last = kind == STEP_HAND ? place_by_hand(steps, p) : steps_is_restart_alone(steps, p);
 
-	if (kind == STEP_HARDWARE && steps_is_hardware_first(steps))
-		return PLACES * (int)STEP_POWER + 2;
-	if (kind == STEP_JOB && steps_is_not_root(steps))
-		return PLACES * (int)STEP_FINAL + 2;
-	if ((kind == STEP_HOST || kind == STEP_PROVIDER) && steps_is_host_first(steps))
-		return PLACES * (int)STEP_BOOT + 2 + (kind == STEP_PROVIDER);
-	for (int i = 0; i < STEPS_MIDDLE; i++)
-		if (steps->middle[i] == kind)
-			return PLACES * ((int)STEP_FIX + i) + last;
-	return PLACES * (int)kind + last;
+	return PLACES * index_of(steps, kind) + last;
 }
 
 static bool is_before(const struct steps *steps, const struct problem *a, const struct problem *b)

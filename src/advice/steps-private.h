@@ -18,8 +18,8 @@ bool steps_is_restarted_later(const struct steps *steps, const struct problem *p
 bool steps_is_unit_restart(const struct problem *problem);
 /* Returns true if fix rebuilds an initramfs. */
 bool steps_plan_makes_initramfs(const struct steps *steps);
-/* Fills the order of the steps from STEP_FIX to STEP_SITE. */
-void steps_order_middle(struct steps *steps);
+/* Fills the order of the kinds of steps: of the problems, and of the steps. */
+void steps_order(struct steps *steps);
 bool steps_is_not_root(const struct steps *steps);
 /* The repair was made, and waits for the restart. */
 bool steps_is_done_already(const struct steps *steps, const struct problem *p);

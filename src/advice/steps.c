@@ -10,16 +10,26 @@
 #include <string.h>
 
 #include "advice/steps-private.h"
+#include "base/array.h"
 #include "query/kind.h"
+#include "query/node-repair.h"
 
 #define LOOK_CHECKS 10 /* with so many checks that only root can run, a run as root is a step */
 
 const char *const step_kind_words[] = {
-	"decide",     "run-as-root", "drain",	   "save-log",	  "power-cycle", "fix",
-	"by-hand",    "job",	     "check-link", "before-boot", "restart",	 "firmware",
-	"after-boot", "hardware",    "host",	   "container",	  "provider",	 "check",
+	[STEP_FINAL] = "decide",	[STEP_LOOK] = "run-as-root",  [STEP_DRAIN] = "drain",
+	[STEP_SAVE] = "save-log",	[STEP_POWER] = "power-cycle", [STEP_FIX] = "fix",
+	[STEP_HAND] = "by-hand",	[STEP_JOB] = "job",	      [STEP_SITE] = "check-link",
+	[STEP_BOOT] = "before-boot",	[STEP_RESTART] = "restart",   [STEP_FIRMWARE] = "firmware",
+	[STEP_AFTER] = "after-boot",	[STEP_HARDWARE] = "hardware", [STEP_HOST] = "host",
+	[STEP_CONTAINER] = "container", [STEP_PROVIDER] = "provider", [STEP_CHECK] = "check",
 };
-const char *const step_actor_words[] = { NULL, "user", "root", "host", "provider", "support" };
+_Static_assert(ARRAY_SIZE(step_kind_words) == STEP_KINDS, "a word for each kind");
+
+const char *const step_actor_words[] = {
+	[ACTOR_NONE] = NULL,   [ACTOR_USER] = "user",	      [ACTOR_ROOT] = "root",
+	[ACTOR_HOST] = "host", [ACTOR_PROVIDER] = "provider", [ACTOR_SUPPORT] = "support",
+};
 
 /* ---- who ---- */
 
@@ -151,7 +161,7 @@ bool steps_is_done_already(const struct steps *steps, const struct problem *p)
 }
 
 /* A boot undoes what only changes the running node, or does it anyway: the other changes come after it. */
-bool steps_is_undone_by_boot(const struct steps *steps, const struct problem *p)
+static bool is_undone_by_boot(const struct steps *steps, const struct problem *p)
 {
 	if (steps->restart < ACTIVATION_REBOOT || !steps->plan || !is_repaired(steps, p))
 		return false;
@@ -184,7 +194,7 @@ enum step_kind steps_kind(const struct steps *steps, const struct problem *p)
 
 	if (steps_is_done_already(steps, p))
 		return restart;
-	if (steps_is_undone_by_boot(steps, p))
+	if (is_undone_by_boot(steps, p))
 		return STEP_AFTER;
 	kind = is_repaired(steps, p) ? STEP_FIX : kind_by_who_repairs(steps, p);
 	/* The power cycle comes before corrections of the unit's files. */
@@ -232,6 +242,27 @@ const char *steps_remedy(const struct steps *steps, const struct problem *p,
 		return steps_what(steps, p);
 	return remedy_with(steps->report->arena, change,
 			   finding_then(f) & ~steps_done_later(steps, p));
+}
+
+enum step_advice steps_advice(const struct steps *steps, const struct step *step,
+			      const struct problem *p)
+{
+	if (steps_is_restart_alone(steps, p))
+		return ADVICE_SOLVED;
+	if (steps_is_restarted_by_boot(steps, p))
+		return ADVICE_BOOT_RESTARTS_UNIT;
+	if (steps_is_reset_by_boot(steps, p))
+		return steps_kind(steps, p) == STEP_POWER ? ADVICE_POWER_RESETS_GPU
+							  : ADVICE_BOOT_RESETS_GPU;
+	if (step->kind == STEP_HARDWARE)
+		return ADVICE_HARDWARE;
+	if (is_undone_by_boot(steps, p))
+		return ADVICE_AFTER_BOOT;
+	if (steps_is_blind(steps, p))
+		return ADVICE_PROBABLY;
+	return step->kind == STEP_CONTAINER && p->first->rule->in_container_image
+		       ? ADVICE_CONTAINER_IMAGE
+		       : ADVICE_REMEDY;
 }
 
 /* ---- when ---- */
@@ -328,12 +359,9 @@ bool steps_has_drain(const struct steps *steps)
 	return false;
 }
 
-/* Adds the step with its problems, if it has any and is not there yet. */
+/* Adds the step with its problems, if it has any. */
 static void add_kind(struct steps *steps, enum step_kind kind)
 {
-	for_each(step, &steps->items)
-		if (step->kind == kind)
-			return;
 	for_each(p, &steps->problems->items)
 		if (steps_kind(steps, p) == kind)
 			*LIST_ADD(steps->report->arena,
@@ -360,7 +388,7 @@ static void add_if_still_unresponsive(struct steps *steps)
 		if (steps_is_unresponsive(p) && steps_kind(steps, p) < STEP_HARDWARE &&
 		    !is_ticketed(steps, p))
 			*LIST_ADD(steps->report->arena,
-				  &find_or_add_step(steps, STEP_HARDWARE)->then) = p;
+				  &find_or_add_step(steps, STEP_HARDWARE)->if_unsolved) = p;
 }
 
 static bool ends_jobs(const struct steps *steps, const struct problem *p)
@@ -499,48 +527,36 @@ static bool needs_look(const struct steps *steps)
 	return steps_count_for_root(steps->report) >= LOOK_CHECKS;
 }
 
-static void add_hardware(struct steps *steps)
+/* Returns true if there is such a step even if it has no problems. */
+static bool is_needed(const struct steps *steps, enum step_kind kind)
 {
-	for_each(step, &steps->items)
-		if (step->kind == STEP_HARDWARE)
-			return;
-	add_kind(steps, STEP_HARDWARE);
-	add_if_still_unresponsive(steps);
+	switch (kind) {
+	case STEP_LOOK:
+		return needs_look(steps);
+	case STEP_DRAIN:
+		return needs_drain(steps);
+	case STEP_SAVE:
+		return steps->power_first || steps->restart == ACTIVATION_POWER_CYCLE;
+	case STEP_RESTART:
+		return steps->restart;
+	case STEP_CHECK:
+		return steps->items.count;
+	default:
+		return false;
+	}
 }
 
 static void add_steps(struct steps *steps)
 {
-	add_kind(steps, STEP_FINAL);
-	/* What the user can do comes before what others do. */
-	if (steps_is_not_root(steps))
-		add_kind(steps, STEP_JOB);
-	if (needs_look(steps))
-		find_or_add_step(steps, STEP_LOOK);
-	if (needs_drain(steps))
-		find_or_add_step(steps, STEP_DRAIN);
-	if (steps->power_first || steps->restart == ACTIVATION_POWER_CYCLE)
-		find_or_add_step(steps, STEP_SAVE);
-	add_kind(steps, STEP_POWER);
-	if (steps_is_hardware_first(steps))
-		add_hardware(steps);
-	for (int i = 0; i < STEPS_MIDDLE; i++)
-		add_kind(steps, steps->middle[i]);
-	add_kind(steps, STEP_BOOT);
-	if (steps_is_host_first(steps)) {
-		add_kind(steps, STEP_HOST);
-		add_kind(steps, STEP_PROVIDER);
+	for (size_t i = 0; i < STEP_KINDS; i++) {
+		enum step_kind kind = steps->order[i];
+
+		add_kind(steps, kind);
+		if (kind == STEP_HARDWARE)
+			add_if_still_unresponsive(steps);
+		if (is_needed(steps, kind))
+			find_or_add_step(steps, kind);
 	}
-	add_kind(steps, STEP_RESTART);
-	if (steps->restart)
-		find_or_add_step(steps, STEP_RESTART);
-	add_kind(steps, STEP_FIRMWARE);
-	add_kind(steps, STEP_AFTER);
-	add_hardware(steps);
-	add_kind(steps, STEP_HOST);
-	add_kind(steps, STEP_CONTAINER);
-	add_kind(steps, STEP_PROVIDER);
-	if (steps->items.count)
-		find_or_add_step(steps, STEP_CHECK);
 }
 
 static enum activation latest_restart(const struct steps *steps)
@@ -568,6 +584,19 @@ static bool is_power_first(const struct steps *steps)
 	return false;
 }
 
+static const char *refused_on_node(const struct steps *steps)
+{
+	const struct node *node = steps->report->node;
+
+	/* The steps for a container name the person who acts outside it. */
+	if (is_known(node->os.container))
+		return NULL;
+	/* A change by hand does not last on an image either. */
+	if (is_known(node->os.image_based))
+		return node_repair_refusal(node, steps->report->arena);
+	return steps->plan ? steps->plan->refused : NULL;
+}
+
 const struct steps *steps_find(const struct report *report, const struct steps_request *request)
 {
 	struct steps *steps = arena_alloc(report->arena, sizeof(*steps));
@@ -575,9 +604,13 @@ const struct steps *steps_find(const struct report *report, const struct steps_r
 	steps->report = report;
 	steps->problems = problems_find(report);
 	steps->plan = request->plan;
+	/* The kind of a problem's step depends on these two, which depend on the kinds. So they are found one after the
+	 * other, from kinds without what is not known yet. A device that does not respond then is one of STEP_RESTART. A
+	 * problem that waits for the restart (.needs_running) then is one of STEP_HAND, and its own restart counts. */
 	steps->power_first = is_power_first(steps);
 	steps->restart = latest_restart(steps);
-	steps_order_middle(steps);
+	steps->refused = refused_on_node(steps);
+	steps_order(steps);
 	steps_sort(steps);
 	steps_add_commands(steps, request);
 	add_steps(steps);

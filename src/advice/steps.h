@@ -10,7 +10,7 @@
 #include "evaluate/problems.h"
 #include "txn/plan.h"
 
-/* In the order in which they are done. Some come earlier on some nodes (place() in steps-order.c). */
+/* In the order in which they are done. Some come earlier on some nodes: order of struct steps. */
 enum step_kind {
 	STEP_FINAL, /* no change of this node solves the problem, so the other steps can be pointless */
 	STEP_LOOK,  /* run doctor again as root, because deciding facts were not read */
@@ -32,6 +32,7 @@ enum step_kind {
 	STEP_PROVIDER,
 	STEP_CHECK, /* run doctor again */
 };
+#define STEP_KINDS (STEP_CHECK + 1)
 extern const char *const step_kind_words[];
 
 /* Who carries out a step. */
@@ -49,10 +50,8 @@ struct step {
 	enum step_kind kind;
 	LIST(const struct problem *) problems;
 	/* Of STEP_HARDWARE: problems that are for it only if the power cycle does not help. */
-	LIST(const struct problem *) then;
+	LIST(const struct problem *) if_unsolved;
 };
-
-#define STEPS_MIDDLE 4 /* STEP_FIX to STEP_SITE */
 
 struct steps {
 	const struct report *report;
@@ -60,10 +59,11 @@ struct steps {
 	const struct plan *plan;	 /* NULL if none could be made */
 	/* by kind; only STEP_LOOK, STEP_DRAIN, STEP_RESTART and STEP_CHECK can be without problems */
 	LIST(struct step) items;
-	/* The kinds that need no other, the one with the gravest problem first. */
-	enum step_kind middle[STEPS_MIDDLE];
-	bool power_first;	    /* STEP_POWER comes before the repairs */
-	enum activation restart;    /* after the repairs: RELOAD, REBOOT, POWER_CYCLE, or NONE */
+	enum step_kind order[STEP_KINDS]; /* of all kinds, on this node */
+	bool power_first;		  /* STEP_POWER comes before the repairs */
+	enum activation restart; /* after the repairs: RELOAD, REBOOT, POWER_CYCLE, or NONE */
+	/* Why the program changes nothing on this node, if no step says it; or NULL. */
+	const char *refused;
 	const char *fix_command;    /* the shell command that repairs */
 	const char *show_command;   /* the same without --apply, which only shows the changes */
 	bool fixes_warnings;	    /* they have --all */
@@ -102,10 +102,22 @@ bool steps_is_restart_alone(const struct steps *steps, const struct problem *pro
 bool steps_is_reset_by_boot(const struct steps *steps, const struct problem *problem);
 /* The node is booted for other problems, which restarts the unit too. */
 bool steps_is_restarted_by_boot(const struct steps *steps, const struct problem *problem);
-/* Returns true if fix repairs PROBLEM only until the restart that other problems need. */
-bool steps_is_undone_by_boot(const struct steps *steps, const struct problem *problem);
 /* Returns the instruction for PROBLEM. */
 const char *steps_what(const struct steps *steps, const struct problem *problem);
+/* What the instruction for a problem has to say, beside its remedy. */
+enum step_advice {
+	ADVICE_REMEDY,
+	ADVICE_SOLVED,		   /* the step itself is the remedy */
+	ADVICE_BOOT_RESTARTS_UNIT, /* so does the reboot */
+	ADVICE_BOOT_RESETS_GPU,
+	ADVICE_POWER_RESETS_GPU,
+	ADVICE_HARDWARE,	/* for a technician */
+	ADVICE_AFTER_BOOT,	/* only if the boot did not solve it */
+	ADVICE_CONTAINER_IMAGE, /* in the image of the container */
+	ADVICE_PROBABLY,	/* files that only root can read decide it */
+};
+enum step_advice steps_advice(const struct steps *steps, const struct step *step,
+			      const struct problem *problem);
 /* Returns when the change of PROBLEM takes effect. */
 enum activation steps_activation(const struct steps *steps, const struct problem *problem);
 /* Returns what the change of PROBLEM waits for, as its instruction must say it: ACTIVATION_NONE if it takes effect at

@@ -13,8 +13,8 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/page.h"
 #include "base/spelling.h"
-#include "base/text.h"
 #include "cli/cmd.h"
 #include "evaluate/report.h"
 #include "probes/probe.h"

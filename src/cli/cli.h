@@ -12,7 +12,7 @@
 
 #include "base/exit-status.h"
 #include "base/message.h"
-#include "base/text.h"
+#include "base/page.h"
 #include "render/options.h"
 
 enum command_bit {

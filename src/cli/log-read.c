@@ -15,7 +15,7 @@
 #include "base/message.h"
 #include "base/open-file.h"
 #include "cli/unpack.h"
-#include "probes/initramfs-decompress.h"
+#include "probes/boot/initramfs-decompress.h"
 
 #define BLOCK (256u << 10)
 #define GRACE_US 3000000 /* for the evaluation of the log after the reading */

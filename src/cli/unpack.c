@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "probes/initramfs-decompress.h"
+#include "probes/boot/initramfs-decompress.h"
 
 /* RFC 1952, 2.3.1; The .xz File Format 1.2.1, 2.1.1.1; RFC 8878, 3.1.1 */
 static const struct {

@@ -9,9 +9,7 @@
 #include "evaluate/report.h"
 
 struct finding_list {
-	enum fact_state state;
-	uint32_t count;
-	const struct finding **items;
+	LIST(const struct finding *);
 };
 
 struct problem {

@@ -16,15 +16,42 @@
 
 #define RULES_MAX 512
 
-const char *const severity_words[] = { "info", "warn", "err", "crit", NULL };
+const char *const severity_words[] = {
+	[SEVERITY_INFO] = "info",
+	[SEVERITY_WARN] = "warn",
+	[SEVERITY_ERR] = "err",
+	[SEVERITY_CRIT] = "crit",
+	NULL,
+};
 const char *const verdict_words[] = {
-	"pass", "fail", "pending", "unknown", "note", "not-applicable", NULL,
+	[VERDICT_PASS] = "pass",
+	[VERDICT_FAIL] = "fail",
+	[VERDICT_PENDING] = "pending",
+	[VERDICT_UNKNOWN] = "unknown",
+	[VERDICT_NOTE] = "note",
+	[VERDICT_NOT_APPLICABLE] = "not-applicable",
+	NULL,
 };
 const char *const activation_words[] = {
-	"none", "now", "new-jobs", "restart", "recreate", "reload", "reboot", "power-cycle", NULL,
+	[ACTIVATION_NONE] = "none",
+	[ACTIVATION_NOW] = "now",
+	[ACTIVATION_NEW_JOBS] = "new-jobs",
+	[ACTIVATION_RESTART] = "restart",
+	[ACTIVATION_RECREATE] = "recreate",
+	[ACTIVATION_RELOAD] = "reload",
+	[ACTIVATION_REBOOT] = "reboot",
+	[ACTIVATION_POWER_CYCLE] = "power-cycle",
+	NULL,
 };
 const char *const repaired_by_words[] = {
-	"", "admin", "firmware", "hardware", "host", "provider", "program", NULL,
+	[BY_UNSET] = "",
+	[BY_ADMIN] = "admin",
+	[BY_FIRMWARE] = "firmware",
+	[BY_HARDWARE] = "hardware",
+	[BY_HOST] = "host",
+	[BY_PROVIDER] = "provider",
+	[BY_PROGRAM] = "program",
+	NULL,
 };
 const char *const action_words[] = {
 	[ACTION_DERIVED] = "",

@@ -3,7 +3,12 @@
 #include "facts/facts.h"
 #include "facts/own-files.h"
 
-const char *const acknowledged_until_words[] = { "event", "boot", "time", NULL };
+const char *const acknowledged_until_words[] = {
+	[ACKNOWLEDGED_UNTIL_EVENT] = "event",
+	[ACKNOWLEDGED_UNTIL_BOOT] = "boot",
+	[ACKNOWLEDGED_UNTIL_TIME] = "time",
+	NULL,
+};
 
 static const struct field acknowledgement_fields[] = {
 	F_STR(acknowledgement, rule, NULL),

@@ -5,8 +5,12 @@
 #define TREE "/var/lib/dkms"
 #define LOG "{0}/build/make.log"
 
-const char *const build_cause_words[] = { "space",  "realtime", "headers", "compiler",
-					  "driver", "license",	"source",  NULL };
+const char *const build_cause_words[] = {
+	[BUILD_SPACE] = "space",     [BUILD_REALTIME] = "realtime",
+	[BUILD_HEADERS] = "headers", [BUILD_COMPILER] = "compiler",
+	[BUILD_DRIVER] = "driver",   [BUILD_LICENSE] = "license",
+	[BUILD_SOURCE] = "source",   NULL,
+};
 
 static const struct field dkms_package_fields[] = {
 	F_STR(dkms_package, path, NULL),

@@ -2,9 +2,17 @@
 /* facts-env.c - the descriptions of the structs in facts-env.h, innermost first. */
 #include "facts/facts.h"
 
-const char *const folder_access_words[] = { "writable",	 "full",      "refused",
-					    "read-only", "no-folder", NULL };
-const char *const seccomp_mode_words[] = { "disabled", "strict", "filter", NULL };
+const char *const folder_access_words[] = {
+	[FOLDER_WRITABLE] = "writable",	  [FOLDER_FULL] = "full",
+	[FOLDER_REFUSED] = "refused",	  [FOLDER_READ_ONLY] = "read-only",
+	[FOLDER_NO_FOLDER] = "no-folder", NULL,
+};
+const char *const seccomp_mode_words[] = {
+	[SECCOMP_DISABLED] = "disabled",
+	[SECCOMP_STRICT] = "strict",
+	[SECCOMP_FILTER] = "filter",
+	NULL,
+};
 
 static const struct field env_variable_fields[] = {
 	F_STR(env_variable, name, NULL),

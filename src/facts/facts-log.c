@@ -22,22 +22,22 @@ static const struct field log_line_fields[] = {
 static const struct desc log_line_desc = DESC(log_line);
 
 const char *const failure_kind_words[] = {
-	"unknown-symbol",
-	"symbol-version",
-	"namespace",
-	"license",
-	"symbol-get",
-	"duplicate-symbol",
-	"version-magic",
-	"signature",
-	"blacklisted",
-	"parameter",
-	"kernel-parameters",
-	"kernel-argument",
-	"probe",
-	"firmware",
-	"device",
-	"crash",
+	[FAILURE_UNKNOWN_SYMBOL] = "unknown-symbol",
+	[FAILURE_SYMBOL_VERSION] = "symbol-version",
+	[FAILURE_NAMESPACE] = "namespace",
+	[FAILURE_LICENSE] = "license",
+	[FAILURE_SYMBOL_GET] = "symbol-get",
+	[FAILURE_DUPLICATE_SYMBOL] = "duplicate-symbol",
+	[FAILURE_VERSION_MAGIC] = "version-magic",
+	[FAILURE_SIGNATURE] = "signature",
+	[FAILURE_BLACKLISTED] = "blacklisted",
+	[FAILURE_PARAMETER] = "parameter",
+	[FAILURE_KERNEL_PARAMETERS] = "kernel-parameters",
+	[FAILURE_KERNEL_ARGUMENT] = "kernel-argument",
+	[FAILURE_PROBE] = "probe",
+	[FAILURE_FIRMWARE] = "firmware",
+	[FAILURE_DEVICE] = "device",
+	[FAILURE_CRASH] = "crash",
 	NULL,
 };
 
@@ -57,7 +57,11 @@ static const struct field log_message_fields[] = {
 };
 static const struct desc log_message_desc = DESC(log_message, .ordered = true);
 
-const char *const denial_policy_words[] = { "selinux", "apparmor", NULL };
+const char *const denial_policy_words[] = {
+	[POLICY_SELINUX] = "selinux",
+	[POLICY_APPARMOR] = "apparmor",
+	NULL,
+};
 
 static const struct field log_denial_fields[] = {
 	F_STR(log_denial, target, NULL), F_ENUM(log_denial, policy, denial_policy_words, NULL),

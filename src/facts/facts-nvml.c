@@ -3,27 +3,75 @@
  * that its row names. */
 #include "facts/facts.h"
 
-const char *const nvml_p2p_words[] = { "ok",
-				       "chipset-not-supported",
-				       "gpu-not-supported",
-				       "topology-not-supported",
-				       "disabled-by-registry-key",
-				       "not-supported",
-				       "unknown",
-				       NULL };
-const char *const nvml_level_words[] = { "internal", "pix", "pxb", "phb", "node", "sys", NULL };
-const char *const nvml_cc_environment_words[] = { "unavailable", "simulation", "production", NULL };
-const char *const nvml_cc_multi_gpu_words[] = { "none", "protected-pcie", "nvle", NULL };
-const char *const nvml_remote_words[] = { "gpu", "npu", "switch", "unknown", NULL };
-const char *const nvml_fabric_state_words[] = { "not-supported", "not-started", "in-progress",
-						"completed", NULL };
-const char *const nvml_compute_mode_words[] = { "default", "exclusive-thread", "prohibited",
-						"exclusive-process", NULL };
-const char *const nvml_virtualization_words[] = { "none",      "passthrough", "vgpu",
-						  "host-vgpu", "host-vsga",   NULL };
-const char *const nvml_recovery_words[] = { "none",	 "gpu-reset",	    "node-reboot",
-					    "drain-p2p", "drain-and-reset", "recover-imex-domain",
-					    NULL };
+const char *const nvml_p2p_words[] = {
+	[NVML_P2P_IS_OK] = "ok",
+	[NVML_P2P_CHIPSET] = "chipset-not-supported",
+	[NVML_P2P_GPU] = "gpu-not-supported",
+	[NVML_P2P_TOPOLOGY] = "topology-not-supported",
+	[NVML_P2P_REGISTRY] = "disabled-by-registry-key",
+	[NVML_P2P_NOT_SUPPORTED] = "not-supported",
+	[NVML_P2P_UNKNOWN] = "unknown",
+	NULL,
+};
+const char *const nvml_level_words[] = {
+	[NVML_LEVEL_INTERNAL] = "internal",
+	[NVML_LEVEL_PIX] = "pix",
+	[NVML_LEVEL_PXB] = "pxb",
+	[NVML_LEVEL_PHB] = "phb",
+	[NVML_LEVEL_NODE] = "node",
+	[NVML_LEVEL_SYS] = "sys",
+	NULL,
+};
+const char *const nvml_cc_environment_words[] = {
+	[NVML_CC_UNAVAILABLE] = "unavailable",
+	[NVML_CC_SIMULATION] = "simulation",
+	[NVML_CC_PRODUCTION] = "production",
+	NULL,
+};
+const char *const nvml_cc_multi_gpu_words[] = {
+	[NVML_CC_ONE_GPU] = "none",
+	[NVML_CC_PROTECTED_PCIE] = "protected-pcie",
+	[NVML_CC_NVLE] = "nvle",
+	NULL,
+};
+const char *const nvml_remote_words[] = {
+	[NVML_REMOTE_GPU] = "gpu",
+	[NVML_REMOTE_NPU] = "npu",
+	[NVML_REMOTE_SWITCH] = "switch",
+	[NVML_REMOTE_UNKNOWN] = "unknown",
+	NULL,
+};
+const char *const nvml_fabric_state_words[] = {
+	[NVML_FABRIC_NOT_SUPPORTED] = "not-supported",
+	[NVML_FABRIC_NOT_STARTED] = "not-started",
+	[NVML_FABRIC_IN_PROGRESS] = "in-progress",
+	[NVML_FABRIC_COMPLETED] = "completed",
+	NULL,
+};
+const char *const nvml_compute_mode_words[] = {
+	[NVML_COMPUTE_DEFAULT] = "default",
+	[NVML_COMPUTE_EXCLUSIVE_THREAD] = "exclusive-thread",
+	[NVML_COMPUTE_PROHIBITED] = "prohibited",
+	[NVML_COMPUTE_EXCLUSIVE_PROCESS] = "exclusive-process",
+	NULL,
+};
+const char *const nvml_virtualization_words[] = {
+	[NVML_VIRTUALIZATION_NONE] = "none",
+	[NVML_VIRTUALIZATION_PASSTHROUGH] = "passthrough",
+	[NVML_VIRTUALIZATION_VGPU] = "vgpu",
+	[NVML_VIRTUALIZATION_HOST_VGPU] = "host-vgpu",
+	[NVML_VIRTUALIZATION_HOST_VSGA] = "host-vsga",
+	NULL,
+};
+const char *const nvml_recovery_words[] = {
+	[NVML_RECOVERY_NONE] = "none",
+	[NVML_RECOVERY_GPU_RESET] = "gpu-reset",
+	[NVML_RECOVERY_NODE_REBOOT] = "node-reboot",
+	[NVML_RECOVERY_DRAIN_P2P] = "drain-p2p",
+	[NVML_RECOVERY_DRAIN_AND_RESET] = "drain-and-reset",
+	[NVML_RECOVERY_IMEX_DOMAIN] = "recover-imex-domain",
+	NULL,
+};
 
 static const struct field nvml_memory_fields[] = {
 	F_U64(nvml_memory, total_bytes, "nvmlDeviceGetMemoryInfo"),

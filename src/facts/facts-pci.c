@@ -5,7 +5,13 @@
 #define PCI "/sys/bus/pci/devices/{0}/"
 
 const char *const pci_port_words[] = {
-	"endpoint", "root-port", "upstream-port", "downstream-port", "bridge", "root-complex", NULL
+	[PCI_ENDPOINT] = "endpoint",
+	[PCI_ROOT_PORT] = "root-port",
+	[PCI_UPSTREAM_PORT] = "upstream-port",
+	[PCI_DOWNSTREAM_PORT] = "downstream-port",
+	[PCI_BRIDGE] = "bridge",
+	[PCI_ROOT_COMPLEX] = "root-complex",
+	NULL,
 };
 
 static const struct field pci_bar_fields[] = {

@@ -4,8 +4,15 @@
 
 #define IB "/sys/class/infiniband/{0}/"
 
-const char *const rdma_port_state_words[] = { "NOP",	"DOWN",		"INIT", "ARMED",
-					      "ACTIVE", "ACTIVE_DEFER", NULL };
+const char *const rdma_port_state_words[] = {
+	[RDMA_PORT_NOP] = "NOP",
+	[RDMA_PORT_DOWN] = "DOWN",
+	[RDMA_PORT_INIT] = "INIT",
+	[RDMA_PORT_ARMED] = "ARMED",
+	[RDMA_PORT_ACTIVE] = "ACTIVE",
+	[RDMA_PORT_ACTIVE_DEFER] = "ACTIVE_DEFER",
+	NULL,
+};
 
 static const struct field rdma_gid_fields[] = {
 	F_U64(rdma_gid, index, NULL),

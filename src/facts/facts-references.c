@@ -2,16 +2,46 @@
 /* facts-references.c - the descriptions of the structs in facts-references.h, innermost first. */
 #include "facts/facts.h"
 
-const char *const reference_format_words[] = { "cdi",	       "toolkit",   "engine", "gres",
-					       "modules-load", "modprobe",  "sysctl", "udev",
-					       "unit",	       "imex",	    "fabric", "environment",
-					       "spank",	       "topology",  "lxc",    "numbers",
-					       "limits",       "registers", NULL };
-const char *const reference_kind_words[] = { "device",	"file",	     "program",	  "library",
-					     "module",	"interface", "function",  "address",
-					     "setting", "user",	     "processor", "amount",
-					     "runtime", "driver",    "value",	  "register",
-					     NULL };
+const char *const reference_format_words[] = {
+	[REFERENCE_CDI] = "cdi",
+	[REFERENCE_TOOLKIT] = "toolkit",
+	[REFERENCE_ENGINE] = "engine",
+	[REFERENCE_GRES] = "gres",
+	[REFERENCE_MODULES_LOAD] = "modules-load",
+	[REFERENCE_MODPROBE] = "modprobe",
+	[REFERENCE_SYSCTL] = "sysctl",
+	[REFERENCE_UDEV] = "udev",
+	[REFERENCE_UNIT] = "unit",
+	[REFERENCE_IMEX] = "imex",
+	[REFERENCE_FABRIC] = "fabric",
+	[REFERENCE_ENVIRONMENT] = "environment",
+	[REFERENCE_SPANK] = "spank",
+	[REFERENCE_TOPOLOGY] = "topology",
+	[REFERENCE_LXC] = "lxc",
+	[REFERENCE_NUMBERS] = "numbers",
+	[REFERENCE_LIMITS] = "limits",
+	[REFERENCE_REGISTERS] = "registers",
+	NULL,
+};
+const char *const reference_kind_words[] = {
+	[REFERENCE_DEVICE] = "device",
+	[REFERENCE_FILE] = "file",
+	[REFERENCE_PROGRAM] = "program",
+	[REFERENCE_LIBRARY] = "library",
+	[REFERENCE_MODULE] = "module",
+	[REFERENCE_INTERFACE] = "interface",
+	[REFERENCE_FUNCTION] = "function",
+	[REFERENCE_ADDRESS] = "address",
+	[REFERENCE_SETTING] = "setting",
+	[REFERENCE_USER] = "user",
+	[REFERENCE_PROCESSOR] = "processor",
+	[REFERENCE_AMOUNT] = "amount",
+	[REFERENCE_RUNTIME] = "runtime",
+	[REFERENCE_DRIVER] = "driver",
+	[REFERENCE_VALUE] = "value",
+	[REFERENCE_REGISTER] = "register",
+	NULL,
+};
 
 static const struct field reference_fields[] = {
 	F_STR(reference, name, NULL),
@@ -40,10 +70,20 @@ static const struct field gres_record_fields[] = {
 };
 static const struct desc gres_record_desc = DESC(gres_record, .ordered = true);
 
-const char *const conf_format_words[] = { "slurm",	"gres", "cgroup", "docker", "toolkit",
-					  "containerd", "unit", "limits", NULL };
-const char *const conf_fault_kind_words[] = { "syntax",	 "unknown", "place", "type",
-					      "release", "twice",   NULL };
+const char *const conf_format_words[] = {
+	[CONF_SLURM] = "slurm",	  [CONF_GRES] = "gres",	      [CONF_CGROUP] = "cgroup",
+	[CONF_DOCKER] = "docker", [CONF_TOOLKIT] = "toolkit", [CONF_CONTAINERD] = "containerd",
+	[CONF_UNIT] = "unit",	  [CONF_LIMITS] = "limits",   NULL,
+};
+const char *const conf_fault_kind_words[] = {
+	[CONF_SYNTAX] = "syntax",
+	[CONF_UNKNOWN] = "unknown",
+	[CONF_PLACE] = "place",
+	[CONF_TYPE] = "type",
+	[CONF_RELEASE] = "release",
+	[CONF_TWICE] = "twice",
+	NULL,
+};
 
 static const struct field conf_fault_fields[] = {
 	F_STR(conf_fault, file, NULL),

@@ -3,7 +3,12 @@
 #include "facts/facts.h"
 #include "facts/own-files.h"
 
-const char *const repair_file_state_words[] = { "kept", "changed", "gone", NULL };
+const char *const repair_file_state_words[] = {
+	[REPAIR_FILE_KEPT] = "kept",
+	[REPAIR_FILE_CHANGED] = "changed",
+	[REPAIR_FILE_GONE] = "gone",
+	NULL,
+};
 
 static const struct field repair_fields[] = {
 	F_STR(repair, rule, NULL),

@@ -2,7 +2,12 @@
 /* facts-services.c - the descriptions of the structs in facts-services.h, innermost first. */
 #include "facts/facts.h"
 
-const char *const licence_state_words[] = { "acquired", "failed", "not-configured", NULL };
+const char *const licence_state_words[] = {
+	[LICENCE_ACQUIRED] = "acquired",
+	[LICENCE_FAILED] = "failed",
+	[LICENCE_NOT_CONFIGURED] = "not-configured",
+	NULL,
+};
 
 static const struct field service_line_fields[] = {
 	F_STR(service_line, text, NULL),

@@ -4,14 +4,51 @@
 
 #define PCI "/sys/bus/pci/devices/{0}/"
 
-const char *const path_class_words[] = { "PIX", "PXB", "PHB", "NODE", "SYS", NULL };
-const char *const nic_role_words[] = { "compute", "storage", "management", NULL };
-const char *const driver_flavour_words[] = { "open", "proprietary", NULL };
-const char *const module_state_words[] = { "live", "loading", "unloading", "builtin", NULL };
-const char *const boot_loader_words[] = { "grub", "grub-bls", "systemd-boot", "uki", NULL };
-const char *const device_node_type_words[] = { "character", "block", "file", "folder",
-					       "link",	    "other", NULL };
-const char *const probe_state_words[] = { "ok", "partial", "failed", "timed-out", NULL };
+const char *const path_class_words[] = {
+	[PATH_PIX] = "PIX",   [PATH_PXB] = "PXB", [PATH_PHB] = "PHB",
+	[PATH_NODE] = "NODE", [PATH_SYS] = "SYS", NULL,
+};
+const char *const nic_role_words[] = {
+	[NIC_COMPUTE] = "compute",
+	[NIC_STORAGE] = "storage",
+	[NIC_MANAGEMENT] = "management",
+	NULL,
+};
+const char *const driver_flavour_words[] = {
+	[FLAVOUR_OPEN] = "open",
+	[FLAVOUR_PROPRIETARY] = "proprietary",
+	NULL,
+};
+const char *const module_state_words[] = {
+	[MODULE_LIVE] = "live",
+	[MODULE_LOADING] = "loading",
+	[MODULE_UNLOADING] = "unloading",
+	[MODULE_BUILTIN] = "builtin",
+	NULL,
+};
+const char *const boot_loader_words[] = {
+	[BOOT_GRUB] = "grub",
+	[BOOT_GRUB_BLS] = "grub-bls",
+	[BOOT_SYSTEMD_BOOT] = "systemd-boot",
+	[BOOT_UKI] = "uki",
+	NULL,
+};
+const char *const device_node_type_words[] = {
+	[DEVICE_NODE_CHARACTER] = "character",
+	[DEVICE_NODE_BLOCK] = "block",
+	[DEVICE_NODE_FILE] = "file",
+	[DEVICE_NODE_FOLDER] = "folder",
+	[DEVICE_NODE_LINK] = "link",
+	[DEVICE_NODE_OTHER] = "other",
+	NULL,
+};
+const char *const probe_state_words[] = {
+	[PROBE_OK] = "ok",
+	[PROBE_PARTIAL] = "partial",
+	[PROBE_FAILED] = "failed",
+	[PROBE_TIMED_OUT] = "timed-out",
+	NULL,
+};
 
 /* ---- topology, gpu ---- */
 

@@ -501,12 +501,12 @@ struct log_subject {
 };
 
 struct log_line {
-	struct fact_str pattern;	  /* its name in probes/log.c: allow-peermapping, xid-79 */
-	struct fact_u64 count;		  /* how many such lines */
-	struct fact_str first;		  /* the first such line */
-	struct fact_str last;		  /* the last such line */
-	struct fact_u64 first_us;	  /* when the first one was written */
-	struct fact_u64 last_us;	  /* when the last one was written */
+	struct fact_str pattern;  /* its name in probes/log/log.c: allow-peermapping, xid-79 */
+	struct fact_u64 count;	  /* how many such lines */
+	struct fact_str first;	  /* the first such line */
+	struct fact_str last;	  /* the last such line */
+	struct fact_u64 first_us; /* when the first one was written */
+	struct fact_u64 last_us;  /* when the last one was written */
 	LIST(struct log_subject) devices; /* those that such lines name, each with its own lines */
 	/* The modules that such lines are about: "nvidia_peermem: Unknown symbol". */
 	LIST(struct log_subject) modules;

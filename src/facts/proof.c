@@ -8,7 +8,10 @@
 #include "base/text-map.h"
 #include "facts/facts.h"
 
-const char *const proof_damage_words[] = { "none", "zeros", "stale", "shifted", "other", NULL };
+const char *const proof_damage_words[] = {
+	[DAMAGE_NONE] = "none",	      [DAMAGE_ZEROS] = "zeros", [DAMAGE_STALE] = "stale",
+	[DAMAGE_SHIFTED] = "shifted", [DAMAGE_OTHER] = "other", NULL,
+};
 
 static const struct field proof_try_fields[] = {
 	F_STR(proof_try, id, NULL),    F_STR(proof_try, kind, NULL),

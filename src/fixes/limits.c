@@ -7,7 +7,7 @@
 #include "base/shell.h"
 #include "base/span.h"
 #include "fixes/fix.h"
-#include "probes/limit-launchers.h"
+#include "probes/jobs/limit-launchers.h"
 
 struct limit {
 	const char *key; /* of a unit */

@@ -8,6 +8,7 @@
 
 #include "base/sha256.h"
 #include "fixes/fix.h"
+#include "query/node-repair.h"
 
 /* modules.dep before the files that are built from it; the old module is unloaded before the new one is loaded. */
 static const enum plan_step_kind step_order[] = {
@@ -104,6 +105,22 @@ static void back_to(struct fixing *f, const struct mark *m)
 	f->modprobe = NULL;
 }
 
+/* Returns who can repair a finding without a fix. */
+static const char *by_whom(const struct finding *finding, struct arena *arena)
+{
+	static const char *const who[] = {
+		[BY_ADMIN] = "by hand",
+		[BY_FIRMWARE] = "in the machine's firmware setup",
+		[BY_HARDWARE] = "by hardware service",
+		[BY_HOST] = "on the host of this guest or container",
+		[BY_PROVIDER] = "by the cloud provider",
+		[BY_PROGRAM] = "by hand",
+	};
+
+	return arena_printf(arena, "do this %s: %s", who[finding_repaired_by(finding)],
+			    finding_remedy(finding));
+}
+
 static void repair(struct fixing *f, const struct finding *finding)
 {
 	const struct fix_call *call = finding_fix(finding);
@@ -128,7 +145,7 @@ static void repair(struct fixing *f, const struct finding *finding)
 		f->repair->refused = cause ? arena_printf(f->arena,
 							  "%s causes it; repair that first",
 							  cause->rule->id)
-					   : plan_refuse_finding(finding, f->arena);
+					   : by_whom(finding, f->arena);
 		return;
 	}
 	if (fix_has_room(f))
@@ -137,7 +154,7 @@ static void repair(struct fixing *f, const struct finding *finding)
 		fix_refuse(f, "more is wrong than one plan can have; repair the others first");
 	f->repair->only_by_hand = !f->repair->what && !f->repair->refused;
 	if (f->repair->only_by_hand)
-		f->repair->refused = plan_refuse_finding(finding, f->arena);
+		f->repair->refused = by_whom(finding, f->arena);
 	fix_reload(f);
 	if (f->repair->refused) {
 		back_to(f, &mark);
@@ -311,7 +328,7 @@ struct plan *plan_make(const struct plan_request *r)
 	if (r->host)
 		host_identity(r->host, &plan->root_device, &plan->root_inode);
 	f.scratch = arena_new(SCRATCH_BYTES, "a plan");
-	plan->refused = f.scratch ? plan_refuse_node(f.node, arena) : "out of memory";
+	plan->refused = f.scratch ? node_repair_refusal(f.node, arena) : "out of memory";
 	for_each(finding, &r->report->findings)
 		if (is_wanted(r, finding) && !plan->refused)
 			repair(&f, finding);

@@ -22,9 +22,4 @@ struct plan *plan_make(const struct plan_request *request);
 /* Returns true if the plan neither writes a file nor has a step. */
 bool plan_is_empty(const struct plan *plan);
 
-/* Why nothing on this node is repaired, or NULL. */
-const char *plan_refuse_node(const struct node *node, struct arena *arena);
-/* Returns who can repair a finding without a fix. */
-const char *plan_refuse_finding(const struct finding *finding, struct arena *arena);
-
 #endif

@@ -79,8 +79,10 @@ bool journal_next(struct journal *journal, struct span *event)
 }
 
 const char *const journal_event_words[] = {
-	"BEGIN",    "INTENT", "DONE", "RUN",	"RAN", "MADE",
-	"VERIFIED", "COMMIT", "UNDO", "REMADE", "END", NULL,
+	[JOURNAL_BEGIN] = "BEGIN",	 [JOURNAL_INTENT] = "INTENT", [JOURNAL_DONE] = "DONE",
+	[JOURNAL_RUN] = "RUN",		 [JOURNAL_RAN] = "RAN",	      [JOURNAL_MADE] = "MADE",
+	[JOURNAL_VERIFIED] = "VERIFIED", [JOURNAL_COMMIT] = "COMMIT", [JOURNAL_UNDO] = "UNDO",
+	[JOURNAL_REMADE] = "REMADE",	 [JOURNAL_END] = "END",	      NULL,
 };
 
 enum journal_event journal_event(struct span *line)

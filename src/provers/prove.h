@@ -10,8 +10,8 @@
 #define PROVE_H
 
 #include "facts/facts.h"
-#include "probes/nvml-library.h"
-#include "probes/verbs-library.h"
+#include "probes/gpu/nvml-library.h"
+#include "probes/network/verbs-library.h"
 #include "provers/libcuda.h"
 
 #define PROVE_GPUS_MAX 32

@@ -12,7 +12,7 @@
 #define ATTEMPT_US UINT64_C(120000000)
 
 static const struct row {
-	const char *pattern; /* in probes/log.c */
+	const char *pattern; /* in probes/log/log.c */
 	enum repaired_by repaired_by;
 	bool is_setting;
 	const char *meaning, *remedy;

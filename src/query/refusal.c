@@ -11,7 +11,7 @@
 
 #define BUILD_REASONS 2
 static const struct reason {
-	const char *pattern; /* as probes/log.c names it */
+	const char *pattern; /* as probes/log/log.c names it */
 	bool of_module;	     /* it counts only where it is nvidia.ko's own line */
 	bool of_gpu;	     /* it can be about one GPU of several */
 	const char *remedy;

@@ -50,7 +50,12 @@ static void command(const char *text)
 
 static const char *problem_word(const struct problem *p)
 {
-	static const char *const words[] = { "Note", "Warning", "Error", "Critical" };
+	static const char *const words[] = {
+		[SEVERITY_INFO] = "Note",
+		[SEVERITY_WARN] = "Warning",
+		[SEVERITY_ERR] = "Error",
+		[SEVERITY_CRIT] = "Critical",
+	};
 
 	return p->waits ? "Waiting" : words[p->severity];
 }
@@ -239,7 +244,7 @@ static void steps(const struct page_view *v)
 		command(steps_command(v->steps, step));
 		if (step->kind != STEP_FIX && step->problems.count)
 			step_problems(v, step);
-		for_each(p, &step->then)
+		for_each(p, &step->if_unsolved)
 			html("<p>Only if it still fails after the power cycle: %s</p>\n",
 			     render_where(v->report, &(*p)->members, LABELS_ALL));
 		html("</li>\n");

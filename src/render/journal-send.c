@@ -36,7 +36,12 @@ static void add(struct entry *e, const char *name, const char *value)
 
 static int priority(const struct finding *f)
 {
-	static const int priorities[] = { LOG_INFO, LOG_WARNING, LOG_ERR, LOG_CRIT };
+	static const int priorities[] = {
+		[SEVERITY_INFO] = LOG_INFO,
+		[SEVERITY_WARN] = LOG_WARNING,
+		[SEVERITY_ERR] = LOG_ERR,
+		[SEVERITY_CRIT] = LOG_CRIT,
+	};
 
 	return f->answer.verdict == VERDICT_UNKNOWN ? LOG_NOTICE : priorities[f->severity];
 }

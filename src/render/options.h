@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/text.h"
+#include "base/page.h"
 
 /* Formats in the order of the words of --format. */
 enum format {

@@ -338,7 +338,7 @@ static const char *lost_line(const struct letter *l, const struct step *step)
 {
 	const char *list = "";
 
-	for_each(p, &step->then)
+	for_each(p, &step->if_unsolved)
 		list = arena_printf(l->report->arena, "%s%s%s", list, *list ? ", " : "",
 				    render_where(l->report, &(*p)->members, LABELS_ALL));
 	return arena_printf(l->report->arena,
@@ -387,7 +387,7 @@ static void order(const struct letter *l)
 			line_of(l, &number,
 				arena_printf(arena, "%s %s", doing(step->kind),
 					     with_noun(l, sections_of(l, step))));
-		if (step->then.count)
+		if (step->if_unsolved.count)
 			line_of(l, &number, lost_line(l, step));
 	}
 }
@@ -420,7 +420,12 @@ static void files(const struct letter *l)
 
 static void section(const struct letter *l, const struct problem *p, size_t number)
 {
-	static const char *const words[] = { "note", "warning", "error", "critical" };
+	static const char *const words[] = {
+		[SEVERITY_INFO] = "note",
+		[SEVERITY_WARN] = "warning",
+		[SEVERITY_ERR] = "error",
+		[SEVERITY_CRIT] = "critical",
+	};
 
 	markdown("## %zu. %s (%s)\n\n", number, finding_title(p->first), words[p->severity]);
 	paragraph(l, "Where", render_where(l->report, &p->members, LABELS_ALL));

@@ -5,6 +5,7 @@
 #define RENDER_H
 
 #include "base/message.h"
+#include "base/page.h"
 #include "base/text.h"
 #include "evaluate/report.h"
 #include "render/options.h"
@@ -114,9 +115,7 @@ const char *activation_text(enum activation activation);
 
 /* Sentences of the report in several formats. In the report's arena; NULL: no sentence. */
 struct text_lines {
-	enum fact_state state;
-	uint32_t count;
-	const char **items;
+	LIST(const char *);
 };
 const char *render_verdict(const struct report *report, const struct problems *problems);
 const char *render_profile_verdicts(const struct report *report, const struct steps *steps);
@@ -161,9 +160,7 @@ struct unknown {
 	const struct rule *last; /* of them */
 };
 struct unknowns {
-	enum fact_state state;
-	uint32_t count;
-	struct unknown *items;
+	LIST(struct unknown);
 };
 struct unknown render_unknown(const struct report *report, const struct finding *finding);
 struct unknowns render_unknowns(const struct report *report);

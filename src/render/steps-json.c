@@ -54,7 +54,7 @@ static struct json_object *step_json(const struct steps *steps, const struct ste
 	for_each(p, &step->problems)
 		json_object_array_add(problems, problem_json(steps, step, *p));
 	/* Devices that can need more than the power cycle. */
-	for_each(p, &step->then)
+	for_each(p, &step->if_unsolved)
 		json_object_array_add(problems, problem_json(steps, step, *p));
 	json_put_string(json, "kind", step_kind_words[step->kind]);
 	json_put_string(json, "who", step_actor_words[step_actor(step->kind)]);

@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
-#include "fixes/plan-make.h"
 #include "query/names.h"
 #include "render/text.h"
 
@@ -572,14 +571,15 @@ static const char *variable_place(const struct view *v, const struct problem *p)
 /* Returns the part of TEXT that the title does not say: TEXT can be its reason, or begin with its effect. NULL: none. */
 static const char *beyond_title(const struct view *v, const struct problem *p, const char *text)
 {
-	const char *title = finding_title(p->first), *reason = strstr(title, ": ");
-	size_t n = reason ? (size_t)(reason - title) : 0;
+	struct span effect;
+	const char *reason = text_reason(finding_title(p->first), &effect);
 
-	if (!reason || strcmp(reason + 2, text) == 0)
+	if (!reason || strcmp(reason, text) == 0)
 		return reason ? NULL : text;
-	if (strncmp(text, title, n) != 0 || (text[n] != ':' && text[n] != '.'))
+	if (strncmp(text, effect.p, effect.n) != 0 ||
+	    (text[effect.n] != ':' && text[effect.n] != '.'))
 		return text;
-	text += n + 1;
+	text += effect.n + 1;
 	text += strspn(text, " ");
 	return *text ? arena_printf(v->report->arena, "%c%s", toupper((unsigned char)*text),
 				    text + 1)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* text-steps.c - the steps, in order, with the commands to paste. */
-#include <ctype.h>
 #include <string.h>
 
-#include "fixes/plan-make.h"
 #include "query/kind.h"
 #include "query/names.h"
 #include "render/text.h"
@@ -27,9 +25,7 @@ struct section {
 };
 
 struct sections {
-	enum fact_state state;
-	uint32_t count;
-	struct section *items;
+	LIST(struct section);
 };
 
 /* ---- lines ---- */
@@ -173,9 +169,7 @@ struct change {
 };
 
 struct changes_list {
-	enum fact_state state;
-	uint32_t count;
-	struct change *items;
+	LIST(struct change);
 };
 
 static bool is_same_list(const struct change *a, const struct change *b)
@@ -250,143 +244,7 @@ static bool is_advised_before(const struct view *v, const struct step *step,
 	return false;
 }
 
-/* Returns true if a problem above has the same reason. */
-static bool is_refused_before(const struct view *v, const struct step *step,
-			      const struct problem *problem)
-{
-	for_each(p, &step->problems) {
-		if (*p == problem)
-			return false;
-		if (same_text(render_refused(v->steps, *p), render_refused(v->steps, problem)))
-			return true;
-	}
-	return false;
-}
-
-/* Returns an instruction that follows a colon. */
-static const char *after_colon(const struct view *v, const char *text)
-{
-	size_t word = strcspn(text, " ");
-
-	/* Names keep their capitals. */
-	for (size_t i = 0; i < word; i++)
-		if (i ? !islower((unsigned char)text[i]) : !isupper((unsigned char)text[i]))
-			return text;
-	return arena_printf(v->report->arena, "%c%s", tolower((unsigned char)*text), text + 1);
-}
-
-/* A technician needs to know which part to repair. */
-static const char *hardware_text(const struct view *v, const struct problem *p)
-{
-	const char *where = render_where(v->report, &p->members, LABELS_ALL);
-
-	if (!*where || finding_action(p->first) == ACTION_NONE)
-		return steps_what(v->steps, p);
-	return arena_printf(v->report->arena, "For the technician, on %s: %s", where,
-			    after_colon(v, steps_what(v->steps, p)));
-}
-
-/* Returns the number of the step that runs doctor as root. */
-static size_t look_number(const struct steps *steps)
-{
-	for_each(step, &steps->items)
-		if (step->kind == STEP_LOOK)
-			return (size_t)(step - steps->items.items) + 1;
-	return 1;
-}
-
-/* Returns the instruction, when it takes effect, and why fix cannot do it. */
-static const char *advice_text(const struct view *v, const struct step *step,
-			       const struct problem *p)
-{
-	const char *refused = render_refused(v->steps, p), *effect = steps_effect(v->steps, p);
-	const char *text = steps_remedy(v->steps, p, p->first);
-
-	if (steps_is_restart_alone(v->steps, p))
-		return v->is_merged || v->problems->items.count == 1 ? NULL
-								     : "Solved by this step.";
-	if (steps_is_restarted_by_boot(v->steps, p))
-		return "The reboot restarts the service.";
-	if (steps_is_reset_by_boot(v->steps, p))
-		return steps_kind(v->steps, p) == STEP_POWER
-			       ? "The power cycle resets GPUs and NVSwitches. If the problem returns, "
-				 "have the board checked."
-			       : "The reboot resets GPUs and NVSwitches. If the problem returns, have "
-				 "the board checked.";
-	if (step->kind == STEP_HARDWARE)
-		return hardware_text(v, p);
-	if (steps_is_undone_by_boot(v->steps, p))
-		return arena_printf(v->report->arena, "If the boot did not solve this: %s",
-				    after_colon(v, text));
-	if (effect)
-		text = arena_printf(v->report->arena, "%s Takes effect %s.", text, effect);
-	if (step->kind == STEP_CONTAINER && p->first->rule->in_container_image)
-		text = arena_printf(v->report->arena, "In the container's image: %s",
-				    after_colon(v, text));
-	/* Files that only root can read decide what to do. */
-	if (steps_is_blind(v->steps, p))
-		return arena_printf(v->report->arena, "Step %zu shows what to do. Probably: %s",
-				    look_number(v->steps), after_colon(v, text));
-	if (refused && !is_refused_before(v, step, p))
-		text = arena_printf(v->report->arena, "%s %s", text, refused);
-	return text;
-}
-
 #define OTHERS_MOST 3 /* members of one problem with other instructions */
-
-/* Returns the instructions of the other members, if the rule has one for each. */
-static struct text_lines other_advice(const struct view *v, const struct problem *p)
-{
-	struct text_lines texts = { 0 };
-
-	if (!p->first->answer.remedy || p->waits)
-		return texts;
-	for_each(member, &p->members) {
-		const char *text = (*member)->answer.remedy;
-		bool known = !text || !*text || same_text(p->first->answer.remedy, text);
-
-		text = known ? text : steps_remedy(v->steps, p, *member);
-
-		for_each(other, &texts)
-			known |= same_text(*other, text);
-		if (!known)
-			*LIST_ADD(v->report->arena, &texts) = text;
-	}
-	return texts;
-}
-
-/* Returns true if TEXT has the name of SUBJECT, or the file of a name like "/etc/x.conf:3". */
-static bool names_subject(const struct view *v, const char *text, const char *subject)
-{
-	struct arena *arena = v->report->arena;
-	const char *label = subject_label(v->report->node, subject, arena);
-	const char *colon = *label == '/' ? strrchr(label, ':') : NULL;
-
-	if (colon)
-		label = arena_strndup(arena, label, (size_t)(colon - label));
-	return strstr(text, label) != NULL;
-}
-
-/* Puts the members in front that OWN, the instruction of a member, is for, unless TEXT names them. */
-static const char *with_members(const struct view *v, const struct problem *p, const char *own,
-				const char *text)
-{
-	struct finding_list like = { 0 };
-	const char *where;
-
-	for_each(member, &p->members) {
-		const char *subject = (*member)->answer.subject;
-
-		if (!same_text(steps_remedy(v->steps, p, *member), own))
-			continue;
-		if (!subject || names_subject(v, text, subject))
-			return text;
-		*LIST_ADD(v->report->arena, &like) = *member;
-	}
-	where = like.count ? render_where(v->report, &like, 4) : "";
-	return *where ? arena_printf(v->report->arena, "%s: %s", where, after_colon(v, text))
-		      : text;
-}
 
 static void add_other_advice(struct view *v, struct instruction *i, const struct problem *p,
 			     const struct text_lines *texts)
@@ -403,7 +261,7 @@ static void add_other_advice(struct view *v, struct instruction *i, const struct
 					      texts->count - OTHERS_MOST));
 			return;
 		}
-		text_add(v, &i->lines, indent, with_members(v, p, *text, *text));
+		text_add(v, &i->lines, indent, text_with_members(v, p, *text, *text));
 	}
 }
 
@@ -412,12 +270,12 @@ static void add_advice(struct view *v, struct section *section, const struct pro
 	const struct step *step = section->step;
 	struct instruction *i = LIST_ADD(v->report->arena, &section->items);
 	const struct rule *rule = problem->first->rule;
-	struct text_lines others = other_advice(v, problem);
-	const char *text = advice_text(v, step, problem);
+	struct text_lines others = text_other_advice(v, problem);
+	const char *text = text_advice(v, step, problem);
 
 	if (others.count && text)
-		text = with_members(v, problem, steps_remedy(v->steps, problem, problem->first),
-				    text);
+		text = text_with_members(v, problem,
+					 steps_remedy(v->steps, problem, problem->first), text);
 	for_each(p, &step->problems)
 		if (steps_is_same(v->steps, *p, problem))
 			*LIST_ADD(v->report->arena, &i->problems) = *p;
@@ -503,7 +361,7 @@ static void add_title(struct view *v, struct section *section, size_t number)
 	const char *title = steps_title(v->steps, step);
 	const char *text = steps_command(v->steps, step);
 	const char *head = arena_printf(arena, "%2zu. ", number);
-	bool more = text || step->then.count || has_text_below(v, step);
+	bool more = text || step->if_unsolved.count || has_text_below(v, step);
 	const char *line = arena_printf(arena, "%s: %s", title, text ? text : "");
 
 	if (step->kind == STEP_FIX) {
@@ -530,7 +388,7 @@ static void add_lost(struct view *v, struct section *section)
 	struct instruction *i = LIST_ADD(arena, &section->items);
 	const char *list = "";
 
-	for_each(p, &section->step->then) {
+	for_each(p, &section->step->if_unsolved) {
 		*LIST_ADD(arena, &i->problems) = *p;
 		list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "",
 				    render_where(v->report, &(*p)->members, LABELS_ALL));
@@ -560,19 +418,12 @@ static void add_return(struct view *v, struct section *section)
 		add_command(v, &section->command, COMMAND, command);
 }
 
-/* Returns the title of a problem without its reason. */
-static const char *effect_of(const struct view *v, const struct problem *p)
-{
-	const char *title = finding_title(p->first), *reason = strstr(title, ": ");
-
-	return reason ? arena_strndup(v->report->arena, title, (size_t)(reason - title)) : title;
-}
-
 /* Prints one line for the warnings of the instructions FIRST to END. */
 static void add_folded(struct view *v, struct instruction *first, const struct instruction *end)
 {
 	struct arena *arena = v->report->arena;
 	LIST(const struct problem *) all = { 0 };
+	struct span effect;
 
 	for (struct instruction *i = first; i < end; i++) {
 		for_each(p, &i->problems)
@@ -580,6 +431,7 @@ static void add_folded(struct view *v, struct instruction *first, const struct i
 				*LIST_ADD(arena, &all) = *p;
 		i->lines.count = 0;
 	}
+	text_reason(finding_title(all.items[0]->first), &effect);
 	if (all.count == 1)
 		text_title_lines(v, &first->lines, all.items[0], NUMBER);
 	else
@@ -587,8 +439,7 @@ static void add_folded(struct view *v, struct instruction *first, const struct i
 			 arena_printf(arena, "%*s%-*s[%s] ", NUMBER, "", TEXT_TAG,
 				      text_tags[SEVERITY_WARN],
 				      text_numbers(v, all.items, all.count)),
-			 arena_printf(arena, "%s; and %u more", effect_of(v, all.items[0]),
-				      all.count - 1));
+			 arena_printf(arena, "%.*s; and %u more", SPAN_FMT(effect), all.count - 1));
 }
 
 /* On a page of very many problems, warnings that follow each other have one line. */
@@ -623,7 +474,7 @@ static void add_section(struct view *v, struct sections *sections, const struct 
 		if (!is_advised_before(v, step, *p))
 			add_advice(v, section, *p);
 	fold_short(v, section);
-	if (step->then.count)
+	if (step->if_unsolved.count)
 		add_lost(v, section);
 	if (step->kind == STEP_CHECK)
 		add_return(v, section);
@@ -670,19 +521,11 @@ static void print_section(struct view *v, const struct section *section)
 
 static void print_refused(struct view *v)
 {
-	const struct node *node = v->report->node;
-	const char *why = v->steps->plan ? v->steps->plan->refused : NULL;
-
-	/* The steps for a container name the person who acts outside it. */
-	if (is_known(node->os.container))
-		return;
-	/* A change by hand does not last on an image either. */
-	if (is_known(node->os.image_based))
-		why = plan_refuse_node(node, v->report->arena);
-	if (why)
+	if (v->steps->refused)
 		text_wrap(v->page.out,
 			  arena_printf(v->report->arena,
-				       "nvnodecheck fix changes nothing on this node: %s.", why),
+				       "nvnodecheck fix changes nothing on this node: %s.",
+				       v->steps->refused),
 			  0, 0, v->page.width);
 }
 

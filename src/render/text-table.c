@@ -97,10 +97,11 @@ static const char *where_text(const struct view *v, const struct problem *p)
 /* Returns the title with the devices in parentheses. A reason that begins with the only one names it already. */
 static const char *with_where(struct arena *arena, const char *title, const char *where)
 {
-	const char *reason = strstr(title, ": ");
+	struct span effect;
+	const char *reason = text_reason(title, &effect);
 	size_t n = strlen(where);
 
-	if (reason && strncmp(reason + 2, where, n) == 0 && reason[2 + n] == ' ')
+	if (reason && strncmp(reason, where, n) == 0 && reason[n] == ' ')
 		return title;
 	return *where ? arena_printf(arena, "%s (%s)", title, where) : title;
 }
@@ -162,13 +163,13 @@ static void add_rows(struct table *t, int most)
 }
 
 /* Returns the half of the title that is a sentence by itself. */
-static const char *half_title(struct arena *arena, const struct finding *f, const char *colon)
+static const char *half_title(struct arena *arena, const struct finding *f, struct span effect,
+			      const char *reason)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
-	const char *title = finding_title(f), *reason = colon + 2;
 
 	if (f->rule->is_short_effect)
-		return arena_strndup(arena, title, (size_t)(colon - title));
+		return arena_strndup(arena, effect.p, effect.n);
 	/* A name with other characters than letters is kept as it is written. */
 	if (f->rule->is_reason_name || reason[strspn(reason, letters)] != ' ')
 		return reason;
@@ -180,17 +181,18 @@ static const char *short_title(const struct view *v, const struct problem *p, in
 {
 	struct arena *arena = v->report->arena;
 	const char *where = where_text(v, p), *title = finding_title(p->first);
-	const char *colon = strstr(title, ": "), *whole = title;
+	struct span effect;
+	const char *reason = text_reason(title, &effect);
 
 	if (text_columns(text_title_where(v, p)) <= width)
 		return text_title_where(v, p);
 	if (text_columns(title) <= width && text_columns(where) > WHERE_SHORT)
 		return title;
-	if (colon)
-		title = half_title(arena, p->first, colon);
+	if (reason)
+		title = half_title(arena, p->first, effect, reason);
 	/* The effect takes one line. */
-	if (colon && text_columns(title) > width && colon - whole <= width)
-		title = arena_strndup(arena, whole, (size_t)(colon - whole));
+	if (reason && text_columns(title) > width && effect.n <= (size_t)width)
+		title = arena_strndup(arena, effect.p, effect.n);
 	return text_columns(with_where(arena, title, where)) <= width
 		       ? with_where(arena, title, where)
 		       : title;

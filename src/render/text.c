@@ -3,10 +3,17 @@
  * the rest. */
 #include "render/text.h"
 
+#include <string.h>
+
 #define MANY 10	     /* problems: with more, their effect is left out */
 #define VERY_MANY 20 /* with more, a warning is only its title */
 
-const char *const text_tags[] = { "INFO", "WARN", "ERR", "CRIT" };
+const char *const text_tags[] = {
+	[SEVERITY_INFO] = "INFO",
+	[SEVERITY_WARN] = "WARN",
+	[SEVERITY_ERR] = "ERR",
+	[SEVERITY_CRIT] = "CRIT",
+};
 
 enum style text_style(enum severity severity)
 {
@@ -26,6 +33,14 @@ const char *text_number(const struct view *v, const struct problem *problem)
 	int width = v->problems->items.count > 9 ? 2 : 1;
 
 	return number ? arena_printf(v->report->arena, "[%*u] ", width, number) : "";
+}
+
+const char *text_reason(const char *title, struct span *effect)
+{
+	const char *mark = strstr(title, ": ");
+
+	*effect = (struct span){ title, mark ? (size_t)(mark - title) : strlen(title) };
+	return mark ? mark + 2 : NULL;
 }
 
 void text_heading(struct view *v, const char *text)

@@ -3,6 +3,7 @@
 #ifndef RENDER_TEXT_H
 #define RENDER_TEXT_H
 
+#include "base/span.h"
 #include "render/render.h"
 #include "render/step-words.h"
 
@@ -49,6 +50,16 @@ const char *text_numbers(const struct view *v, const struct problem *const *prob
 			 uint32_t count);
 /* Adds TEXT after PREFIX to LINES, wrapped: further lines begin below its first word. */
 void text_add(struct view *v, struct text_lines *lines, const char *prefix, const char *text);
+/* A title is EFFECT: REASON, or only the effect. Returns the reason, or NULL. */
+const char *text_reason(const char *title, struct span *effect);
+/* text-advice.c: returns the instruction for PROBLEM in STEP; NULL if it needs none. */
+const char *text_advice(const struct view *v, const struct step *step,
+			const struct problem *problem);
+/* Returns the instructions of the other members, if the rule has one for each. */
+struct text_lines text_other_advice(const struct view *v, const struct problem *problem);
+/* Puts the members in front that OWN, the instruction of a member, is for, unless TEXT names them. */
+const char *text_with_members(const struct view *v, const struct problem *problem, const char *own,
+			      const char *text);
 /* text-steps.c: prints the steps, in order. */
 void text_steps(struct view *v);
 /* text-not-root.c: prints which steps a user without root can do, and the request to send for the others. */

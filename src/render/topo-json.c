@@ -60,7 +60,12 @@ static struct json_object *rdma_json(const struct node *node, const struct pci_d
 	return array;
 }
 
-static const char *const state_words[] = { "well", "degraded", "unbound", "dead" };
+static const char *const state_words[] = {
+	[TOPO_WELL] = "well",
+	[TOPO_DEGRADED] = "degraded",
+	[TOPO_UNBOUND] = "unbound",
+	[TOPO_DEAD] = "dead",
+};
 
 static void put_device(struct json_object *json, const struct topo *topo,
 		       const struct topo_item *item)

@@ -13,8 +13,18 @@
 #include "query/pci-device.h"
 #include "query/topology.h"
 
-const char *const topo_kind_words[] = { "node", "numa-node", "host-bridge", "port",	   "switch",
-					"gpu",	"nic",	     "nvswitch",    "data-direct", NULL };
+const char *const topo_kind_words[] = {
+	[TOPO_NODE] = "node",
+	[TOPO_NUMA] = "numa-node",
+	[TOPO_HOST_BRIDGE] = "host-bridge",
+	[TOPO_PORT] = "port",
+	[TOPO_SWITCH] = "switch",
+	[TOPO_GPU] = "gpu",
+	[TOPO_NIC] = "nic",
+	[TOPO_NVSWITCH] = "nvswitch",
+	[TOPO_DATA_DIRECT] = "data-direct",
+	NULL,
+};
 const char *const topo_class_help[] = {
 	"below one switch, or one port",
 	"several switches, no host bridge",

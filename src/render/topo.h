@@ -74,9 +74,7 @@ struct topo_setting {
 	const char *name, *value, *reason;
 };
 struct topo_settings {
-	enum fact_state state;
-	uint32_t count;
-	struct topo_setting *items;
+	LIST(struct topo_setting);
 };
 
 void topo_make(struct topo *topo, const struct node *node, struct arena *arena);

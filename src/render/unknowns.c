@@ -112,9 +112,7 @@ struct way {
 };
 
 struct ways {
-	enum fact_state state;
-	uint32_t count;
-	struct way *items;
+	LIST(struct way);
 };
 
 /* The way for most checks comes first; of equal ones the first in the list. */

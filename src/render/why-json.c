@@ -127,7 +127,10 @@ static struct json_object *facts_json(const struct job *job)
 	return array;
 }
 
-static const char *const stopped_words[] = { NULL, "size", "time" };
+static const char *const stopped_words[] = {
+	[JOB_READ_SIZE] = "size",
+	[JOB_READ_TIME] = "time",
+};
 
 static struct json_object *log_json(const struct why *why)
 {
@@ -150,9 +153,7 @@ static struct json_object *log_json(const struct why *why)
 /* ---- lists ---- */
 
 struct events {
-	enum fact_state state;
-	uint32_t count;
-	const struct job_event **items;
+	LIST(const struct job_event *);
 };
 
 static void put_events(struct json_object *json, const char *key, const struct job *job,
@@ -216,9 +217,7 @@ static struct json_object *problem_json(const struct why *why, const struct prob
 }
 
 struct findings {
-	enum fact_state state;
-	uint32_t count;
-	const struct finding **items;
+	LIST(const struct finding *);
 };
 
 static void put_findings(struct json_object *json, const char *key, const struct why *why,
@@ -276,7 +275,11 @@ static struct json_object *unrecognised_json(const struct why *why)
 	return json;
 }
 
-static const char *const whose_words[] = { "unknown", "this-node", "other-host" };
+static const char *const whose_words[] = {
+	[WHY_UNKNOWN] = "unknown",
+	[WHY_OWN] = "this-node",
+	[WHY_OTHER] = "other-host",
+};
 
 enum exit_status render_why_json(const struct why *why, enum exit_status status)
 {

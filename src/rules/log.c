@@ -392,7 +392,7 @@ static void check_hmm(struct rule_context *ctx)
 /* ---- the NIC's own events ---- */
 
 struct nic_event {
-	const char *pattern; /* in probes/log.c */
+	const char *pattern; /* in probes/log/log.c */
 	const char *expected;
 };
 

@@ -10,8 +10,6 @@
 #include "query/pci-device.h"
 #include "query/peer-support.h"
 
-#define PORTS_MAX 256
-
 struct port {
 	const struct pci_device *device;
 	bool across; /* below a switch that is above both peers, where redirection makes a detour */
@@ -19,25 +17,27 @@ struct port {
 };
 
 struct ports {
-	struct port list[PORTS_MAX];
-	size_t count;
+	LIST(struct port) list;
+	/* Of each PCI device: its place in the list, from 1; 0: it is not there. */
+	uint32_t *places;
 };
 
-static void add_ports(struct ports *ports, const struct pci_path *path)
+static void add_ports(struct rule_context *ctx, struct ports *ports, const struct pci_path *path)
 {
+	const struct pci_device *devices = ctx->node->pci.devices.items;
 	bool across = path->class == PATH_PIX || path->class == PATH_PXB;
 
 	for (size_t i = 0; i < path->count; i++) {
-		size_t k = 0;
+		uint32_t *place = &ports->places[path->ports[i] - devices];
+		struct port *port;
 
-		while (k < ports->count && ports->list[k].device != path->ports[i])
-			k++;
-		if (k == PORTS_MAX)
-			return;
-		if (k == ports->count)
-			ports->list[ports->count++].device = path->ports[i];
-		ports->list[k].across |= across;
-		ports->list[k].near |= path->class <= PATH_PHB;
+		if (!*place) {
+			LIST_ADD(ctx->arena, &ports->list)->device = path->ports[i];
+			*place = ports->list.count;
+		}
+		port = &ports->list.items[*place - 1];
+		port->across |= across;
+		port->near |= path->class <= PATH_PHB;
 	}
 }
 
@@ -51,16 +51,18 @@ static void collect(struct rule_context *ctx, struct ports *ports)
 {
 	struct pci_path path;
 
+	ports->places = arena_alloc(ctx->arena,
+				    ctx->node->pci.devices.count * sizeof(*ports->places));
 	for_each(a, &ctx->endpoints->gpus) {
 		if (is_asked_for(ctx, PROFILE_GPUDIRECT_ANY) && a->nic && a->path.class <= PATH_PHB)
-			add_ports(ports, &a->path);
+			add_ports(ctx, ports, &a->path);
 		if (!is_asked_for(ctx, PROFILE_P2P) || !may_copy(ctx, a->chain.device))
 			continue;
 		for_each(b, &ctx->endpoints->gpus) {
 			if (b <= a || !may_copy(ctx, b->chain.device))
 				continue;
 			topology_path_between(&a->chain, &b->chain, &path);
-			add_ports(ports, &path);
+			add_ports(ctx, ports, &path);
 		}
 	}
 }
@@ -84,7 +86,7 @@ static bool skip_without_ports(struct rule_context *ctx, struct ports *ports)
 		return true;
 	}
 	collect(ctx, ports);
-	if (ports->count)
+	if (ports->list.count)
 		return false;
 	NOT_APPLICABLE(
 		ctx,
@@ -154,13 +156,12 @@ static struct redirect_remedy redirect_remedy(struct rule_context *ctx, const st
 			", and switch ACS on instead.";
 	if (!known_is(misread, false))
 		return remedy;
-	for (size_t i = 0; i < ports->count; i++) {
-		if (!redirects(ports->list[i].device))
+	for_each(port, &ports->list) {
+		if (!redirects(port->device))
 			continue;
 		if (++count > NAMED_MAX)
 			return remedy;
-		text = text_printf(ctx, "%s%s%s", text, *text ? ";" : "",
-				   ports->list[i].device->bdf.value);
+		text = text_printf(ctx, "%s%s%s", text, *text ? ";" : "", port->device->bdf.value);
 	}
 	remedy.command = shell_add_argument(ctx->arena, ctx->node,
 					    text_printf(ctx, "pci=disable_acs_redir=%s", text));
@@ -179,7 +180,7 @@ static struct redirect_remedy redirect_remedy(struct rule_context *ctx, const st
 
 static void check_redirect(struct rule_context *ctx)
 {
-	struct ports ports = { .count = 0 };
+	struct ports ports = { 0 };
 	struct redirect_remedy remedy;
 	bool kept;
 
@@ -187,8 +188,8 @@ static void check_redirect(struct rule_context *ctx)
 		return;
 	remedy = redirect_remedy(ctx, &ports);
 	kept = node_may_have_vfio(ctx->node);
-	for (size_t i = 0; i < ports.count; i++) {
-		const struct pci_device *port = ports.list[i].device;
+	for_each(p, &ports.list) {
+		const struct pci_device *port = p->device;
 		const struct pci_acs *acs = &port->acs;
 
 		if (is_absent(*acs))
@@ -201,16 +202,15 @@ static void check_redirect(struct rule_context *ctx)
 							"acs") });
 		else if (acs->control.value & ACS_REDIRECT)
 			FAIL_AS(ctx,
-				ports.list[i].across ? SEVERITY_ERR
-				: ports.list[i].near ? SEVERITY_WARN
-						     : SEVERITY_INFO,
+				p->across ? SEVERITY_ERR
+				: p->near ? SEVERITY_WARN
+					  : SEVERITY_INFO,
 				.subject = port->bdf.value,
 				.observed = text_printf(
 					ctx, "ACSCtl: %s%s", format_bits(ctx, acs->control.value),
-					ports.list[i].across
-						? ""
-						: " on a port of the CPU: copies pass the root "
-						  "complex in any case"),
+					p->across ? ""
+						  : " on a port of the CPU: copies pass the root "
+						    "complex in any case"),
 				.expected = "ReqRedir- CmpltRedir- EgressCtrl-",
 				.remedy = remedy.text, .command = remedy.command,
 				.then = kept ? 0 : THEN_REBOOT, .is_kept = kept,
@@ -224,14 +224,14 @@ static void check_redirect(struct rule_context *ctx)
 
 static void check_srcvalid(struct rule_context *ctx)
 {
-	struct ports ports = { .count = 0 };
+	struct ports ports = { 0 };
 	size_t before;
 
 	if (skip_without_ports(ctx, &ports))
 		return;
 	before = ctx->findings->count;
-	for (size_t i = 0; i < ports.count; i++) {
-		const struct pci_device *port = ports.list[i].device;
+	for_each(p, &ports.list) {
+		const struct pci_device *port = p->device;
 		const struct pci_acs *acs = &port->acs;
 
 		if (!is_known(*acs) && !is_absent(*acs))
@@ -251,14 +251,14 @@ static void check_srcvalid(struct rule_context *ctx)
 
 static void check_unreadable(struct rule_context *ctx)
 {
-	struct ports ports = { .count = 0 };
+	struct ports ports = { 0 };
 	size_t before;
 
 	if (skip_without_ports(ctx, &ports))
 		return;
 	before = ctx->findings->count;
-	for (size_t i = 0; i < ports.count; i++) {
-		const struct pci_device *port = ports.list[i].device;
+	for_each(p, &ports.list) {
+		const struct pci_device *port = p->device;
 
 		if (is_unknown(port->acs))
 			UNKNOWN(ctx, .subject = port->bdf.value, .remedy = "run as root",

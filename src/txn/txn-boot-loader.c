@@ -28,7 +28,7 @@ static const char *const entry_folders[] = { "/boot/loader/entries", "/boot/efi/
 /* Writing beside the menu; NULL with a reason. */
 static const char *const *find_command(struct txn *t, const struct txn_step *step)
 {
-	const char *const argv[] = { generate_program(t, step->tool), "-o",
+	const char *const argv[] = { txn_generate_program(t, step->tool), "-o",
 				     write_side_path(t->arena, step->path), NULL };
 
 	return argv[0] ? memcpy(arena_alloc(t->arena, sizeof(argv)), argv, sizeof(argv)) : NULL;
@@ -70,7 +70,7 @@ static void note_edited(struct txn *t, struct txn_step *step)
 static int prepare(struct txn *t, struct txn_step *step)
 {
 	const char *const *argv = find_command(t, step);
-	int rc = argv ? generate_prepare(t, step, argv[0], NULL) : -ENOENT;
+	int rc = argv ? txn_generate_prepare(t, step, argv[0], NULL) : -ENOENT;
 
 	if (argv && strcmp(step->tool, "grub2-mkconfig") == 0)
 		note_edited(t, step);
@@ -94,12 +94,18 @@ static size_t count_lines(struct span text, const char *first)
 static int read_menu(int fd, struct text *text)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
+	ssize_t n;
 
-	if (size < 0 || size > MENU_MAX)
+	if (size < 0)
+		return -errno;
+	if (size > MENU_MAX)
 		return -EFBIG;
 	text->data = malloc((size_t)size + 1);
-	if (!text->data || pread(fd, text->data, (size_t)size, 0) != size)
-		return -EIO;
+	if (!text->data)
+		return -ENOMEM;
+	n = pread(fd, text->data, (size_t)size, 0);
+	if (n != size)
+		return n < 0 ? -errno : -EIO;
 	text->size = (size_t)size;
 	text->data[size] = '\0';
 	return 0;
@@ -111,9 +117,10 @@ static int check_menu(struct txn *t, struct txn_step *step, int side)
 	_cleanup_text_ struct text new = { 0 }, old = { 0 };
 	_cleanup_close_ int fd = write_open(&t->w, step->path);
 	size_t kernels, before;
+	int rc = read_menu(side, &new);
 
-	if (read_menu(side, &new))
-		return txn_fail(t, -EIO, "the new menu cannot be read back");
+	if (rc)
+		return txn_fail(t, rc, "the new menu cannot be read back: %s", strerror(-rc));
 	if (fd < 0 || read_menu(fd, &old))
 		old = (struct text){ .data = calloc(1, 1) };
 	kernels = count_lines(text_span(&new), "linux");
@@ -149,7 +156,7 @@ static int note_after(struct txn *t, struct txn_step *step, uint32_t first)
 static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	const char *const *argv = find_command(t, step);
-	int rc = argv ? generate(t, step, &step->kept.items[0], argv, check_menu) : -ENOENT;
+	int rc = argv ? txn_generate(t, step, &step->kept.items[0], argv, check_menu) : -ENOENT;
 
 	(void)item;
 	return rc ? rc : note_after(t, step, 1);
@@ -159,7 +166,7 @@ static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
 static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	step->must_hold = NULL;
-	generate_redo(t, step, item, find_command(t, step), check_menu);
+	txn_generate_redo(t, step, item, find_command(t, step), check_menu);
 }
 
 const struct txn_step_ops txn_step_boot_loader = {
@@ -167,6 +174,6 @@ const struct txn_step_ops txn_step_boot_loader = {
 	.program = true,
 	.prepare = prepare,
 	.run = run,
-	.undo = kept_restore_all,
+	.undo = txn_restore_kept,
 	.redo = redo,
 };

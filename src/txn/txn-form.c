@@ -35,14 +35,14 @@ static bool is_module(const char *s)
 	return is_word(s, LETTERS DIGITS "_-");
 }
 
-bool form_is_unit(const char *s)
+bool txn_form_is_unit(const char *s)
 {
 	return is_word(s, LETTERS DIGITS ":_.\\@-") && strchr(s, '.') && s[0] != '@';
 }
 
 /* net.ipv4.ip_forward, or with slashes if a part has a dot in it: sysctl(8). */
-bool form_split_sysctl(struct arena *arena, const char *subject, const char **path,
-		       const char **value)
+bool txn_form_split_sysctl(struct arena *arena, const char *subject, const char **path,
+			   const char **value)
 {
 	const char *equal = subject ? strchr(subject, '=') : NULL;
 	char *name;
@@ -58,10 +58,10 @@ bool form_split_sysctl(struct arena *arena, const char *subject, const char **pa
 				*p = '/';
 	*path = arena_printf(arena, "/proc/sys/%s", name);
 	*value = equal + 1;
-	return !path_problem(*path);
+	return !txn_path_problem(*path);
 }
 
-bool form_split_node(struct arena *arena, const char *subject, struct dev_node *node)
+bool txn_form_split_node(struct arena *arena, const char *subject, struct dev_node *node)
 {
 	struct span rest = span_of(subject ? subject : ""), path, type;
 	char tail[64], more;
@@ -73,11 +73,11 @@ bool form_split_node(struct arena *arena, const char *subject, struct dev_node *
 	tail[rest.n] = '\0';
 	node->path = arena_strndup(arena, path.p, path.n);
 	return sscanf(tail, "%u:%u %o%c", &node->major, &node->minor, &node->mode, &more) == 3 &&
-	       node->mode <= 0777 && !path_problem(node->path);
+	       node->mode <= 0777 && !txn_path_problem(node->path);
 }
 
 /* U+0080 to U+009F are control characters too. */
-bool form_is_text(const char *s)
+bool txn_form_is_text(const char *s)
 {
 	size_t rest = strlen(s), n;
 
@@ -90,11 +90,11 @@ bool form_is_text(const char *s)
 	return true;
 }
 
-const char *path_problem(const char *path)
+const char *txn_path_problem(const char *path)
 {
 	if (!path || path[0] != '/' || strlen(path) >= PATH_MAX)
 		return "not an absolute path";
-	if (!form_is_text(path))
+	if (!txn_form_is_text(path))
 		return "a control character, or no UTF-8, in a path";
 	for (const char *p = path; *p; p++) {
 		size_t n;
@@ -158,11 +158,11 @@ static bool fits_subject(struct arena *arena, enum subject_form form, const char
 	case MODULE:
 		return is_module(s);
 	case UNIT:
-		return form_is_unit(s);
+		return txn_form_is_unit(s);
 	case SYSCTL:
-		return form_split_sysctl(arena, s, &path, &value);
+		return txn_form_split_sysctl(arena, s, &path, &value);
 	case NODE:
-		return form_split_node(arena, s, &node);
+		return txn_form_split_node(arena, s, &node);
 	}
 	return false;
 }
@@ -194,8 +194,8 @@ static bool is_old_node(struct arena *arena, const char *subject, const char *wa
 	struct dev_node node, old;
 
 	return strcmp(was, "there") == 0 ||
-	       (form_split_node(arena, was, &old) && form_split_node(arena, subject, &node) &&
-		strcmp(old.path, node.path) == 0);
+	       (txn_form_split_node(arena, was, &old) &&
+		txn_form_split_node(arena, subject, &node) && strcmp(old.path, node.path) == 0);
 }
 
 static bool fits_was(struct arena *arena, enum was_form form, const struct txn_step *step)
@@ -239,7 +239,7 @@ const char *txn_step_problem(struct arena *arena, const struct txn_step *step)
 		return "the subject does not fit this kind of step";
 	if (!has_tool(form, step->tool))
 		return "the tool does not fit this kind of step";
-	if (form->path ? path_problem(step->path) != NULL : step->path != NULL)
+	if (form->path ? txn_path_problem(step->path) != NULL : step->path != NULL)
 		return "the path does not fit this kind of step";
 	return NULL;
 }
@@ -263,7 +263,7 @@ static const char *form_of_files(const struct form *form, const struct txn_step 
 	return NULL;
 }
 
-const char *record_problem(struct arena *arena, const struct txn_step *step)
+const char *txn_record_problem(struct arena *arena, const struct txn_step *step)
 {
 	const struct form *form = &forms[step->kind];
 	const char *wrong = txn_step_problem(arena, step);

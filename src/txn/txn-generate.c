@@ -58,7 +58,7 @@ static int require_mounted(struct txn *t, struct span place)
 }
 
 /* An image in the folder that /boot should be mounted on is one that no boot loader ever reads. */
-int generate_check_place(struct txn *t, const char *path)
+int txn_generate_check_place(struct txn *t, const char *path)
 {
 	_cleanup_text_ struct text text = { 0 };
 	struct span rest, line, device, place, type, options;
@@ -87,7 +87,7 @@ int generate_check_place(struct txn *t, const char *path)
 	return rc;
 }
 
-const char *generate_program(struct txn *t, const char *name)
+const char *txn_generate_program(struct txn *t, const char *name)
 {
 	const char *program = run_find(t->host, name);
 
@@ -99,8 +99,8 @@ const char *generate_program(struct txn *t, const char *name)
 	return program;
 }
 
-int generate_prepare(struct txn *t, struct txn_step *step, const char *program,
-		     generate_own_check *check)
+int txn_generate_prepare(struct txn *t, struct txn_step *step, const char *program,
+			 txn_generate_own_check *check)
 {
 	struct file_seen seen;
 	int rc;
@@ -109,7 +109,7 @@ int generate_prepare(struct txn *t, struct txn_step *step, const char *program,
 		return txn_fail(t, -EINVAL, NULL);
 	rc = check ? check(t, step, &seen) : 0;
 	if (rc == 0)
-		rc = generate_check_place(t, step->path);
+		rc = txn_generate_check_place(t, step->path);
 	if (rc == 0)
 		rc = txn_check_program(t, program);
 	txn_step_writes(t, step, step->path);
@@ -119,7 +119,7 @@ int generate_prepare(struct txn *t, struct txn_step *step, const char *program,
 /* ---- making it ---- */
 
 static int check_side(struct txn *t, struct txn_step *step, const char *side, int fd,
-		      generate_check *check)
+		      txn_generate_check *check)
 {
 	struct stat st;
 
@@ -148,7 +148,8 @@ static int note_made(struct txn *t, const struct txn_step *step, struct kept *ke
 
 /* EXPECTED is the file that the new one replaces. */
 static int build(struct txn *t, struct txn_step *step, struct kept *kept,
-		 const struct file_seen *expected, const char *const *argv, generate_check *check)
+		 const struct file_seen *expected, const char *const *argv,
+		 txn_generate_check *check)
 {
 	const char *side = write_side_path(t->arena, kept->path);
 	const struct write_request request = {
@@ -182,32 +183,32 @@ static int build(struct txn *t, struct txn_step *step, struct kept *kept,
 	return rc;
 }
 
-int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
-	     generate_check *check)
+int txn_generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
+		 txn_generate_check *check)
 {
 	return build(t, step, kept, &kept->before, argv, check);
 }
 
-bool generate_in_place(const struct txn_step *step, const struct kept *kept)
+bool txn_generate_in_place(const struct txn_step *step, const struct kept *kept)
 {
 	return step->kind == PLAN_BOOT_LOADER && kept != step->kept.items;
 }
 
 /* A copy is kept of an image that was rebuilt since. */
 static int remake(struct txn *t, struct txn_step *step, const struct file_seen *now,
-		  const char *const *argv, generate_check *check)
+		  const char *const *argv, txn_generate_check *check)
 {
 	struct kept *kept = &step->kept.items[0];
 	int rc;
 
 	txn_print_progress(t, "%s: rebuilt, because it had changed since the repair",
 			   txn_step_title(t->arena, step));
-	rc = state_keep_found(t, kept);
+	rc = txn_state_keep_found(t, kept);
 	return rc ? rc : build(t, step, kept, now, argv, check);
 }
 
-void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
-		   const char *const *argv, generate_check *check)
+void txn_generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
+		       const char *const *argv, txn_generate_check *check)
 {
 	struct kept *kept = &step->kept.items[0];
 	struct file_seen now;

@@ -108,6 +108,7 @@ int txn_open(struct txn *t, const struct txn_options *options, struct arena *are
 	     struct txn_outcome *outcome)
 {
 	char error[256];
+	int rc;
 
 	*t = (struct txn){ .arena = arena,
 			   .options = options,
@@ -122,7 +123,8 @@ int txn_open(struct txn *t, const struct txn_options *options, struct arena *are
 	t->host = options->root ? host_open_tree(options->root, error) : host_open_live();
 	if (!t->host)
 		return txn_fail(t, -ENOENT, "%s", options->root ? error : strerror(ENOMEM));
-	return writer_open(&t->w, options->root, arena) ? txn_fail(t, -EIO, NULL) : 0;
+	rc = writer_open(&t->w, options->root, arena);
+	return rc ? txn_fail(t, rc, NULL) : 0;
 }
 
 void txn_close(struct txn *t)

@@ -19,7 +19,7 @@
 #include "base/cleanup.h"
 #include "parse/field.h"
 #include "parse/kparam.h"
-#include "probes/initramfs-image.h"
+#include "probes/boot/initramfs-image.h"
 #include "txn/txn-private.h"
 
 #define HOOKS "/etc/initramfs/post-update.d"
@@ -299,7 +299,7 @@ static const char *const *find_command(struct txn *t, const struct txn_step *ste
 		txn_fail(t, -EINVAL, "\"%s\" is no known generator", step->tool);
 		return NULL;
 	}
-	program = generate_program(t, generators[g].program);
+	program = txn_generate_program(t, generators[g].program);
 	return program ? command(t->arena, g, program, step->subject,
 				 write_side_path(t->arena, step->path))
 		       : NULL;
@@ -321,7 +321,7 @@ static int check_initramfs_now(struct txn *t, const struct txn_step *step,
 static int prepare(struct txn *t, struct txn_step *step)
 {
 	const char *const *argv = find_command(t, step);
-	int rc = argv ? generate_prepare(t, step, argv[0], check_initramfs_now) : -ENOENT;
+	int rc = argv ? txn_generate_prepare(t, step, argv[0], check_initramfs_now) : -ENOENT;
 
 	if (argv && strcmp(step->tool, "initramfs-tools") == 0)
 		note_policy(t);
@@ -364,7 +364,8 @@ static int run_hooks(struct txn *t, const struct txn_step *step)
 static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	const char *const *argv = find_command(t, step);
-	int rc = argv ? generate(t, step, &step->kept.items[0], argv, check_initramfs) : -ENOENT;
+	int rc = argv ? txn_generate(t, step, &step->kept.items[0], argv, check_initramfs)
+		      : -ENOENT;
 
 	(void)item;
 	return rc ? rc : run_hooks(t, step);
@@ -372,7 +373,7 @@ static int run(struct txn *t, struct txn_step *step, struct txn_item *item)
 
 static void undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	kept_restore_all(t, step, item);
+	txn_restore_kept(t, step, item);
 	if (item->state == TXN_RESTORED && run_hooks(t, step))
 		txn_note(t, "%s: %s", HOOKS, t->why);
 }
@@ -381,7 +382,7 @@ static void undo(struct txn *t, struct txn_step *step, struct txn_item *item)
 static void redo(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	step->must_hold = NULL;
-	generate_redo(t, step, item, find_command(t, step), check_initramfs);
+	txn_generate_redo(t, step, item, find_command(t, step), check_initramfs);
 	if (item->state == TXN_REBUILT && run_hooks(t, step))
 		txn_note(t, "%s: %s", HOOKS, t->why);
 }

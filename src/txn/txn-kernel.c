@@ -192,7 +192,7 @@ static int prepare_sysctl(struct txn *t, struct txn_step *step)
 {
 	const char *path, *value;
 
-	if (!form_split_sysctl(t->arena, step->subject, &path, &value))
+	if (!txn_form_split_sysctl(t->arena, step->subject, &path, &value))
 		return txn_fail(t, -EINVAL, "\"%s\" is not name=value", step->subject);
 	step->was = read_sysctl(t, path);
 	if (!step->was)
@@ -213,7 +213,7 @@ static int run_sysctl(struct txn *t, struct txn_step *step, struct txn_item *ite
 	const char *path, *value;
 
 	(void)item;
-	if (!form_split_sysctl(t->arena, step->subject, &path, &value))
+	if (!txn_form_split_sysctl(t->arena, step->subject, &path, &value))
 		return txn_fail(t, -EINVAL, "\"%s\" is not name=value", step->subject);
 	return step->idle ? 0 : set_sysctl(t, path, value);
 }
@@ -222,7 +222,7 @@ static void undo_sysctl(struct txn *t, struct txn_step *step, struct txn_item *i
 {
 	const char *path, *value, *now;
 
-	if (!form_split_sysctl(t->arena, step->subject, &path, &value))
+	if (!txn_form_split_sysctl(t->arena, step->subject, &path, &value))
 		return;
 	now = read_sysctl(t, path);
 	if (!now)
@@ -246,7 +246,7 @@ static int prepare_node(struct txn *t, struct txn_step *step)
 	struct host_stat st;
 	struct dev_node node;
 
-	if (!form_split_node(t->arena, step->subject, &node))
+	if (!txn_form_split_node(t->arena, step->subject, &node))
 		return txn_fail(t, -EINVAL, "\"%s\" is not PATH c MAJOR:MINOR MODE", step->subject);
 	if (host_stat(t->host, &st, "%s", node.path) < 0)
 		return 0;
@@ -264,7 +264,7 @@ static int prepare_node(struct txn *t, struct txn_step *step)
 /* The node that was in its place; false when there was none. */
 static bool split_replaced(struct txn *t, const struct txn_step *step, struct dev_node *old)
 {
-	return step->was && form_split_node(t->arena, step->was, old);
+	return step->was && txn_form_split_node(t->arena, step->was, old);
 }
 
 static int replace_node(struct txn *t, const struct dev_node *old, const struct dev_node *node)
@@ -283,7 +283,7 @@ static int run_node(struct txn *t, struct txn_step *step, struct txn_item *item)
 	bool replaces = split_replaced(t, step, &old);
 
 	(void)item;
-	if ((step->was && !replaces) || !form_split_node(t->arena, step->subject, &node))
+	if ((step->was && !replaces) || !txn_form_split_node(t->arena, step->subject, &node))
 		return 0;
 	return replace_node(t, replaces ? &old : NULL, &node);
 }
@@ -304,7 +304,7 @@ static void undo_node(struct txn *t, struct txn_step *step, struct txn_item *ite
 	int rc = 0;
 
 	if ((!step->was || (replaced && !is_back(t, &old))) &&
-	    form_split_node(t->arena, step->subject, &node))
+	    txn_form_split_node(t->arena, step->subject, &node))
 		rc = replace_node(t, &node, replaced ? &old : NULL);
 	if (rc == -ESTALE)
 		txn_set(item, TXN_KEPT, t->why);

@@ -171,7 +171,7 @@ static int add_links(struct txn *t, struct txn_step *step, const struct unit_ass
 	while (rc == 0 && span_word(&rest, &word)) {
 		const char *name = arena_strndup(t->arena, word.p, word.n);
 
-		if (!form_is_unit(name))
+		if (!txn_form_is_unit(name))
 			return by_hand(t, step, "its [Install] section names no plain units");
 		rc = kind ? add_link(t, step, arena_printf(t->arena, LINKS "/%s%s", name, kind),
 				     step->subject, target)
@@ -196,7 +196,7 @@ static int take_assignment(struct txn *t, struct txn_step *step, const struct un
 	return by_hand(t, step, "its [Install] section has more than WantedBy= and RequiredBy=");
 }
 
-int links_enable(struct txn *t, struct txn_step *step)
+int txn_links_enable(struct txn *t, struct txn_step *step)
 {
 	struct unit_file unit = { 0 };
 	struct unit_reader reader;
@@ -307,7 +307,7 @@ static int drop_script_links(struct txn *t, struct txn_step *step)
 	return rc;
 }
 
-int links_disable(struct txn *t, struct txn_step *step)
+int txn_links_disable(struct txn *t, struct txn_step *step)
 {
 	struct unit_file unit = { 0 };
 	int found = find_unit(t, step, &unit);
@@ -350,7 +350,7 @@ static int change_link(struct txn *t, const struct kept *kept)
 	return rc ? txn_fail(t, rc, NULL) : 0;
 }
 
-int links_change(struct txn *t, const struct txn_step *step)
+int txn_links_change(struct txn *t, const struct txn_step *step)
 {
 	int rc = 0;
 

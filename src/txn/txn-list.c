@@ -17,7 +17,8 @@ static enum txn_record_state status_of(const struct txn *t, int rc)
 static void add_entry(struct txn *t, int rc, struct txn_entries *entries)
 {
 	struct txn_entry *entry = LIST_ADD(t->arena, &entries->entries);
-	const char *text = rc ? arena_printf(t->arena, "%s. %s", t->why, state_advice(t)) : NULL;
+	const char *text = rc ? arena_printf(t->arena, "%s. %s", t->why, txn_state_advice(t))
+			      : NULL;
 
 	*entry = (struct txn_entry){ .id = t->id,
 				     .plan_id = t->plan_id,
@@ -49,7 +50,7 @@ int txn_list(const struct root *root, struct arena *arena, struct txn_entries *e
 	*entries = (struct txn_entries){ 0 };
 	rc = txn_open(&t, &options, arena, &outcome);
 	if (rc == 0)
-		rc = state_list_ids(&t, &names);
+		rc = txn_state_list_ids(&t, &names);
 	for (size_t i = names.count; rc == 0 && i-- > 0;) {
 		struct txn one = { .arena = arena,
 				   .options = &options,
@@ -60,7 +61,7 @@ int txn_list(const struct root *root, struct arena *arena, struct txn_entries *e
 				   .records = -1,
 				   .folder = -1,
 				   .journal = -1 };
-		add_entry(&one, state_load(&one, arena_strdup(arena, names.items[i])), entries);
+		add_entry(&one, txn_state_load(&one, arena_strdup(arena, names.items[i])), entries);
 		close_fd(&one.folder);
 	}
 	txn_close(&t);

@@ -127,27 +127,27 @@ int txn_lock_records(struct txn *t);
 int txn_check_packages(struct txn *t);
 
 /* txn-state.c: the state folder. */
-int state_create(struct txn *t); /* an empty one, with an id of its own and another name */
+int txn_state_create(struct txn *t); /* an empty one, with an id of its own and another name */
 /* Writes the record and the first line of the journal with fsync. Then the folder gets its name, and the transaction
  * has begun. */
-int state_begin(struct txn *t);
-void state_discard(struct txn *t); /* of a transaction that changed nothing */
+int txn_state_begin(struct txn *t);
+void txn_state_discard(struct txn *t); /* of a transaction that changed nothing */
 /* Removes the folders of transactions that never began. */
-void state_sweep(struct txn *t);
+void txn_state_sweep(struct txn *t);
 /* Lists the ids of all transactions, the oldest first. */
-int state_list_ids(struct txn *t, struct names *names);
+int txn_state_list_ids(struct txn *t, struct names *names);
 /* Reads record and journal. -EBADMSG: one of them differs from what was written, and t->why explains it. The journal is
  * replayed up to its last valid line. */
-int state_load(struct txn *t, const char *id);
+int txn_state_load(struct txn *t, const char *id);
 /* Copies the present state of PATH: the next before.NUMBER. */
-int state_keep(struct txn *t, struct kept *kept, const char *path);
+int txn_state_keep(struct txn *t, struct kept *kept, const char *path);
 /* Removes copies that are no longer needed because all is restored. The record and the journal stay. */
-void state_forget(struct txn *t);
-int state_kept_open(struct txn *t, const struct kept *kept);
+void txn_state_forget(struct txn *t);
+int txn_state_kept_open(struct txn *t, const struct kept *kept);
 /* Copies the file that is now in its place, before it is replaced. Returns 0 or a failure. */
-int state_keep_found(struct txn *t, const struct kept *kept);
+int txn_state_keep_found(struct txn *t, const struct kept *kept);
 /* Returns the instruction for a record that cannot be used: "look at ..., then mv ...". */
-const char *state_advice(struct txn *t);
+const char *txn_state_advice(struct txn *t);
 
 /* txn-journal.c */
 int txn_journal_open(struct txn *t); /* for more events */
@@ -159,27 +159,27 @@ int txn_journal_write(struct txn *t, enum journal_event event, const char *forma
 
 /* txn-record.c: struct txn as JSON. */
 #define RECORD_FORMAT OWN_RECORD_FORMAT
-struct json_object *record_to_json(const struct txn *t);
+struct json_object *txn_record_to_json(const struct txn *t);
 /* Returns -EBADMSG if this program could not have written such a record. */
-int record_from_json(struct txn *t, struct json_object *json);
+int txn_record_from_json(struct txn *t, struct json_object *json);
 
 /* txn-form.c: checks word by word that a step is one that could have been prepared. Returns NULL, or the fault. */
-const char *path_problem(const char *path);
+const char *txn_path_problem(const char *path);
 /* UTF-8 without control characters. */
-bool form_is_text(const char *s);
-bool form_is_unit(const char *name);
+bool txn_form_is_text(const char *s);
+bool txn_form_is_unit(const char *name);
 const char *txn_step_problem(struct arena *arena, const struct txn_step *step);
 /* Like txn_step_problem(), for a step of a record, with the state that was determined and kept for it. */
-const char *record_problem(struct arena *arena, const struct txn_step *step);
+const char *txn_record_problem(struct arena *arena, const struct txn_step *step);
 /* PATH c MAJOR:MINOR MODE */
 struct dev_node {
 	const char *path;
 	unsigned int major, minor, mode;
 };
-bool form_split_node(struct arena *arena, const char *subject, struct dev_node *node);
+bool txn_form_split_node(struct arena *arena, const char *subject, struct dev_node *node);
 /* NAME=VALUE */
-bool form_split_sysctl(struct arena *arena, const char *subject, const char **path,
-		       const char **value);
+bool txn_form_split_sysctl(struct arena *arena, const char *subject, const char **path,
+			   const char **value);
 
 /* txn-steps.c */
 const char *txn_step_title(struct arena *arena, const struct txn_step *step);
@@ -224,29 +224,29 @@ int txn_step_program(struct txn *t, const char *const *argv, unsigned int timeou
 struct kept *txn_step_writes(struct txn *t, struct txn_step *step, const char *path);
 
 /* txn-links.c: finds the links that enable or disable the unit, and makes or removes them. */
-int links_enable(struct txn *t, struct txn_step *step);
-int links_disable(struct txn *t, struct txn_step *step);
-int links_change(struct txn *t, const struct txn_step *step);
+int txn_links_enable(struct txn *t, struct txn_step *step);
+int txn_links_disable(struct txn *t, struct txn_step *step);
+int txn_links_change(struct txn *t, const struct txn_step *step);
 
 /* txn-generate.c: a file that a program makes under another name, which is checked and then exchanged. */
-typedef int generate_check(struct txn *t, struct txn_step *step, int side);
-int generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
-	     generate_check *check);
+typedef int txn_generate_check(struct txn *t, struct txn_step *step, int side);
+int txn_generate(struct txn *t, struct txn_step *step, struct kept *kept, const char *const *argv,
+		 txn_generate_check *check);
 /* Returns true if the step's program writes this file in place, so that an interruption leaves it in any state. */
-bool generate_in_place(const struct txn_step *step, const struct kept *kept);
+bool txn_generate_in_place(const struct txn_step *step, const struct kept *kept);
 /* Returns true if the file system of PATH is mounted. */
-int generate_check_place(struct txn *t, const char *path);
+int txn_generate_check_place(struct txn *t, const char *path);
 /* Finds the program, or the way to continue without it: NULL, with a reason. */
-const char *generate_program(struct txn *t, const char *name);
+const char *txn_generate_program(struct txn *t, const char *name);
 /* Checks of this kind of step on the present file. NULL: none. */
-typedef int generate_own_check(struct txn *t, const struct txn_step *step,
-			       const struct file_seen *seen);
+typedef int txn_generate_own_check(struct txn *t, const struct txn_step *step,
+				   const struct file_seen *seen);
 /* Makes sure that PROGRAM can write the step's file. 0, or a failure in t->why. */
-int generate_prepare(struct txn *t, struct txn_step *step, const char *program,
-		     generate_own_check *check);
+int txn_generate_prepare(struct txn *t, struct txn_step *step, const char *program,
+			 txn_generate_own_check *check);
 /* Rebuilds the file, if that was its outcome. */
-void generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
-		   const char *const *argv, generate_check *check);
+void txn_generate_redo(struct txn *t, struct txn_step *step, struct txn_item *item,
+		       const char *const *argv, txn_generate_check *check);
 
 /* txn-recover.c */
 /* Reverts everything that was begun: TXN_ROLLED_BACK, TXN_UNDONE or TXN_PARTLY. */
@@ -255,7 +255,7 @@ enum txn_result txn_revert(struct txn *t);
 int txn_recover_all(struct txn *t);
 
 /* Restores all files of a step. The worst result becomes the item's state. */
-void kept_restore_all(struct txn *t, struct txn_step *step, struct txn_item *item);
+void txn_restore_kept(struct txn *t, struct txn_step *step, struct txn_item *item);
 
 /* txn-audit.c */
 void txn_audit(struct txn *t, const char *event, const char *result);

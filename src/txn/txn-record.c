@@ -110,7 +110,7 @@ static struct json_object *repair_to_json(const struct txn_repair *repair)
 	return json;
 }
 
-struct json_object *record_to_json(const struct txn *t)
+struct json_object *txn_record_to_json(const struct txn *t)
 {
 	struct json_object *json = json_document(RECORD_FORMAT);
 	struct json_object *files = json_object_new_array(), *steps = json_object_new_array();
@@ -139,7 +139,7 @@ static const char *copy_string(struct txn *t, struct json_object *json, const ch
 {
 	const char *s = json_string(json, key);
 
-	return s && form_is_text(s) ? arena_strdup(t->arena, s) : NULL;
+	return s && txn_form_is_text(s) ? arena_strdup(t->arena, s) : NULL;
 }
 
 static int xattrs_from_json(struct txn *t, struct json_object *json, struct file_meta *meta)
@@ -236,7 +236,7 @@ static int folders_from_json(struct txn *t, struct json_object *list, struct kep
 					     : "";
 		size_t n = strlen(folder);
 
-		if (path_problem(folder) || strncmp(kept->path, folder, n) != 0 ||
+		if (txn_path_problem(folder) || strncmp(kept->path, folder, n) != 0 ||
 		    kept->path[n] != '/')
 			return -EBADMSG;
 		*LIST_ADD(t->arena, &kept->folders) = arena_strdup(t->arena, folder);
@@ -252,7 +252,7 @@ static int kept_from_json(struct txn *t, struct json_object *json, struct kept *
 
 	kept->path = copy_string(t, json, "path");
 	/* Numbers count up, in the order of the record. */
-	if (!kept->path || path_problem(kept->path) || !json_number(json, "number", &number) ||
+	if (!kept->path || txn_path_problem(kept->path) || !json_number(json, "number", &number) ||
 	    number != t->kept_count || !type)
 		return -EBADMSG;
 	kept->number = t->kept_count++;
@@ -304,7 +304,7 @@ static int txn_step_from_json(struct txn *t, struct json_object *json)
 				    LIST_ADD(t->arena, &step->kept));
 	if (rc)
 		return rc;
-	if (record_problem(t->arena, step) ||
+	if (txn_record_problem(t->arena, step) ||
 	    (step->boot && (!t->boot_id || strcmp(step->boot, t->boot_id) != 0)))
 		return -EBADMSG;
 	return 0;
@@ -352,7 +352,7 @@ static int parts_from_json(struct txn *t, struct json_object *json)
 }
 
 /* Reads a record. If it is invalid, all values that were read from it are dropped. */
-int record_from_json(struct txn *t, struct json_object *json)
+int txn_record_from_json(struct txn *t, struct json_object *json)
 {
 	int rc = parts_from_json(t, json);
 

@@ -33,7 +33,7 @@ static int hash_copy(struct txn *t, const struct kept *kept, int fd, char sha[SH
 
 static int open_copy(struct txn *t, const struct kept *kept)
 {
-	_cleanup_close_ int from = state_kept_open(t, kept);
+	_cleanup_close_ int from = txn_state_kept_open(t, kept);
 	char sha[SHA256_HEX];
 	int rc = from < 0 ? from : hash_copy(t, kept, from, sha);
 
@@ -132,7 +132,7 @@ static enum txn_item_state restore_kept(struct txn *t, struct kept *kept, bool d
 	struct file_seen now;
 	int rc;
 
-	if (generate_check_place(t, kept->path))
+	if (txn_generate_check_place(t, kept->path))
 		return stop(t, text);
 	rc = see_now(t, kept, !kept->after_known && doubt, &now);
 	if (rc)
@@ -142,7 +142,7 @@ static enum txn_item_state restore_kept(struct txn *t, struct kept *kept, bool d
 	if (kept->remade.there && write_same(&now, &kept->remade))
 		return TXN_REBUILT;
 	if (!kept->after_known && doubt) {
-		if (state_keep_found(t, kept))
+		if (txn_state_keep_found(t, kept))
 			return stop(t, text);
 	} else if (!kept->after_known || !write_same(&now, &kept->after)) {
 		*text = arena_printf(t->arena,
@@ -167,7 +167,7 @@ static enum txn_item_state drop_folders(struct txn *t, const struct kept *kept,
 	return state;
 }
 
-void kept_restore_all(struct txn *t, struct txn_step *step, struct txn_item *item)
+void txn_restore_kept(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
 	enum txn_item_state worst = TXN_RESTORED;
 	const char *text = NULL;
@@ -175,8 +175,8 @@ void kept_restore_all(struct txn *t, struct txn_step *step, struct txn_item *ite
 	for (uint32_t i = step->kept.count; i-- > 0;) {
 		struct kept *kept = &step->kept.items[i];
 		const char *why = NULL;
-		enum txn_item_state state =
-			restore_kept(t, kept, !step->ended && generate_in_place(step, kept), &why);
+		enum txn_item_state state = restore_kept(
+			t, kept, !step->ended && txn_generate_in_place(step, kept), &why);
 
 		state = drop_folders(t, kept, state, &why);
 		if (state == TXN_FAILED || (state == TXN_KEPT && worst != TXN_FAILED) ||
@@ -217,7 +217,7 @@ static enum txn_result finish(struct txn *t)
 	else if (txn_journal_write(t, JOURNAL_END, "%s", txn_record_state_words[status]))
 		txn_note(t, "%s", t->why);
 	else if (status != TXN_IS_PARTLY)
-		state_forget(t);
+		txn_state_forget(t);
 	txn_under_way(t->again);
 	return result;
 }
@@ -311,6 +311,7 @@ static struct txn another(const struct txn *t, struct txn_outcome *outcome)
 			     .host = t->host,
 			     .w = t->w,
 			     .lock = t->lock,
+			     .records = t->records,
 			     .folder = -1,
 			     .journal = -1 };
 }
@@ -405,7 +406,7 @@ static bool is_finished(const struct txn *t)
 static int in_doubt(struct txn *t, struct txn *other)
 {
 	return txn_fail(t, -EBADMSG, "the changes of %s are not known (%s). %s", other->id,
-			other->why, state_advice(other));
+			other->why, txn_state_advice(other));
 }
 
 /* Returns true for a finished transaction. It is read in an arena of its own, because there can be many. */
@@ -419,7 +420,7 @@ static bool needs_nothing(const struct txn *t, const char *id)
 	if (!arena)
 		return false;
 	other.arena = other.w.arena = arena;
-	finished = state_load(&other, id) == 0 && is_finished(&other);
+	finished = txn_state_load(&other, id) == 0 && is_finished(&other);
 	close_another(&other);
 	arena_free(arena);
 	return finished;
@@ -433,7 +434,7 @@ static int recover_one(struct txn *t, const char *id)
 
 	if (needs_nothing(t, id))
 		return txn_stop_if_asked(t);
-	rc = state_load(&other, id);
+	rc = txn_state_load(&other, id);
 
 	if (rc == -EBADMSG)
 		rc = is_finished(&other) ? 0 : in_doubt(t, &other);
@@ -450,8 +451,8 @@ int txn_recover_all(struct txn *t)
 	_cleanup_names_ struct names names = { 0 };
 	int rc;
 
-	state_sweep(t);
-	rc = state_list_ids(t, &names);
+	txn_state_sweep(t);
+	rc = txn_state_list_ids(t, &names);
 	if (rc)
 		return txn_fail(t, rc, "%s: %s", TXN_STATE_FOLDER, strerror(-rc));
 	for (size_t i = names.count; rc == 0 && i-- > 0;)
@@ -537,19 +538,19 @@ static int refuse_damaged(struct txn *t, struct txn *damaged, const char *id)
 	if (!named && (id || was_taken_back(damaged)))
 		return 0;
 	return txn_fail(t, -EBADMSG, "%s cannot be undone (%s). %s%s", damaged->id, damaged->why,
-			state_advice(damaged), id ? "" : "; to undo an older one, name its ID");
+			txn_state_advice(damaged), id ? "" : "; to undo an older one, name its ID");
 }
 
 /* Loads the newest transaction that matches ID into FOUND. */
 static int find_meant(struct txn *t, const char *id, struct txn *found)
 {
 	_cleanup_names_ struct names names = { 0 };
-	int rc = state_list_ids(t, &names);
+	int rc = txn_state_list_ids(t, &names);
 
 	if (rc)
 		return txn_fail(t, rc, "%s: %s", TXN_STATE_FOLDER, strerror(-rc));
 	for (size_t i = names.count; rc == 0 && i-- > 0;) {
-		rc = state_load(found, arena_strdup(t->arena, names.items[i]));
+		rc = txn_state_load(found, arena_strdup(t->arena, names.items[i]));
 		if (rc == 0 && is_meant(found, id))
 			return 1;
 		if (rc == -EBADMSG)
@@ -568,14 +569,14 @@ static int refuse_newer(struct txn *t, const struct txn *meant, const char *id)
 {
 	struct txn_outcome outcome = { 0 };
 	struct txn newer = another(t, &outcome);
-	int rc = state_load(&newer, id);
+	int rc = txn_state_load(&newer, id);
 	const char *path = rc == 0 && is_applied(&newer) ? in_both(meant, &newer) : NULL;
 
 	if (path)
 		rc = txn_fail(t, -EBUSY, "%s changed %s later; undo that one first", id, path);
 	else if (rc && !was_taken_back(&newer))
 		rc = txn_fail(t, rc, "%s came later, and its changes are not known (%s). %s", id,
-			      newer.why, state_advice(&newer));
+			      newer.why, txn_state_advice(&newer));
 	else
 		rc = 0;
 	close_another(&newer);
@@ -585,7 +586,7 @@ static int refuse_newer(struct txn *t, const struct txn *meant, const char *id)
 static int refuse_older(struct txn *t, const struct txn *meant)
 {
 	_cleanup_names_ struct names names = { 0 };
-	int rc = state_list_ids(t, &names);
+	int rc = txn_state_list_ids(t, &names);
 
 	for (size_t i = names.count; rc == 0 && i-- > 0 && strcmp(names.items[i], meant->id) > 0;)
 		rc = refuse_newer(t, meant, arena_strdup(t->arena, names.items[i]));
@@ -645,10 +646,11 @@ static int undo(struct txn *t, struct txn *meant)
 			      txn_record_state_words[meant->status]);
 	if (rc == 0)
 		rc = refuse_lost_copies(t, meant);
-	if (rc == 0 && txn_journal_open(meant))
-		rc = txn_fail(t, -EIO, "%s", meant->why);
 	if (rc)
 		return rc;
+	rc = txn_journal_open(meant);
+	if (rc)
+		return txn_fail(t, rc, "%s", meant->why);
 	t->outcome->id = meant->id;
 	make_items(meant);
 	txn_audit(meant, "undo", NULL);

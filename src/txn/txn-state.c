@@ -69,7 +69,7 @@ static int list_names(struct txn *t, struct names *names, const char *suffix)
 	return rc == -ENOENT || rc == -ENODATA ? 0 : rc;
 }
 
-int state_list_ids(struct txn *t, struct names *names)
+int txn_state_list_ids(struct txn *t, struct names *names)
 {
 	return list_names(t, names, "");
 }
@@ -87,7 +87,7 @@ static const char *new_stamp(struct txn *t)
 	struct tm last = { 0 }, tm;
 	char text[32];
 
-	if (state_list_ids(t, &names) == 0 && names.count &&
+	if (txn_state_list_ids(t, &names) == 0 && names.count &&
 	    strptime(names.items[names.count - 1], STAMP_FORMAT, &last) && timegm(&last) >= stamp)
 		stamp = timegm(&last) + 1;
 	gmtime_r(&stamp, &tm);
@@ -121,7 +121,7 @@ static int open_folder(struct txn *t, const char *path)
 	return t->folder < 0 ? txn_fail(t, t->folder, NULL) : 0;
 }
 
-int state_create(struct txn *t)
+int txn_state_create(struct txn *t)
 {
 	int rc = make_state_folders(t);
 
@@ -132,9 +132,8 @@ int state_create(struct txn *t)
 	t->id = arena_printf(t->arena, "%s-%s", new_stamp(t), t->plan_id);
 	if (!is_id(t->id, ""))
 		return txn_fail(t, -EINVAL, "\"%s\" is not the ID of a plan", t->plan_id);
-	if (write_make_folder(&t->w, folder_of(t, t->id, UNBEGUN), 0700))
-		return txn_fail(t, -EIO, NULL);
-	return open_folder(t, folder_of(t, t->id, UNBEGUN));
+	rc = write_make_folder(&t->w, folder_of(t, t->id, UNBEGUN), 0700);
+	return rc ? txn_fail(t, rc, NULL) : open_folder(t, folder_of(t, t->id, UNBEGUN));
 }
 
 /* Renames the folder to that of a transaction that has begun, or back. */
@@ -143,6 +142,7 @@ static int rename_folder(struct txn *t, const char *from, const char *to)
 	char name[NAME_MAX + 1];
 	_cleanup_close_ int above = write_open_folder(
 		&t->w, arena_printf(t->arena, TXN_STATE_FOLDER "/%s", from), name);
+	int rc;
 
 	if (above < 0)
 		return txn_fail(t, above, NULL);
@@ -150,7 +150,8 @@ static int rename_folder(struct txn *t, const char *from, const char *to)
 	if (renameat(above, from, above, to) < 0)
 		return txn_fail(t, -errno, TXN_STATE_FOLDER "/%s: rename: %s", from,
 				strerror(errno));
-	return write_sync_folder(&t->w, above, TXN_STATE_FOLDER) ? txn_fail(t, -EIO, NULL) : 0;
+	rc = write_sync_folder(&t->w, above, TXN_STATE_FOLDER);
+	return rc ? txn_fail(t, rc, NULL) : 0;
 }
 
 static void empty_folder(struct txn *t)
@@ -183,7 +184,7 @@ static void remove_unbegun(struct txn *t, const char *id)
 
 /* Files of a transaction that has begun are never removed under its own name: an interruption would look like
  * damage. */
-void state_discard(struct txn *t)
+void txn_state_discard(struct txn *t)
 {
 	const char *id = t->id, *unbegun = arena_printf(t->arena, "%s" UNBEGUN, id);
 
@@ -193,7 +194,7 @@ void state_discard(struct txn *t)
 	remove_unbegun(t, id);
 }
 
-void state_sweep(struct txn *t)
+void txn_state_sweep(struct txn *t)
 {
 	_cleanup_names_ struct names names = { 0 };
 
@@ -211,7 +212,7 @@ void state_sweep(struct txn *t)
 	}
 }
 
-const char *state_advice(struct txn *t)
+const char *txn_state_advice(struct txn *t)
 {
 	const char *folder = folder_of(t, t->id, "");
 
@@ -233,7 +234,9 @@ static int read_state_file(struct txn *t, const char *name, size_t limit, struct
 
 	if (fd < 0)
 		return fd == -EBADF || fd == -ELOOP ? -EFBIG : fd;
-	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size > limit)
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size > limit)
 		return -EFBIG;
 	text->data = malloc((size_t)st.st_size + 1);
 	if (!text->data)
@@ -250,13 +253,13 @@ static int read_state_file(struct txn *t, const char *name, size_t limit, struct
 	return 0;
 }
 
-int state_keep(struct txn *t, struct kept *kept, const char *path)
+int txn_state_keep(struct txn *t, struct kept *kept, const char *path)
 {
 	char name[32];
 	int rc;
 
-	if (path_problem(path))
-		return txn_fail(t, -EINVAL, "%s: %s", path, path_problem(path));
+	if (txn_path_problem(path))
+		return txn_fail(t, -EINVAL, "%s: %s", path, txn_path_problem(path));
 	kept->path = path;
 	kept->number = t->kept_count++;
 	snprintf(name, sizeof(name), "before.%u", kept->number);
@@ -264,12 +267,12 @@ int state_keep(struct txn *t, struct kept *kept, const char *path)
 			   : write_keep(&t->w, path, &kept->before, t->folder, name);
 	if (rc)
 		return txn_fail(t, rc, NULL);
-	return kept->before.link && !form_is_text(kept->before.link)
+	return kept->before.link && !txn_form_is_text(kept->before.link)
 		       ? txn_fail(t, -EILSEQ, "%s: its target is not text", path)
 		       : 0;
 }
 
-void state_forget(struct txn *t)
+void txn_state_forget(struct txn *t)
 {
 	char name[32];
 
@@ -280,7 +283,7 @@ void state_forget(struct txn *t)
 	}
 }
 
-int state_kept_open(struct txn *t, const struct kept *kept)
+int txn_state_kept_open(struct txn *t, const struct kept *kept)
 {
 	char name[32];
 
@@ -295,7 +298,7 @@ static bool is_free(struct txn *t, const char *name)
 	return fstatat(t->folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
-int state_keep_found(struct txn *t, const struct kept *kept)
+int txn_state_keep_found(struct txn *t, const struct kept *kept)
 {
 	struct file_seen seen;
 	char name[32];
@@ -359,9 +362,9 @@ static int begin_journal(struct txn *t, const char *text, size_t n)
 	return rc ? rc : txn_journal_write(t, JOURNAL_BEGIN, "%s", sha);
 }
 
-int state_begin(struct txn *t)
+int txn_state_begin(struct txn *t)
 {
-	_cleanup_json_ struct json_object *json = record_to_json(t);
+	_cleanup_json_ struct json_object *json = txn_record_to_json(t);
 	const char *text = json_object_to_json_string_ext(
 		json, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
 	int rc = write_record(t, text, strlen(text));
@@ -419,10 +422,10 @@ static int load_record(struct txn *t)
 	json = json_parse(text.data, text.size, &error);
 	if (!json || json_check_document(json, RECORD_FORMAT, &later, &error))
 		return damaged(t, "plan.json", error.text);
-	return record_from_json(t, json);
+	return txn_record_from_json(t, json);
 }
 
-int state_load(struct txn *t, const char *id)
+int txn_state_load(struct txn *t, const char *id)
 {
 	_cleanup_text_ struct text journal = { 0 };
 	int rc;

@@ -158,7 +158,7 @@ struct kept *txn_step_writes(struct txn *t, struct txn_step *step, const char *p
 int txn_step_keep(struct txn *t, struct txn_step *step)
 {
 	for_each_mut(kept, &step->kept) {
-		int rc = state_keep(t, kept, kept->path);
+		int rc = txn_state_keep(t, kept, kept->path);
 
 		if (rc)
 			return rc;

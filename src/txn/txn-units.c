@@ -82,7 +82,7 @@ static int reload_units(struct txn *t)
 
 static int run_links(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	int rc = links_change(t, step);
+	int rc = txn_links_change(t, step);
 
 	(void)item;
 	return rc ? rc : reload_units(t);
@@ -90,7 +90,7 @@ static int run_links(struct txn *t, struct txn_step *step, struct txn_item *item
 
 static void undo_links(struct txn *t, struct txn_step *step, struct txn_item *item)
 {
-	kept_restore_all(t, step, item);
+	txn_restore_kept(t, step, item);
 	if (reload_units(t))
 		txn_note(t, "%s", t->why);
 }
@@ -163,13 +163,13 @@ const struct txn_step_ops txn_step_daemon_reload = {
 };
 const struct txn_step_ops txn_step_unit_enable = {
 	.title = "%s enabled",
-	.prepare = links_enable,
+	.prepare = txn_links_enable,
 	.run = run_links,
 	.undo = undo_links,
 };
 const struct txn_step_ops txn_step_unit_disable = {
 	.title = "%s disabled",
-	.prepare = links_disable,
+	.prepare = txn_links_disable,
 	.run = run_links,
 	.undo = undo_links,
 };

@@ -12,12 +12,29 @@
 #include "txn/txn-private.h"
 #include "txn/write-private.h"
 
-const char *const txn_result_words[] = { "applied", "refused", "rolled-back", "undone",
-					 "partly",  "nothing", NULL };
-const char *const txn_item_words[] = { "not-reached", "done",	"restored", "rebuilt", "kept",
-				       "left",	      "failed", "stays",    NULL };
-const char *const txn_record_state_words[] = { "applied",     "undone",	 "rolled-back", "partly",
-					       "interrupted", "damaged", NULL };
+const char *const txn_result_words[] = {
+	[TXN_APPLIED] = "applied",
+	[TXN_REFUSED] = "refused",
+	[TXN_ROLLED_BACK] = "rolled-back",
+	[TXN_UNDONE] = "undone",
+	[TXN_PARTLY] = "partly",
+	[TXN_NOTHING] = "nothing",
+	NULL,
+};
+const char *const txn_item_words[] = {
+	[TXN_NOT_REACHED] = "not-reached", [TXN_DONE] = "done",	  [TXN_RESTORED] = "restored",
+	[TXN_REBUILT] = "rebuilt",	   [TXN_KEPT] = "kept",	  [TXN_LEFT] = "left",
+	[TXN_FAILED] = "failed",	   [TXN_STAYS] = "stays", NULL,
+};
+const char *const txn_record_state_words[] = {
+	[TXN_IS_APPLIED] = "applied",
+	[TXN_IS_UNDONE] = "undone",
+	[TXN_IS_ROLLED_BACK] = "rolled-back",
+	[TXN_IS_PARTLY] = "partly",
+	[TXN_IS_INTERRUPTED] = "interrupted",
+	[TXN_IS_DAMAGED] = "damaged",
+	NULL,
+};
 
 /* ---- from plan to transaction ---- */
 
@@ -55,7 +72,7 @@ static int check_plan_file(struct txn *t, const struct plan_file *from)
 {
 	struct file_seen seen;
 	int rc = write_see(&t->w, from->path, &seen);
-	const char *wrong = path_problem(from->path);
+	const char *wrong = txn_path_problem(from->path);
 
 	if (wrong)
 		return txn_fail(t, -EINVAL, "%s: refused: %s", from->path, wrong);
@@ -175,7 +192,7 @@ static int keep_files(struct txn *t, const struct plan *plan)
 {
 	for_each_mut(file, &t->files) {
 		const struct plan_file *from = &plan->files.items[file - t->files.items];
-		int rc = state_keep(t, &file->kept, file->kept.path);
+		int rc = txn_state_keep(t, &file->kept, file->kept.path);
 
 		if (rc)
 			return rc;
@@ -194,16 +211,16 @@ static int keep_files(struct txn *t, const struct plan *plan)
 
 static int write_down(struct txn *t, const struct plan *plan)
 {
-	int rc = state_create(t);
+	int rc = txn_state_create(t);
 
 	if (rc == 0)
 		rc = check_room(t, plan);
 	if (rc == 0)
 		rc = keep_files(t, plan);
 	if (rc == 0)
-		rc = state_begin(t);
+		rc = txn_state_begin(t);
 	if (rc && t->folder >= 0)
-		state_discard(t);
+		txn_state_discard(t);
 	t->outcome->id = rc ? NULL : t->id;
 	return rc;
 }

@@ -54,8 +54,8 @@ static int read_xattrs(struct writer *w, int fd, struct file_meta *meta)
 	return 0;
 }
 
-int meta_read(struct writer *w, int fd, const char *path, const struct stat *st,
-	      struct file_meta *meta)
+int write_meta_read(struct writer *w, int fd, const char *path, const struct stat *st,
+		    struct file_meta *meta)
 {
 	int rc;
 
@@ -116,7 +116,7 @@ static int set_xattrs(int fd, const struct file_meta *meta, bool exact)
 	return rc;
 }
 
-int meta_set(struct writer *w, int fd, const struct write_request *r)
+int write_meta_set(struct writer *w, int fd, const struct write_request *r)
 {
 	const struct file_meta *meta = r->meta;
 	int rc;
@@ -143,7 +143,8 @@ int meta_set(struct writer *w, int fd, const struct write_request *r)
 	return 0;
 }
 
-int meta_set_link(struct writer *w, int folder, const char *name, const struct write_request *r)
+int write_meta_set_link(struct writer *w, int folder, const char *name,
+			const struct write_request *r)
 {
 	const struct file_meta *meta = r->meta;
 

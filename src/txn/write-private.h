@@ -48,11 +48,11 @@ int write_label(struct writer *w, int fd, const char *path, mode_t type);
 int write_label_name(struct writer *w, int folder, const char *name, const char *path, mode_t type);
 
 /* write-meta.c */
-int meta_read(struct writer *w, int fd, const char *path, const struct stat *st,
-	      struct file_meta *meta);
-int meta_set(struct writer *w, int fd, const struct write_request *request);
+int write_meta_read(struct writer *w, int fd, const char *path, const struct stat *st,
+		    struct file_meta *meta);
+int write_meta_set(struct writer *w, int fd, const struct write_request *request);
 /* Sets the owner and the time of a symbolic link. */
-int meta_set_link(struct writer *w, int folder, const char *name,
-		  const struct write_request *request);
+int write_meta_set_link(struct writer *w, int folder, const char *name,
+			const struct write_request *request);
 
 #endif

@@ -52,14 +52,14 @@ static int create_link(struct writer *w, int folder, char temp[NAME_MAX + 1],
 	} while (rc < 0 && errno == EEXIST);
 	if (rc < 0)
 		return write_failed(w, r->path, "making a link beside it");
-	rc = meta_set_link(w, folder, temp, r);
+	rc = write_meta_set_link(w, folder, temp, r);
 	return rc ? rc : write_label_name(w, folder, temp, r->path, S_IFLNK);
 }
 
 /* Writes the metadata and syncs the file. */
 static int complete(struct writer *w, int fd, const struct write_request *r)
 {
-	int rc = meta_set(w, fd, r);
+	int rc = write_meta_set(w, fd, r);
 
 	if (rc)
 		return rc;

@@ -170,7 +170,7 @@ static int see_file(struct writer *w, int fd, const char *path,
 
 	if (fstat(fd, &st) < 0)
 		return write_failed(w, path, "reading its attributes");
-	rc = meta_read(w, fd, path, &st, &seen->meta);
+	rc = write_meta_read(w, fd, path, &st, &seen->meta);
 	if (rc)
 		return rc;
 	seen->there = seen->sized = true;

@@ -20,8 +20,11 @@ struct row {
 static struct message messages[MESSAGES + TOPICS];
 static struct message_part parts[MESSAGE_PARTS];
 
-const char *const message_kind_words[] = { "failure", "consequence", "fallback",
-					   "choice",  "harmless",    NULL };
+const char *const message_kind_words[] = {
+	[MESSAGE_FAILURE] = "failure",	 [MESSAGE_CONSEQUENCE] = "consequence",
+	[MESSAGE_FALLBACK] = "fallback", [MESSAGE_CHOICE] = "choice",
+	[MESSAGE_HARMLESS] = "harmless", NULL,
+};
 
 /* In the order in which data/messages.awk writes them. */
 static void take_texts(struct message *m, struct message_part *own, const char **at)

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "probes/initramfs-decompress.h"
+#include "probes/boot/initramfs-decompress.h"
 
 #define OUTPUT_MAX (1u << 20)
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "probes/initramfs-image.h"
+#include "probes/boot/initramfs-image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,7 +6,7 @@
 
 #include "parse/modinfo.h"
 #include "parse/version.h"
-#include "probes/module-info.h"
+#include "probes/kernel/module-info.h"
 
 #define PATH "/lib/modules/6.1/nvidia.ko"
 

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "parse/bdf.h"
-#include "probes/log-scan.h"
+#include "probes/log/log-scan.h"
 
 static const struct kmsg_pattern patterns[] = {
 	{ "xid", "NVRM: Xid (PCI:", { "): ", NULL }, KMSG_NUMBERED },

@@ -6,8 +6,8 @@
 
 #include "facts/facts.h"
 #include "parse/pcie.h"
-#include "probes/pci-brief.h"
-#include "probes/pci-config.h"
+#include "probes/pci/pci-brief.h"
+#include "probes/pci/pci-config.h"
 
 #define BRIDGE "0000:00:01.0"
 #define GPU "0000:01:00.0"

@@ -18,14 +18,14 @@ static const char *again(struct arena *arena, struct span text)
 	_cleanup_json_ struct json_object *written = NULL;
 	struct txn t = { .arena = arena, .id = ID };
 
-	if (!json || record_from_json(&t, json))
+	if (!json || txn_record_from_json(&t, json))
 		return NULL;
 	for_each(file, &t.files)
 		assert(file->kept.path && file->kept.number < t.kept_count);
 	for_each(step, &t.steps)
 		for_each(kept, &step->kept)
 			assert(kept->path && kept->number < t.kept_count);
-	written = record_to_json(&t);
+	written = txn_record_to_json(&t);
 	return arena_strdup(arena, json_object_to_json_string(written));
 }
 

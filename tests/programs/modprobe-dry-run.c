@@ -11,7 +11,7 @@
 
 #include "host/host.h"
 #include "host/root.h"
-#include "probes/loads.h"
+#include "probes/kernel/loads.h"
 #include "query/modprobe-dry-run.h"
 
 static const char *wanted;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/log-scan.h"
+#include "probes/log/log-scan.h"
 
 #define TEXT_MAX 8192
 #define NAME_MAX_SIZE 15
