@@ -117,7 +117,8 @@ static const char *remedy_of_unknown(struct arena *arena, const struct dkms_pack
 
 	if (!other || version_compare(release, other) <= 0)
 		return arena_printf(
-			arena, "Read %s/build/make.log, remove the cause, then build it again.",
+			arena,
+			"Read %s/build/make.log, remove the cause, then build the module again.",
 			package->path.value);
 	return arena_printf(
 		arena,
@@ -134,19 +135,21 @@ static const char *remedy_of_failure(struct arena *arena, const struct dkms_pack
 		return remedy_of_unknown(arena, package, release);
 	switch ((enum build_cause)package->cause.value) {
 	case BUILD_SPACE:
-		return "Free space on the file systems of /var/lib/dkms and /tmp, then build it again.";
+		return "Free space on the file systems of /var/lib/dkms and /tmp, then build the module again.";
 	case BUILD_REALTIME:
 		return "Boot a kernel without PREEMPT_RT: these sources refuse it.";
 	case BUILD_HEADERS:
-		return arena_printf(arena,
-				    "Install the headers of kernel %s again, then build it again.",
-				    release);
+		return arena_printf(
+			arena,
+			"Install the headers of kernel %s again, then build the module again.",
+			release);
 	case BUILD_COMPILER:
-		return arena_printf(arena, "Install %s, then build it again.",
+		return arena_printf(arena, "Install %s, then build the module again.",
 				    compiler_of(arena, package));
 	case BUILD_DRIVER:
 		return arena_printf(
-			arena, "Build the NVIDIA driver for kernel %s first, then build it again.",
+			arena,
+			"Build the NVIDIA driver for kernel %s first, then build this module again.",
 			release);
 	case BUILD_LICENSE:
 	case BUILD_SOURCE:

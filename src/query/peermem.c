@@ -48,6 +48,12 @@ static bool lacks_p2pdma(const struct node *node)
 	return option && is_absent(option->value);
 }
 
+bool kernel_lacks_dmabuf(const struct node *node)
+{
+	return is_known(node->os.kernel) && !installed_ofed(node) &&
+	       version_compare(node->os.kernel.value, KERNEL_DMABUF) < 0;
+}
+
 enum dmabuf dmabuf_path(const struct node *node, struct arena *arena, const char **why)
 {
 	const struct software_item *ofed = installed_ofed(node);

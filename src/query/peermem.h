@@ -19,6 +19,8 @@ const char *peermem_remedy(struct arena *arena, const struct node *node);
 enum dmabuf { DMABUF_UNKNOWN, DMABUF_NO, DMABUF_YES };
 /* Returns whether the driver and the RDMA stack can register GPU memory by DMA-BUF. WHY gets the reason. */
 enum dmabuf dmabuf_path(const struct node *node, struct arena *arena, const char **why);
+/* Returns true if the kernel's RDMA modules are older than DMA-BUF, and no OFED replaces them. */
+bool kernel_lacks_dmabuf(const struct node *node);
 /* Returns true if the NIC's control buffers can be a DMA-BUF too, as GPU-initiated networking needs: it places them
  * in GPU memory. */
 bool dmabuf_supports_umem(const struct node *node);

@@ -510,39 +510,59 @@ bool text_is_short(const struct view *v, const struct problem *p)
 	return v->has_short_warnings && p->severity <= SEVERITY_WARN && !p->wrong_data;
 }
 
-void text_title_lines(struct view *v, struct text_lines *lines, const struct problem *p, int indent)
+/* The table on the same screen has the title. */
+static const char *title_in_steps(const struct view *v, const struct problem *p)
 {
-	struct arena *arena = v->report->arena;
-	const char *title = text_is_short(v, p) ? text_title_where(v, p) : finding_title(p->first);
+	const char *id = p->first->rule->id;
 
-	text_add(v, lines,
-		 arena_printf(arena, "%*s%-*s[%u] ", indent, "", TEXT_TAG,
-			      p->waits ? "WAIT" : text_tags[p->severity],
-			      steps_number(v->steps, p)),
-		 arena_printf(arena, "%s [%s]", title, p->first->rule->id));
+	if (!text_is_short(v, p) && !v->is_long)
+		return id;
+	return arena_printf(v->report->arena, "%s [%s]",
+			    text_is_short(v, p) ? text_title_where(v, p) : finding_title(p->first),
+			    id);
 }
 
-/* Adds what the problem causes, a title for each rule. */
+void text_title_lines(struct view *v, struct text_lines *lines, const struct problem *p, int indent)
+{
+	text_add(v, lines,
+		 arena_printf(v->report->arena, "%*s%-*s[%u] ", indent, "", TEXT_TAG,
+			      p->waits ? "WAIT" : text_tags[p->severity],
+			      steps_number(v->steps, p)),
+		 title_in_steps(v, p));
+}
+
+/* Returns true if a title has the same effect: its words before the colon. */
+static bool has_effect_of(const struct text_lines *titles, const char *title)
+{
+	struct span own, other;
+
+	if (!text_reason(title, &own))
+		return false;
+	for_each(t, titles)
+		if (text_reason(*t, &other) && own.n == other.n &&
+		    memcmp(own.p, other.p, own.n) == 0)
+			return true;
+	return false;
+}
+
+/* Adds what the problem causes, a title for each effect. */
 static void add_follows(struct view *v, struct text_lines *lines, const struct problem *p,
 			int indent)
 {
-	struct arena *arena = v->report->arena;
-	const char *text = NULL;
-	uint32_t left = 0;
+	struct text_lines titles = { 0 };
 
-	for_each(f, &p->follows) {
+	for_each(f, &p->follows)
 		/* The title of a setting that is right would be wrong. */
-		if (is_seen_before(p, *f) || (*f)->answer.is_kept)
-			continue;
-		if (text)
-			left++;
-		else
-			text = finding_title(*f);
+		if (!is_seen_before(p, *f) && !(*f)->answer.is_kept &&
+		    !has_effect_of(&titles, finding_title(*f)))
+			*LIST_ADD(v->report->arena, &titles) = finding_title(*f);
+	if (titles.count > FOLLOWS_MOST) {
+		titles.items[1] = arena_printf(v->report->arena, "%" PRIu32 " more: -v shows them",
+					       titles.count - 1);
+		titles.count = FOLLOWS_MOST;
 	}
-	if (left)
-		text = arena_printf(arena, "%s (and %" PRIu32 " more: -v shows %s)", text, left,
-				    left == 1 ? "it" : "them");
-	text_add_field(v, lines, indent, "Leads to:", text);
+	for_each(title, &titles)
+		text_add_field(v, lines, indent, title == titles.items ? "Leads to:" : "", *title);
 }
 
 /* Returns the devices for a line of the steps, far from the row of the table. A long list is not repeated. */

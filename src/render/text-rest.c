@@ -437,7 +437,9 @@ static void show_end(struct view *v)
 	if (taken)
 		mark(v, "Checked", taken);
 	if (v->problems->items.count)
-		mark(v, "More", "nvnodecheck explain RULE");
+		mark(v, "More",
+		     arena_printf(v->report->arena, "nvnodecheck explain %s",
+				  v->problems->items.items[0].first->rule->id));
 }
 
 static bool has_lines(const struct view *v)

@@ -94,7 +94,7 @@ static const char *where_text(const struct view *v, const struct problem *p)
 	return text_columns(text) <= WHERE_MAX ? text : "";
 }
 
-/* Returns the title with the devices in parentheses. A reason that begins with the only one names it already. */
+/* Returns the title with the devices in parentheses. A reason that begins or ends with the only one names it already. */
 static const char *with_where(struct arena *arena, const char *title, const char *where)
 {
 	struct span effect;
@@ -102,6 +102,8 @@ static const char *with_where(struct arena *arena, const char *title, const char
 	size_t n = strlen(where);
 
 	if (reason && strncmp(reason, where, n) == 0 && reason[n] == ' ')
+		return title;
+	if (reason && n && strlen(reason) > n && strcmp(reason + strlen(reason) - n, where) == 0)
 		return title;
 	return *where ? arena_printf(arena, "%s (%s)", title, where) : title;
 }

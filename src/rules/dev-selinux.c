@@ -80,15 +80,14 @@ static const struct rule dev_selinux_rules[] = {
 			"nvidia-smi in a container reports \"Failed to initialize NVML: Insufficient Permissions\", unless the "
 			"container runs without a label or is privileged.",
 		.remedy =
-			"Switch a boolean on for all containers: setsebool -P container_use_devices on. Or, for the GPUs alone, "
-			"container_use_xserver_devices, if the policy has it. Or start the container with --security-opt "
-			"label=disable.",
+			"Let containers open the devices that they are given, with the command below. To do so for one "
+			"container alone, start it with --security-opt label=disable instead.",
 		.command = "sudo setsebool -P container_use_devices on",
 		.activation = ACTIVATION_NEW_JOBS,
 		.reads =
 			"enforce, booleans/container_use_devices and container_use_xserver_devices in /sys/fs/selinux.",
-		.why = "The policy lets labelled containers open GPUs only with one of these booleans: the second one came with "
-		       "container-selinux 2.232. Docker and "
+		.why = "The policy lets labelled containers open GPUs only with one of these booleans. The second one opens less "
+		       "than the first, and came with container-selinux 2.232. Docker and "
 		       "containerd label containers only if they are configured to: without Podman or CRI-O this is a note.",
 		.check = "getenforce; getsebool container_use_devices; ausearch -m avc -ts recent",
 		.cost = "With the boolean every container may open the devices that it is given.",

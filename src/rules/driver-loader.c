@@ -86,6 +86,29 @@ static bool is_without_on_purpose(const struct node *node)
 	return is_known(node->os.container) ? !gpu : distribution_of(node) == DISTRIBUTION_UNKNOWN;
 }
 
+/* Names the package that has libcuda. Ubuntu's of 384 is libcuda1-384 (github.com/tensorflow/tensorflow issue 4267);
+ * the branches after it have libnvidia-compute. */
+static const char *package_text(struct rule_context *ctx)
+{
+	const struct node *node = ctx->node;
+	const char *version = node->driver.version.value;
+	int branch = (int)strcspn(version, ".");
+
+	switch (distribution_of(node)) {
+	case DISTRIBUTION_DEBIAN:
+		if (str_is(node->os.id, "debian"))
+			return ": the packages libcuda1 and libnvidia-ml1";
+		return text_printf(ctx, ": the package %s-%.*s",
+				   version_compare(version, "385") < 0 ? "libcuda1"
+								       : "libnvidia-compute",
+				   branch, version);
+	case DISTRIBUTION_RHEL:
+		return ": the package nvidia-driver-cuda of NVIDIA's repository";
+	default:
+		return "";
+	}
+}
+
 static const char *how_to_install(struct rule_context *ctx, const struct software_item *item)
 {
 	const char *version = ctx->node->driver.version.value;
@@ -98,11 +121,8 @@ static const char *how_to_install(struct rule_context *ctx, const struct softwar
 		return "Start the container with GPUs (--gpus, a CDI device, nvidia.com/gpu) and with "
 		       "NVIDIA_DRIVER_CAPABILITIES=compute,utility.";
 	return text_printf(
-		ctx,
-		"Install the driver's compute libraries in version %s: libnvidia-compute-%.*s on Ubuntu, "
-		"libcuda1 and libnvidia-ml1 on Debian, nvidia-driver-cuda of NVIDIA's packages for RHEL. Then run "
-		"ldconfig.",
-		version, (int)strcspn(version, "."), version);
+		ctx, "Install the driver's compute libraries in version %s%s. Then run ldconfig.",
+		version, package_text(ctx));
 }
 
 static void fail_library(struct rule_context *ctx, const char *soname, const char *name,
@@ -121,7 +141,12 @@ static void fail_library(struct rule_context *ctx, const char *soname, const cha
 		NOTE(ctx, .subject = soname, .observed = observed,
 		     .evidence = { fact, "driver.version" });
 	else
-		FAIL(ctx, .subject = soname, .observed = observed,
+		FAIL(ctx, .subject = soname,
+		     .title = text_printf(ctx, "%s: programs find no %s",
+					  starts_with(soname, "libcuda") ? "CUDA does not start"
+									 : "NVML does not start",
+					  soname),
+		     .observed = observed,
 		     .expected = text_printf(ctx, "%s of version %s", soname,
 					     ctx->node->driver.version.value),
 		     .remedy = how_to_install(ctx, item), .evidence = { fact, "driver.version" });

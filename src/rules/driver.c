@@ -314,6 +314,13 @@ static void check_proprietary(struct rule_context *ctx)
 			     ctx, "proprietary kernel modules; NICs reach GPU memory through %s",
 			     peer_memory_module(ctx->node)),
 		     .evidence = { "driver.banner", "modules.loaded" });
+	else if (!efa && kernel_lacks_dmabuf(ctx->node))
+		NOTE(ctx,
+		     .observed = text_printf(ctx,
+					     "proprietary kernel modules; with kernel %s the open "
+					     "ones bring no DMA-BUF either",
+					     ctx->node->os.kernel.value),
+		     .evidence = { "driver.banner", "os.kernel" });
 	else
 		fail_flavour(ctx, efa);
 }

@@ -143,6 +143,8 @@ static void check_not_built(struct rule_context *ctx)
 		PASS(ctx, .observed = "nvidia is loaded", .evidence = { "driver.loaded" });
 		return;
 	}
+	if (skip_without_own_gpu(ctx))
+		return;
 	if (guests_hold_all_gpus(node)) {
 		NOT_APPLICABLE(ctx, .observed = "all GPUs are given to virtual machines",
 			       .evidence = { "pci.devices" });

@@ -75,11 +75,9 @@ static const char *remedy_of(struct rule_context *ctx, const struct pci_device *
 		return text_printf(
 			ctx,
 			"%s was loaded first and took the function. Add \"softdep %s pre: %s\" to a file in "
-			"modprobe.d. Or bind only this function with driverctl, which takes it from its "
-			"driver at once: no program may use it then.",
+			"modprobe.d.",
 			bound, bound, wanted->driver);
-	return "The setting is not in the initramfs: rebuild that. Or bind only this function with driverctl, which takes "
-	       "it from its driver at once: no program may use it then.";
+	return "Bind the function with driverctl, now and at every boot. No program may use it then.";
 }
 
 /* Another card of the model is bound as ids= says: then this one can be the host's on purpose. */
@@ -129,6 +127,10 @@ static void check_wanted(struct rule_context *ctx, const struct pci_device *d,
 		     .evidence = { fact, wanted->fact });
 	else
 		FAIL(ctx, .subject = d->bdf.value, .observed = text, .expected = expected,
+		     .title =
+			     strcmp(wanted->driver, "vfio-pci") == 0
+				     ? "Virtual machines cannot have a device: another driver took it before vfio-pci"
+				     : NULL,
 		     .remedy = remedy_of(ctx, d, wanted), .then = THEN_INITRAMFS | THEN_REBOOT,
 		     .command = shell_printf(ctx->arena, "sudo driverctl set-override %s %s",
 					     d->bdf.value, wanted->driver),

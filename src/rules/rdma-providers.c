@@ -60,13 +60,12 @@ static bool uses_gin(const struct rule_context *ctx)
 }
 
 /* The kernel's half is missing too: NULL, or why. */
-static const char *kernel_lacks_dmabuf(struct rule_context *ctx)
+static const char *kernel_reason(struct rule_context *ctx)
 {
 	const char *why = NULL;
 
-	return is_known(ctx->node->os.kernel) && !node_software(ctx->node, "ofed") &&
-			       dmabuf_path(ctx->node, ctx->arena, &why) == DMABUF_NO &&
-			       version_compare(ctx->node->os.kernel.value, "5.12") < 0
+	return kernel_lacks_dmabuf(ctx->node) &&
+			       dmabuf_path(ctx->node, ctx->arena, &why) == DMABUF_NO
 		       ? why
 		       : NULL;
 }
@@ -74,7 +73,7 @@ static const char *kernel_lacks_dmabuf(struct rule_context *ctx)
 static void fail_dmabuf(struct rule_context *ctx, const struct software_item *core,
 			uint64_t release, const char *evidence)
 {
-	const char *why = kernel_lacks_dmabuf(ctx);
+	const char *why = kernel_reason(ctx);
 
 	FAIL_AS(ctx, SEVERITY_WARN,
 		.observed = text_printf(ctx, "libibverbs %s (rdma-core %llu)%s%s",

@@ -178,7 +178,7 @@ static void check_flow_control(struct rule_context *ctx)
 static const struct rule rdma_roce_rules[] = {
 	{
 		.id = "rdma/mtu-small",
-		.title = "RDMA is slow, or GIN hangs: a port sends packets smaller than 4096 bytes",
+		.title = "RDMA is slow: a port sends packets smaller than 4096 bytes",
 		.profiles = PROFILE_BASE | PROFILE_RDMA_ANY,
 		.severity = SEVERITY_WARN,
 		.max_severity = SEVERITY_ERR,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* services-daemons.c - services that should run and do not, and why (rule services/daemon-down). */
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -118,18 +119,30 @@ static bool is_file_of_slurm(const struct service_cause *cause)
 	return cause->fact && starts_with(cause->fact, references);
 }
 
+/* Returns true if the line names a device file of a GPU that the node lacks. */
+static bool names_missing_device(const struct node *node, const struct service_line *line)
+{
+	const char *path = line ? strstr(line->text.value, "/dev/nvidia") : NULL;
+
+	if (!path || !was_read(node->dev.nodes))
+		return false;
+	for_each(n, &node->dev.nodes)
+		if (starts_with(path, n->path.value) &&
+		    !isdigit((unsigned char)path[strlen(n->path.value)]))
+			return false;
+	return true;
+}
+
 static void fail(struct rule_context *ctx, const struct daemon *daemon, const struct service *s)
 {
 	struct service_cause cause = service_find_cause(ctx->arena, ctx->node, s);
+	bool no_device = names_missing_device(ctx->node, service_last_word(s));
 
 	FAIL_AS(ctx, daemon->severity, .subject = s->unit.value,
 		.observed = full_text(ctx, s, &cause), .expected = "active",
 		.impact = daemon->impact,
 		.remedy = cause.remedy ? cause.remedy : default_remedy(ctx, s),
-		.follows = is_about_gres(service_last_word(s)) || is_file_of_slurm(&cause)
-				   ? "services/gres-conf"
-				   : NULL,
-		.follows_any = true,
+		.follows = cause_of(ctx->node, service_last_word(s), &cause), .follows_any = true,
 		.evidence = { fact_path(ctx->arena, "services.units", s->unit.value, "active"),
 			      cause.fact });
 }
