@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "evaluate/skip.h"
+#include "parse/version.h"
 #include "query/driver-files.h"
 #include "query/gpus.h"
 #include "query/pci-device.h"
@@ -105,12 +106,35 @@ static bool firmware_elsewhere(const struct node *node)
 	return false;
 }
 
+/* From 555 on the proprietary modules use the firmware of every GPU that has a GSP, unless it is switched off. */
+static bool uses_firmware(const struct node *node)
+{
+	const struct driver_param *param = node_param(node, "EnableGpuFirmware");
+	uint64_t value;
+
+	if (param && is_known(param->value) &&
+	    span_u64(span_of(param->value.value), 0, &value) == 0 && (value & 0xf) == 0)
+		return false;
+	return version_compare(node->driver.version.value, "555") >= 0;
+}
+
 /* The proprietary modules ask for the firmware too, and start most GPUs without it. */
 static void note_gsp_firmware(struct rule_context *ctx)
 {
 	const struct log_line *line = node_log(ctx->node, "gsp-firmware-not-found");
 
-	if (line)
+	if (line && uses_firmware(ctx->node))
+		FAIL_AS(ctx, SEVERITY_WARN, .observed = line->last.value,
+			.expected = "the firmware of the loaded version",
+			.impact =
+				"The proprietary modules start the GPU without its GSP, which this "
+				"driver uses by default: slower, and less tested.",
+			.remedy =
+				"Install the package with the firmware of this driver version, on "
+				"Debian firmware-nvidia-gsp, and load the driver again. If the GPU "
+				"is to run without GSP, set NVreg_EnableGpuFirmware=0.",
+			.evidence = { "log.lines[gsp-firmware-not-found].last", "driver.version" });
+	else if (line)
 		NOTE(ctx,
 		     .observed = text_printf(
 			     ctx, "%s; the proprietary modules also work without this firmware",
@@ -365,7 +389,8 @@ static const struct rule driver_versions_rules[] = {
 	},
 	{
 		.id = "driver/gsp-firmware-missing",
-		.title = "No GPU starts: the firmware of the loaded driver version is missing",
+		.title =
+			"GPUs do not start, or run without GSP: firmware of this driver is missing",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.follows = { "driver/library-mismatch" },
@@ -390,7 +415,9 @@ static const struct rule driver_versions_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osinit.c (No "
 			"firmware image found), src/nvidia/src/kernel/gpu/gsp/kernel_gsp.c, "
-			"kernel-open/nvidia/nv-procfs.c, kernel-open/common/inc/nv-firmware-registry.h",
+			"kernel-open/nvidia/nv-procfs.c, kernel-open/common/inc/nv-firmware-registry.h\n"
+			"NVIDIA driver 565.57.01: README, GSP Firmware\n"
+			"github.com/endlessm/eos-meta pull 811 (555.58.02)",
 	},
 	{
 		.id = "driver/next-load-skew",
