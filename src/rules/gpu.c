@@ -177,7 +177,7 @@ static uint64_t bad_rows(const struct node *node, const char *bdf)
 	return own && is_known(own->count) ? own->count.value : 0;
 }
 
-/* One bad row is remapped and forgotten. Memory that gets another one soon fails. */
+/* One bad row is remapped and forgotten. Memory that gets a second one soon fails. */
 static void fail_again(struct rule_context *ctx, const char *bdf)
 {
 	const struct log_line *line = node_log(ctx->node, "xid-63");

@@ -179,7 +179,7 @@ static struct redirect_remedy redirect_remedy(struct rule_context *ctx, const st
 	return remedy;
 }
 
-/* Copies between ports of the CPU pass the root complex in any case. Behind AMD's root ports redirection takes them
+/* Copies between ports of the CPU pass the root complex in any case. On AMD's root ports redirection takes them
  * through the IOMMU besides, and they hang or are slow. */
 static enum severity redirect_severity(const struct rule_context *ctx, const struct port *port)
 {
