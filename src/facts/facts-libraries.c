@@ -49,6 +49,12 @@ static const struct field verbs_provider_file_fields[] = {
 };
 static const struct desc verbs_provider_file_desc = DESC(verbs_provider_file);
 
+static const struct field ucx_copy_fields[] = {
+	F_STR(ucx_copy, path, NULL),
+	F_BOOL(ucx_copy, verbs, "{0}"),
+};
+static const struct desc ucx_copy_desc = DESC(ucx_copy);
+
 static const struct field libraries_facts_fields[] = {
 	F_LIST(libraries_facts, opened, opened_library_desc, LDSO),
 	F_LIST(libraries_facts, copies, library_copies_desc, LDSO),
@@ -56,5 +62,6 @@ static const struct field libraries_facts_fields[] = {
 	F_STR(libraries_facts, verbs, LDSO),
 	F_U64(libraries_facts, verbs_abi, LDSO),
 	F_LIST(libraries_facts, verbs_providers, verbs_provider_file_desc, LDSO),
+	F_LIST(libraries_facts, ucx, ucx_copy_desc, LDSO),
 };
 const struct desc libraries_facts_desc = DESC(libraries_facts);

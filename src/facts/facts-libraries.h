@@ -58,6 +58,12 @@ struct verbs_provider_file {
 	struct fact_u64 abi;  /* 57 */
 };
 
+/* An installation of UCX whose transports are modules in files. */
+struct ucx_copy {
+	struct fact_str path;	/* folder of its modules: /usr/lib64/ucx */
+	struct fact_bool verbs; /* it has the module for RDMA devices, libuct_ib */
+};
+
 struct libraries_facts {
 	LIST(struct opened_library) opened;	 /* that are there */
 	LIST(struct library_copies) copies;	 /* of those with several files */
@@ -68,6 +74,8 @@ struct libraries_facts {
 	struct fact_u64 verbs_abi;
 	/* Provider files in the folder that this libibverbs searches; absent: the folder does not exist */
 	LIST(struct verbs_provider_file) verbs_providers;
+	/* UCX that the dynamic loader finds, and those in /opt and /usr/local */
+	LIST(struct ucx_copy) ucx;
 };
 
 #endif

@@ -22,30 +22,43 @@ static void take(const struct log_line *line, const struct pci_device *device, s
 		*found = (struct found){ line, own };
 }
 
-const char *link_errors_text(struct arena *arena, const struct node *node,
-			     const struct pci_device *device, const char **fact)
+struct link_errors link_errors_find(struct arena *arena, const struct node *node,
+				    const struct pci_device *device)
 {
-	static const struct {
-		const char *pattern, *what;
-	} kinds[] = { { "pcie-error", "uncorrected" }, { "pcie-corrected", "corrected" } };
+	static const char *const patterns[] = { "pcie-error", "pcie-corrected" };
 	const struct pci_device *above[PATH_PORTS_MAX];
 	size_t n = topology_above(node, device, above);
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		const struct log_line *line = node_log(node, kinds[i].pattern);
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
+		const struct log_line *line = node_log(node, patterns[i]);
 		struct found found = { NULL };
 
 		take(line, device, &found);
 		for (size_t k = 0; k < n; k++)
 			take(line, above[k], &found);
-		if (!found.own)
-			continue;
-		if (fact)
-			*fact = log_device_fact(arena, line, found.own->name.value, "count");
-		return arena_printf(arena,
-				    "; its link had %" PRIu64 " %s PCIe error%s in this boot (%s)",
-				    found.own->count.value, kinds[i].what,
-				    found.own->count.value == 1 ? "" : "s", found.own->name.value);
+		if (found.own)
+			return (struct link_errors){
+				.count = found.own->count.value,
+				.uncorrected = i == 0,
+				.bdf = found.own->name.value,
+				.last = found.own->last.value,
+				.fact = log_device_fact(arena, line, found.own->name.value,
+							"count"),
+			};
 	}
-	return "";
+	return (struct link_errors){ 0 };
+}
+
+const char *link_errors_text(struct arena *arena, const struct node *node,
+			     const struct pci_device *device, const char **fact)
+{
+	struct link_errors errors = link_errors_find(arena, node, device);
+
+	if (!errors.count)
+		return "";
+	if (fact)
+		*fact = errors.fact;
+	return arena_printf(arena, "; its link had %" PRIu64 " %s PCIe error%s in this boot (%s)",
+			    errors.count, errors.uncorrected ? "uncorrected" : "corrected",
+			    errors.count == 1 ? "" : "s", errors.bdf);
 }

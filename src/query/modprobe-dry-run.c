@@ -576,8 +576,8 @@ static struct load_verdict check_name(struct search *s, const char *given, bool 
 					   "%s (\"alias %s %s\") leads to %s, which has no file",
 					   line_place(s, alias), alias->text.value,
 					   alias->module.value, alias->module.value);
-		verdict.cure.text = arena_printf(s->arena, "Remove the line %s.",
-						 line_place(s, alias));
+		verdict.cure.text = module_alias_cure(s->arena, s->node, name, alias->module.value,
+						      line_place(s, alias));
 	}
 	return verdict;
 }

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "parse/kparam.h"
 #include "parse/module.h"
+#include "query/distribution.h"
 #include "query/pci-device.h"
 
 const struct module_file *module_file_find(const struct node *node, const char *name,
@@ -160,4 +161,32 @@ const char *module_purpose(const char *name)
 		if (strcmp(functions[i].module, name) == 0)
 			return functions[i].lost;
 	return NULL;
+}
+
+/* Ubuntu's driver packages of their time (nvidia-331, nvidia-340-uvm) have the names of their modules. */
+static const char *package_of(struct arena *arena, const struct node *node, const char *target)
+{
+	char *name;
+
+	if (distribution_of(node) != DISTRIBUTION_DEBIAN || strncmp(target, "nvidia_", 7) != 0 ||
+	    target[7] < '0' || target[7] > '9')
+		return "";
+	name = arena_strdup(arena, target);
+	for (char *c = name; *c; c++)
+		if (*c == '_')
+			*c = '-';
+	return arena_printf(arena, " (on Ubuntu: %s)", name);
+}
+
+const char *module_alias_cure(struct arena *arena, const struct node *node, const char *name,
+			      const char *target, const char *place)
+{
+	if (module_file_running(node, name) || strcmp(target, "off") == 0)
+		return place ? arena_printf(arena, "Remove the line %s.", place) : NULL;
+	return arena_printf(
+		arena,
+		"Install the package that brings the module %s for this kernel%s: no %s.ko is here either. If "
+		"there is no such package, remove the line%s%s.",
+		target, package_of(arena, node, target), name, place ? " " : "",
+		place ? place : "");
 }

@@ -26,6 +26,10 @@ const char *module_purpose(const char *name);
 /* Returns true if the GPUs or NICs of this host do not work without the module. */
 bool module_is_needed(const struct node *node, const char *name);
 
+/* What to do about a line of modprobe.d at PLACE, or NULL, that leads from NAME to TARGET, which does not exist. */
+const char *module_alias_cure(struct arena *arena, const struct node *node, const char *name,
+			      const char *target, const char *place);
+
 /* LIST is one of a file's two lists of symbols. NULL: not in it. */
 const struct module_symbol *module_symbol_find(const void *list, const char *name);
 

@@ -477,6 +477,7 @@ static const struct {
 	{ "transaction", "boot_id", keep_word },
 	{ "transaction", "id", keep_word },
 	{ "transaction", "kernels", keep_word },
+	{ "ucx_copy", "path", keep_path },
 	{ "unread_provider", "name", keep_word },
 	{ "unread_provider", "path", keep_path },
 	{ "verbs_provider_file", "name", keep_word },

@@ -161,6 +161,32 @@ static void fail_mode(struct rule_context *ctx, const char *path, uint64_t mode)
 			      "driver.params[DeviceFileMode].value" });
 }
 
+static bool is_for_others(const struct device_node *n)
+{
+	return (n->mode.value & READ_WRITE_OTHERS) == READ_WRITE_OTHERS;
+}
+
+/* /dev/nvidia0 and /dev/nvidia7 */
+static bool is_same_kind(const char *a, const char *b)
+{
+	size_t length = strcspn(a, "0123456789");
+
+	return length == strcspn(b, "0123456789") && strncmp(a, b, length) == 0;
+}
+
+/* A program that copies plain files in the place of device files changes the modes of all of them. A file with fewer
+ * rights than others of its kind had them on the node. */
+static bool is_closed_in_copy(const struct node *node, const struct device_node *n)
+{
+	if (!known_is(n->kind, DEVICE_NODE_FILE) || !is_known(n->mode) || is_for_others(n))
+		return false;
+	for_each(other, &node->dev.nodes)
+		if (known_is(other->kind, DEVICE_NODE_FILE) && is_known(other->mode) &&
+		    is_for_others(other) && is_same_kind(other->path.value, n->path.value))
+			return true;
+	return false;
+}
+
 static void check_nvidia_node(struct rule_context *ctx, const char *path,
 			      const struct device_major *major)
 {
@@ -168,7 +194,8 @@ static void check_nvidia_node(struct rule_context *ctx, const char *path,
 	bool right = n && known_is(n->kind, DEVICE_NODE_CHARACTER) &&
 		     !(major && is_known(n->major) && n->major.value != major->major.value);
 
-	if (right && is_known(n->mode) && (n->mode.value & READ_WRITE_OTHERS) != READ_WRITE_OTHERS)
+	if ((right && is_known(n->mode) && !is_for_others(n)) ||
+	    (n && is_closed_in_copy(ctx->node, n)))
 		fail_mode(ctx, path, n->mode.value);
 	else
 		dev_check_node(ctx, path, major);
@@ -427,7 +454,7 @@ static bool is_of_others(const struct node *node, const struct rdma_device *d, c
 	       !is_named_by_job(node, d->name.value);
 }
 
-/* Jobs cannot open a node of root or a group. A copy has its own permissions. */
+/* Jobs cannot open a node of root or a group. */
 static void check_verbs_node(struct rule_context *ctx, const char *path, enum severity missing)
 {
 	const struct device_node *n = device_file_find(ctx->node, path);
@@ -437,8 +464,9 @@ static void check_verbs_node(struct rule_context *ctx, const char *path, enum se
 	else if (!n)
 		FAIL_AS(ctx, missing, .subject = path, .observed = "missing",
 			.expected = "a character device, mode 0666", .evidence = { "dev.nodes" });
-	else if (known_is(n->kind, DEVICE_NODE_CHARACTER) && is_known(n->mode) &&
-		 (n->mode.value & READ_WRITE_ALL) != READ_WRITE_ALL)
+	else if ((known_is(n->kind, DEVICE_NODE_CHARACTER) && is_known(n->mode) &&
+		  (n->mode.value & READ_WRITE_ALL) != READ_WRITE_ALL) ||
+		 is_closed_in_copy(ctx->node, n))
 		FAIL_AS(ctx, SEVERITY_WARN, .subject = path,
 			.observed = text_printf(ctx, "mode %04" PRIo64, n->mode.value),
 			.expected = "mode 0666",

@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "evaluate/skip.h"
+#include "parse/version.h"
 #include "query/driver-files.h"
 #include "query/gpus.h"
 #include "query/pci-device.h"
@@ -104,12 +106,35 @@ static bool firmware_elsewhere(const struct node *node)
 	return false;
 }
 
+/* From 555 on the proprietary modules use the firmware of every GPU that has a GSP, unless it is switched off. */
+static bool uses_firmware(const struct node *node)
+{
+	const struct driver_param *param = node_param(node, "EnableGpuFirmware");
+	uint64_t value;
+
+	if (param && is_known(param->value) &&
+	    span_u64(span_of(param->value.value), 0, &value) == 0 && (value & 0xf) == 0)
+		return false;
+	return version_compare(node->driver.version.value, "555") >= 0;
+}
+
 /* The proprietary modules ask for the firmware too, and start most GPUs without it. */
 static void note_gsp_firmware(struct rule_context *ctx)
 {
 	const struct log_line *line = node_log(ctx->node, "gsp-firmware-not-found");
 
-	if (line)
+	if (line && uses_firmware(ctx->node))
+		FAIL_AS(ctx, SEVERITY_WARN, .observed = line->last.value,
+			.expected = "the firmware of the loaded version",
+			.impact =
+				"The proprietary modules start the GPU without its GSP, which this "
+				"driver uses by default: slower, and less tested.",
+			.remedy =
+				"Install the package with the firmware of this driver version, on "
+				"Debian firmware-nvidia-gsp, and load the driver again. If the GPU "
+				"is to run without GSP, set NVreg_EnableGpuFirmware=0.",
+			.evidence = { "log.lines[gsp-firmware-not-found].last", "driver.version" });
+	else if (line)
 		NOTE(ctx,
 		     .observed = text_printf(
 			     ctx, "%s; the proprietary modules also work without this firmware",
@@ -292,6 +317,20 @@ static void check_next_load(struct rule_context *ctx)
 
 /* ---- persistence ---- */
 
+/* The daemon is there, nothing starts it, and no service here is known to keep the GPUs open in its place. */
+static bool is_left_disabled(const struct node *node, const struct service *persistenced)
+{
+	static const char *const clients[] = { "nvidia-dcgm.service", "nvidia-gridd.service" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++) {
+		const struct service *s = node_service(node, clients[i]);
+
+		if (s && str_is(s->active, "active"))
+			return false;
+	}
+	return str_is(persistenced->enabled, "disabled");
+}
+
 static void check_persistence(struct rule_context *ctx)
 {
 	const struct service *service = node_service(ctx->node, "nvidia-persistenced.service");
@@ -311,11 +350,15 @@ static void check_persistence(struct rule_context *ctx)
 	else if (str_is(service->active, "active"))
 		PASS(ctx, .evidence = { "services.units[nvidia-persistenced.service].active" });
 	else
-		FAIL(ctx,
-		     .observed = text_printf(ctx, "nvidia-persistenced is %s",
-					     service->active.value),
-		     .expected = "a program that keeps the GPUs open",
-		     .evidence = { "services.units[nvidia-persistenced.service].active" });
+		FAIL_AS(ctx, is_left_disabled(ctx->node, service) ? SEVERITY_WARN : SEVERITY_INFO,
+			.observed = text_printf(ctx, "nvidia-persistenced is %s%s",
+						service->active.value,
+						str_is(service->enabled, "disabled")
+							? ", and installed without being enabled"
+							: ""),
+			.expected = "a program that keeps the GPUs open",
+			.evidence = { "services.units[nvidia-persistenced.service].active",
+				      "services.units[nvidia-persistenced.service].enabled" });
 }
 
 static const struct rule driver_versions_rules[] = {
@@ -346,7 +389,8 @@ static const struct rule driver_versions_rules[] = {
 	},
 	{
 		.id = "driver/gsp-firmware-missing",
-		.title = "No GPU starts: the firmware of the loaded driver version is missing",
+		.title =
+			"GPUs do not start, or run without GSP: firmware of this driver is missing",
 		.profiles = PROFILE_BASE,
 		.severity = SEVERITY_ERR,
 		.follows = { "driver/library-mismatch" },
@@ -371,7 +415,9 @@ static const struct rule driver_versions_rules[] = {
 		.sources =
 			"open-gpu-kernel-modules 595.45.04: src/nvidia/arch/nvalloc/unix/src/osinit.c (No "
 			"firmware image found), src/nvidia/src/kernel/gpu/gsp/kernel_gsp.c, "
-			"kernel-open/nvidia/nv-procfs.c, kernel-open/common/inc/nv-firmware-registry.h",
+			"kernel-open/nvidia/nv-procfs.c, kernel-open/common/inc/nv-firmware-registry.h\n"
+			"NVIDIA driver 565.57.01: README, GSP Firmware\n"
+			"github.com/endlessm/eos-meta pull 811 (555.58.02)",
 	},
 	{
 		.id = "driver/next-load-skew",
@@ -404,22 +450,26 @@ static const struct rule driver_versions_rules[] = {
 		.id = "driver/persistence",
 		.title = "The GPUs lose their settings between jobs: no persistence daemon runs",
 		.profiles = PROFILE_BASE,
-		.severity = SEVERITY_INFO,
+		.severity = SEVERITY_WARN,
 		.evaluate = check_persistence,
 		.impact =
-			"The first job after an idle time waits some seconds. Clocks and settings of "
-			"nvidia-smi are lost when the last client ends.",
+			"The driver initialises the GPUs again for each first client. nvidia-smi and the first job wait some "
+			"seconds, with many GPUs so long that nvidia-container-cli gives up (\"driver rpc error: timed "
+			"out\"). Clocks and settings of nvidia-smi are lost when the last client ends.",
 		.remedy = "Start nvidia-persistenced if no other program keeps the GPUs open.",
 		.command = "sudo systemctl enable --now nvidia-persistenced",
 		.fix = { "start-service", { "nvidia-persistenced.service" } },
 		.activation = ACTIVATION_NOW,
 		.reads = "The state of nvidia-persistenced.service.",
 		.why = "Without a client the driver discards the GPU's state. DCGM or a running job is a client too. "
-		       "nvidia-smi -pm 1 is not visible without opening the GPU.",
+		       "nvidia-smi -pm 1 is not visible without opening the GPU. The finding is a warning where the "
+		       "daemon is installed and its unit is disabled.",
 		.check = "systemctl status nvidia-persistenced; nvidia-smi -q | grep Persistence",
 		.sources =
 			"NVIDIA Driver Persistence r580: Persistence Daemon\n"
-			"nvidia-persistenced 410f354 (2026-04-28): nvidia-persistenced.1.m4, DESCRIPTION",
+			"nvidia-persistenced 410f354 (2026-04-28): nvidia-persistenced.1.m4, DESCRIPTION\n"
+			"github.com/NVIDIA/nvidia-container-toolkit issue 202\n"
+			"github.com/GoogleCloudPlatform/ai-infra-cluster-provisioning issue 227",
 	},
 };
 

@@ -169,6 +169,33 @@ static bool check_record(struct rule_context *ctx, const struct nvml_gpu *gpu)
 	return true;
 }
 
+static uint64_t bad_rows(const struct node *node, const char *bdf)
+{
+	const struct log_line *line = node_log(node, "xid-63");
+	const struct log_subject *own = line ? log_of_device(line, bdf) : NULL;
+
+	return own && is_known(own->count) ? own->count.value : 0;
+}
+
+/* One bad row is remapped and forgotten. Memory that gets a second one soon fails. */
+static void fail_again(struct rule_context *ctx, const char *bdf)
+{
+	const struct log_line *line = node_log(ctx->node, "xid-63");
+
+	FAIL(ctx, .subject = bdf,
+	     .observed = text_printf(
+		     ctx, "%" PRIu64 " rows or pages of its memory went bad in this log; last: %s",
+		     bad_rows(ctx->node, bdf), log_of_device(line, bdf)->last.value),
+	     .expected = "no second bad row",
+	     .impact = "The memory fails: jobs on this GPU are killed again and again.",
+	     .remedy =
+		     "Reset the GPU while no job runs, or reboot, and run dcgmi diag -r 3. If the "
+		     "test fails or the log gets another bad row, take the GPU out of service and "
+		     "have it replaced.",
+	     .evidence = { log_device_fact(ctx->arena, line, bdf, "count"),
+			   log_device_fact(ctx->arena, line, bdf, "last") });
+}
+
 static void check_ecc(struct rule_context *ctx)
 {
 	size_t before = ctx->findings->count, candidates = 0, told = 0;
@@ -198,6 +225,8 @@ static void check_ecc(struct rule_context *ctx)
 			     .action = ACTION_REPLACE_HARDWARE,
 			     .evidence = {
 				     log_device_fact(ctx->arena, failed, d->bdf.value, "last") });
+		else if (pending && bad_rows(ctx->node, d->bdf.value) > 1)
+			fail_again(ctx, d->bdf.value);
 		else if (pending)
 			FAIL_AS(ctx, SEVERITY_WARN, .subject = d->bdf.value,
 				.observed = log_of_device(pending, d->bdf.value)->last.value,
@@ -539,6 +568,8 @@ static const struct rule gpu_rules[] = {
 			"NVIDIA GPU Memory Error Management r580: Row Remapping, Error Containment, Supported GPUs (dynamic page "
 			"offlining), Error Recovery and Response Flags\n"
 			"NVIDIA Xid Errors, Xid Catalog (October 2025)\n"
+			"NVIDIA Health Validation: Xid Checks (reset, then service)\n"
+			"github.com/wtdcode/vllm-backport issue 62\n"
 			"nvml.h of NVML 13 (github.com/NVIDIA/go-nvml): nvmlRepairStatus_v1_t, "
 			"nvmlUnrepairableMemoryStatus_v1_t",
 	},

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "evaluate/known.h"
 #include "evaluate/skip.h"
+#include "parse/version.h"
 #include "query/distribution.h"
 #include "query/dkms.h"
 #include "query/failure.h"
@@ -229,6 +230,39 @@ static bool is_openibd_unknown(const struct node *node)
 	return !was_read(node->services.units) || (openibd && is_unknown(openibd->enabled));
 }
 
+/* From 5.0 on OFED's libraries use DEVX events, which neither OFED 4 nor Linux 3.10 has. Later kernels of a
+ * distribution can have them from later sources. */
+static bool fail_old_modules(struct rule_context *ctx, const struct module_file *own)
+{
+	const struct software_item *ofed = node_software(ctx->node, "ofed");
+	const struct module *loaded = node_module(ctx->node, "mlx5_core");
+	const char *modules = NULL, *fact = "os.kernel";
+
+	if (!ofed || !is_known(ofed->version) || !loaded ||
+	    version_compare(ofed->version.value, "5") < 0)
+		return false;
+	if (str_starts(loaded->version, "4.")) {
+		modules = text_printf(ctx, "mlx5_core is of OFED %s", loaded->version.value);
+		fact = fact_path(ctx->arena, "modules.loaded", "mlx5_core", "version");
+	} else if (own && !is_ofed_file(own) && str_starts(ctx->node->os.kernel, "3.")) {
+		modules = text_printf(ctx, "mlx5_core is that of kernel %s",
+				      ctx->node->os.kernel.value);
+	}
+	if (!modules)
+		return false;
+	FAIL(ctx,
+	     .observed = text_printf(ctx, "libraries are of OFED %s, the loaded %s",
+				     ofed->version.value, modules),
+	     .expected = "libraries and modules of one OFED",
+	     .impact =
+		     "UCX and other programs that use DEVX fail: \"mlx5dv_devx_create_event_channel() "
+		     "failed: Protocol not supported\".",
+	     .remedy = "Install the kernel modules of the same OFED. In a container install the "
+		       "libraries of the host's OFED.",
+	     .evidence = { software_version_fact(ctx->arena, ofed), fact });
+	return true;
+}
+
 static void check_ofed(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
@@ -267,7 +301,7 @@ static void check_ofed(struct rule_context *ctx)
 			  kernel_part(ctx));
 	else if (own && !is_ofed_file(own) && is_openibd_unknown(node))
 		UNKNOWN(ctx, .evidence = { "services.units[openibd.service].enabled" });
-	else if (!fail_other_build(ctx))
+	else if (!fail_other_build(ctx) && !fail_old_modules(ctx, own))
 		PASS(ctx, .evidence = { "software.items", "modules.files", "os.kernel" });
 }
 
@@ -480,7 +514,7 @@ static const struct rule modules_build_mismatch_rules[] = {
 			"The link /usr/src/ofa_kernel/default to its end, mlx5_core under /lib/modules of all kernels, "
 			"srcversion of the loaded RDMA modules and of their files, packages, and openibd.service.",
 		.why = "OFED's modules are built for one kernel. An installation of OFED's libraries alone is correct with "
-		       "the kernel's modules, and passes. An initramfs that "
+		       "the modules of a recent kernel, and passes. An initramfs that "
 		       "was made before OFED was installed loads the kernel's own modules. The unit openibd belongs to the "
 		       "kernel part: where it is enabled, OFED's modules are missing for this kernel.",
 		.check = "readlink -f /usr/src/ofa_kernel/default; modinfo -F srcversion ib_core; "
@@ -491,7 +525,7 @@ static const struct rule modules_build_mismatch_rules[] = {
 			"open-gpu-kernel-modules 595.45.04: kernel-open/conftest.sh (ofa_kernel)\n"
 			"Linux 6.1.192: Documentation/ABI/stable/sysfs-module (srcversion)\n"
 			"mlnx-ofa_kernel 23.04: mlnx-ofa_kernel.spec, %files of its utilities (openibd.service)\n"
-			"github.com/openucx/ucx issue 6906\n"
+			"github.com/openucx/ucx issues 6906, 7229\n"
 			"github.com/Mellanox/nv_peer_memory issue 39 (2018-05-02)",
 	},
 	{

@@ -7,6 +7,7 @@
 #include "evaluate/skip.h"
 #include "parse/modname.h"
 #include "query/guests.h"
+#include "query/module-find.h"
 
 /* ---- modules-load.d ---- */
 
@@ -112,8 +113,18 @@ static const char *modprobe_impact(struct rule_context *ctx, const struct refere
 		r->claim.value);
 }
 
+/* NULL: the module of that name is here, and only the line is wrong. */
+static const char *missing_package(struct rule_context *ctx, const struct reference *r)
+{
+	if (!str_is(r->role, "alias") || !is_known(r->claim) || !was_read(ctx->node->modules.files))
+		return NULL;
+	return module_alias_cure(ctx->arena, ctx->node, r->claim.value, r->name.value, NULL);
+}
+
 static const char *modprobe_remedy(struct rule_context *ctx, const struct reference *r)
 {
+	const char *package = is_off(r) ? NULL : missing_package(ctx, r);
+
 	if (str_is(r->role, "softdep"))
 		return text_printf(
 			ctx, "Install the module %s for this kernel, or remove it from the line.",
@@ -124,6 +135,8 @@ static const char *modprobe_remedy(struct rule_context *ctx, const struct refere
 			"Remove the line (\"alias %s off\" switches the module off). Rebuild the "
 			"initramfs, then load %s.",
 			r->claim.value, r->claim.value);
+	if (package)
+		return text_printf(ctx, "%s Then load %s.", package, r->claim.value);
 	return text_printf(ctx, "Correct or remove the line. Rebuild the initramfs, then load %s.",
 			   r->claim.value);
 }
@@ -187,7 +200,8 @@ static const struct rule modules_named_rules[] = {
 		       "in the first word is checked. modprobe skips a missing soft dependency, which is a note.",
 		.check = "modprobe -n -v nvidia; grep -rnE 'alias|install|softdep' /etc/modprobe.d",
 		.sources =
-			"kmod 30: modprobe.d(5), libkmod/libkmod-module.c (kmod_module_new_from_lookup)",
+			"kmod 30: modprobe.d(5), libkmod/libkmod-module.c (kmod_module_new_from_lookup)\n"
+			"github.com/NVlabs/nvbio-gpl issue 7 (nvidia-331-uvm)",
 	},
 };
 

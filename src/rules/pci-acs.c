@@ -14,6 +14,7 @@ struct port {
 	const struct pci_device *device;
 	bool across; /* below a switch that is above both peers, where redirection makes a detour */
 	bool near;   /* both peers are below one host bridge */
+	bool gpus;   /* both peers are GPUs */
 };
 
 struct ports {
@@ -22,7 +23,8 @@ struct ports {
 	uint32_t *places;
 };
 
-static void add_ports(struct rule_context *ctx, struct ports *ports, const struct pci_path *path)
+static void add_ports(struct rule_context *ctx, struct ports *ports, const struct pci_path *path,
+		      bool gpus)
 {
 	const struct pci_device *devices = ctx->node->pci.devices.items;
 	bool across = path->class == PATH_PIX || path->class == PATH_PXB;
@@ -38,6 +40,7 @@ static void add_ports(struct rule_context *ctx, struct ports *ports, const struc
 		port = &ports->list.items[*place - 1];
 		port->across |= across;
 		port->near |= path->class <= PATH_PHB;
+		port->gpus |= gpus;
 	}
 }
 
@@ -55,14 +58,14 @@ static void collect(struct rule_context *ctx, struct ports *ports)
 				    ctx->node->pci.devices.count * sizeof(*ports->places));
 	for_each(a, &ctx->endpoints->gpus) {
 		if (is_asked_for(ctx, PROFILE_GPUDIRECT_ANY) && a->nic && a->path.class <= PATH_PHB)
-			add_ports(ctx, ports, &a->path);
+			add_ports(ctx, ports, &a->path, false);
 		if (!is_asked_for(ctx, PROFILE_P2P) || !may_copy(ctx, a->chain.device))
 			continue;
 		for_each(b, &ctx->endpoints->gpus) {
 			if (b <= a || !may_copy(ctx, b->chain.device))
 				continue;
 			topology_path_between(&a->chain, &b->chain, &path);
-			add_ports(ctx, ports, &path);
+			add_ports(ctx, ports, &path, true);
 		}
 	}
 }
@@ -178,6 +181,26 @@ static struct redirect_remedy redirect_remedy(struct rule_context *ctx, const st
 	return remedy;
 }
 
+/* Copies between ports of the CPU pass the root complex in any case. On AMD's root ports redirection takes them
+ * through the IOMMU besides, and they hang or are slow. */
+static enum severity redirect_severity(const struct rule_context *ctx, const struct port *port)
+{
+	if (port->across)
+		return SEVERITY_ERR;
+	return port->near || (port->gpus && str_is(ctx->node->os.cpu_vendor, "AuthenticAMD"))
+		       ? SEVERITY_WARN
+		       : SEVERITY_INFO;
+}
+
+static const char *redirect_place(const struct rule_context *ctx, const struct port *port)
+{
+	if (port->across)
+		return "";
+	return redirect_severity(ctx, port) == SEVERITY_WARN && !port->near
+		       ? " on a root port of the CPU: copies between GPUs go through the IOMMU"
+		       : " on a port of the CPU: copies pass the root complex in any case";
+}
+
 static void check_redirect(struct rule_context *ctx)
 {
 	struct ports ports = { 0 };
@@ -201,16 +224,11 @@ static void check_redirect(struct rule_context *ctx)
 				.evidence = { fact_path(ctx->arena, "pci.devices", port->bdf.value,
 							"acs") });
 		else if (acs->control.value & ACS_REDIRECT)
-			FAIL_AS(ctx,
-				p->across ? SEVERITY_ERR
-				: p->near ? SEVERITY_WARN
-					  : SEVERITY_INFO,
+			FAIL_AS(ctx, redirect_severity(ctx, p),
 				.subject = port->bdf.value,
-				.observed = text_printf(
-					ctx, "ACSCtl: %s%s", format_bits(ctx, acs->control.value),
-					p->across ? ""
-						  : " on a port of the CPU: copies pass the root "
-						    "complex in any case"),
+				.observed = text_printf(ctx, "ACSCtl: %s%s",
+							format_bits(ctx, acs->control.value),
+							redirect_place(ctx, p)),
 				.expected = "ReqRedir- CmpltRedir- EgressCtrl-",
 				.remedy = remedy.text, .command = remedy.command,
 				.then = kept ? 0 : THEN_REBOOT, .is_kept = kept,
@@ -345,12 +363,13 @@ static void check_direct(struct rule_context *ctx)
 			       .evidence = { "pci.devices" });
 }
 
-#define SOURCES_ACS                                                                    \
-	"PCI Express Base Specification 6.0: 6.12, Access Control Services\n"          \
-	"rdma-core 691953d8d (2026-08-20): kernel-boot/rdma_topo, compute_acs()\n"     \
-	"NCCL user guide (2026-06-11): troubleshooting/gpu_troubleshooting.rst, ACS\n" \
-	"Linux 6.1.192: Documentation/admin-guide/kernel-parameters.txt (pci="         \
-	"disable_acs_redir), drivers/pci/p2pdma.c (pci_bridge_has_acs_redir)\n"        \
+#define SOURCES_ACS                                                                                 \
+	"PCI Express Base Specification 6.0: 6.12, Access Control Services\n"                       \
+	"rdma-core 691953d8d (2026-08-20): kernel-boot/rdma_topo, compute_acs()\n"                  \
+	"NCCL user guide (2026-06-11): troubleshooting/gpu_troubleshooting.rst, ACS\n"              \
+	"Linux 6.1.192: Documentation/admin-guide/kernel-parameters.txt (pci="                      \
+	"disable_acs_redir), drivers/pci/p2pdma.c (pci_bridge_has_acs_redir)\n"                     \
+	"github.com/NVIDIA/nccl issue 2079, github.com/aikitoria/open-gpu-kernel-modules issue 6\n" \
 	"Linux 6.12.117: drivers/pci/pci.c (__pci_config_acs); commits 47c8846a49ba (6.11), 9cf8a952d57b (6.15)"
 
 static const struct rule pci_acs_rules[] = {
@@ -361,8 +380,8 @@ static const struct rule pci_acs_rules[] = {
 		.severity = SEVERITY_ERR,
 		.evaluate = check_redirect,
 		.impact =
-			"Copies between devices below one PCIe switch go through the root complex instead. They are slow "
-			"or hang.",
+			"Copies between devices below one PCIe switch go through the root complex instead, those between ports of "
+			"the CPU through the IOMMU. They are slow or hang.",
 		.remedy = "Switch ACS off in the firmware setup.",
 		.fix = { "clear-acs-redirect" },
 		.activation = ACTIVATION_REBOOT,
@@ -371,7 +390,8 @@ static const struct rule pci_acs_rules[] = {
 			"The ACS control register of every port between GPUs, or between a GPU and its nearest NIC, up to the "
 			"bridge above both.",
 		.why = "With ReqRedir or CmpltRedir on a switch's downstream port, requests to a neighbour go up to be checked. "
-		       "On ports of the CPU copies pass the root complex in any case, and this is a warning. SrcValid and "
+		       "On ports of the CPU copies pass the root complex in any case: a warning below one host bridge and between "
+		       "GPUs on AMD, where NCCL hung with it, and else a note. SrcValid and "
 		       "UpstreamFwd redirect nothing. setpci is no repair: the next boot loses it, and the IOMMU groups stay "
 		       "wrong.",
 		.check = "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'",

@@ -141,8 +141,16 @@ static void fail(struct rule_context *ctx, const struct daemon *daemon, const st
 	FAIL_AS(ctx, daemon->severity, .subject = s->unit.value,
 		.observed = full_text(ctx, s, &cause), .expected = "active",
 		.impact = daemon->impact,
-		.remedy = cause.remedy ? cause.remedy : default_remedy(ctx, s),
-		.follows = cause_of(ctx->node, service_last_word(s), &cause), .follows_any = true,
+		.remedy = no_device	 ? "Repair the device files first. Then start the service:"
+			  : cause.remedy ? cause.remedy
+					 : default_remedy(ctx, s),
+		.command = no_device ? shell_printf(ctx->arena, "sudo systemctl restart %s",
+						    s->unit.value)
+				     : NULL,
+		.follows = is_about_gres(service_last_word(s)) || is_file_of_slurm(&cause)
+				   ? "services/gres-conf"
+				   : NULL,
+		.follows_any = true,
 		.evidence = { fact_path(ctx->arena, "services.units", s->unit.value, "active"),
 			      cause.fact });
 }

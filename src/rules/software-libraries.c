@@ -6,6 +6,7 @@
 #include "evaluate/skip.h"
 #include "parse/version.h"
 #include "query/container-runtime.h"
+#include "query/distribution.h"
 #include "query/job-env.h"
 #include "query/kind.h"
 #include "query/ports.h"
@@ -360,6 +361,50 @@ static void check_preloads(struct rule_context *ctx)
 		PASS(ctx, .evidence = { "libraries.preloads" });
 }
 
+/* ---- UCX without verbs ---- */
+
+/* UCX of Red Hat and openSUSE has its modules for RDMA in a package of their own. */
+static const char *install_ucx_ib(struct rule_context *ctx, const char *folder)
+{
+	static const struct package_names names = { .rhel = "ucx-ib" };
+
+	return starts_with(folder, "/usr/lib") || starts_with(folder, "/lib")
+		       ? shell_install(ctx->arena, ctx->node, &names)
+		       : NULL;
+}
+
+static void check_ucx_verbs(struct rule_context *ctx)
+{
+	size_t before = ctx->findings->count;
+
+	if (skip_without_rdma_device(ctx))
+		return;
+	if (!was_read(ctx->node->libraries.ucx)) {
+		UNKNOWN(ctx, .evidence = { "libraries.ucx" });
+		return;
+	}
+	for_each(copy, &ctx->node->libraries.ucx) {
+		const char *fact = fact_path(ctx->arena, "libraries.ucx", copy->path.value,
+					     "verbs");
+		const char *command = install_ucx_ib(ctx, copy->path.value);
+
+		if (!is_known(copy->verbs))
+			UNKNOWN(ctx, .subject = copy->path.value, .evidence = { fact });
+		else if (copy->verbs.value)
+			PASS(ctx, .subject = copy->path.value, .evidence = { fact });
+		else
+			FAIL(ctx, .subject = copy->path.value,
+			     .observed = "the folder has no libuct_ib: this UCX has no transport "
+					 "for the RDMA devices",
+			     .expected = "libuct_ib.so.0",
+			     .remedy = command ? "Install the package with UCX's module." : NULL,
+			     .command = command, .evidence = { fact });
+	}
+	if (ctx->findings->count == before)
+		NOT_APPLICABLE(ctx, .observed = "no UCX with modules is installed",
+			       .evidence = { "libraries.ucx" });
+}
+
 #define LOADER_READS                                                                                               \
 	"The section .dynamic and the symbol versions of these libraries and of all that they need, looked up as " \
 	"ld.so does: run paths, LD_LIBRARY_PATH of the process, /etc/ld.so.cache (or ld.so.conf), its own folders."
@@ -438,6 +483,29 @@ static const struct rule software_libraries_rules[] = {
 		.check = "cat /etc/ld.so.preload; true",
 		.sources = "ld.so(8) of man-pages 6.9\n"
 			   "glibc 2.36: elf/rtld.c (do_preload)",
+	},
+	{
+		.id = "software/ucx-without-verbs",
+		.title = "UCX uses TCP: it was built or installed without RDMA",
+		.profiles = PROFILE_BASE,
+		.severity = SEVERITY_WARN,
+		.evaluate = check_ucx_verbs,
+		.impact = "MPI and NIXL over this UCX use TCP, or do not start (NIXL_ERR_BACKEND).",
+		.remedy =
+			"Install libibverbs-dev and librdmacm-dev, or rdma-core-devel. Then build UCX again, and what is built "
+			"against it: its configure leaves RDMA out where these headers are missing.",
+		.repaired_by = BY_ADMIN,
+		.activation = ACTIVATION_NOW,
+		.reads =
+			"The folder ucx beside libucs.so.0: of the one that the dynamic loader finds, and below /opt and "
+			"/usr/local.",
+		.why = "UCX opens its transports as files. configure --with-verbs does not fail without the headers of "
+		       "verbs. Distributions have the file in a package of its own. A static build has no folder, and is "
+		       "not judged.",
+		.check = "ucx_info -d | grep -E 'Transport: (rc|ud|dc)'",
+		.sources =
+			"UCX 1.22 (9466d10): src/ucs/sys/module.c; ucx.spec.in (package ucx-ib)\n"
+			"github.com/PrimeIntellect-ai/prime-rl pull 2761",
 	},
 };
 

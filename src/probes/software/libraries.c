@@ -368,6 +368,41 @@ static void find_ucx_modules(struct search *s)
 			}
 }
 
+/* A static UCX has no such folder, and its transports are in the library. */
+static void add_ucx(struct search *s, const char *folder)
+{
+	_cleanup_names_ struct names names = { 0 };
+	char *path = arena_printf(s->arena, "%s/ucx", folder);
+	struct ucx_copy *copy;
+	int rc = host_list(s->host, &names, "%s", path);
+	bool verbs = false;
+
+	for_each(known, &s->answer->ucx)
+		if (str_is(known->path, path))
+			return;
+	if (rc == -ENOENT || rc == -ENOTDIR)
+		return;
+	for (size_t i = 0; rc == 0 && i < names.count; i++)
+		verbs |= starts_with(names.items[i], "libuct_ib");
+	copy = LIST_ADD(s->arena, &s->answer->ucx);
+	copy->path = fact_str(s->arena, path);
+	copy->verbs = rc ? (struct fact_bool){ 0 } : fact_bool(verbs);
+}
+
+static void find_ucx(struct search *s)
+{
+	static const char *const folders[] = { "/opt/ucx/lib", "/opt/ucx/lib64", "/usr/local/lib",
+					       "/usr/local/ucx/lib" };
+	const char *path;
+
+	s->answer->ucx.state = FACT_KNOWN;
+	if (dynamic_loader_find(&s->loader, "libucs.so.0", &path) == 0)
+		add_ucx(s, folder_of(s, path));
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+		if (host_exists(s->host, arena_printf(s->arena, "%s/libucs.so.0", folders[i])))
+			add_ucx(s, folders[i]);
+}
+
 /* libfabric's include/rdma/providers/fi_prov.h: a provider foo that is not built in is libfoo-fi.so, in the folder
  * libfabric beside the library. That of EFA alone: the others are for hardware that a node may not have. */
 static void find_fabric_providers(struct search *s)
@@ -540,6 +575,7 @@ static int libraries_ask(struct host *host, void *facts, struct arena *arena, vo
 	find_plugin(s, "libnccl-tuner", "NCCL_TUNER_PLUGIN");
 	find_nvshmem(s);
 	find_ucx_modules(s);
+	find_ucx(s);
 	find_fabric_providers(s);
 	find_verbs(s);
 	read_preloads(s);
@@ -554,6 +590,13 @@ static int libraries_ask(struct host *host, void *facts, struct arena *arena, vo
 static int compare_opened(const void *a, const void *b)
 {
 	const struct opened_library *x = a, *y = b;
+
+	return strcmp(x->path.value, y->path.value);
+}
+
+static int compare_ucx(const void *a, const void *b)
+{
+	const struct ucx_copy *x = a, *y = b;
 
 	return strcmp(x->path.value, y->path.value);
 }
@@ -579,9 +622,10 @@ static void libraries_run(struct probe_context *ctx)
 	rc = host_query(ctx->host, KEY, &libraries_facts_desc, libraries, ctx->arena, libraries_ask,
 			&search);
 	host_distrust_names(ctx->host, false);
-	if (rc == 0)
-		fact_list_sort(&libraries->opened, sizeof(libraries->opened.items[0]),
-			       compare_opened);
+	if (rc)
+		return;
+	fact_list_sort(&libraries->opened, sizeof(libraries->opened.items[0]), compare_opened);
+	fact_list_sort(&libraries->ucx, sizeof(libraries->ucx.items[0]), compare_ucx);
 }
 
 const struct probe probe_libraries = {
