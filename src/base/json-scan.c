@@ -162,7 +162,7 @@ static bool scan_digits(struct json_scan *s, uint64_t *value)
 
 static bool fits(const char *number, size_t n, bool whole)
 {
-	char digits[24];
+	char digits[64]; /* -2.2250738585072014e-308 has 24; whole numbers 20 */
 
 	if (n >= sizeof(digits))
 		return false;

@@ -3,6 +3,7 @@
 #include "base/window.h"
 
 #include <errno.h>
+#include <link.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,15 +43,25 @@ bool window_holds(const struct window *window, const void *p, size_t count, size
 	return (uintptr_t)p % _Alignof(max_align_t) == 0 && size && count <= rest / size;
 }
 
-/* Bounds of the program's constants, by names of ld(1). Both processes have the same bytes there. */
-extern const char __executable_start[], __bss_start[];
+/* The program's own header in memory, by a name of ld(1). */
+extern const ElfW(Ehdr) __ehdr_start;
 
+/* Returns how many bytes of a segment follow TEXT that both processes map and neither can write to: constants. 0: it is
+ * in none. */
 static size_t rest_of_program(const char *text)
 {
-	uintptr_t start = (uintptr_t)__executable_start, end = (uintptr_t)__bss_start;
-	uintptr_t at = (uintptr_t)text;
+	const ElfW(Ehdr) *head = &__ehdr_start;
+	const ElfW(Phdr) *part = (const void *)((const char *)head + head->e_phoff);
+	uintptr_t base = head->e_type == ET_DYN ? (uintptr_t)head : 0;
 
-	return at < start || at >= end ? 0 : end - at;
+	for (const ElfW(Phdr) *end = part + head->e_phnum; part < end; part++) {
+		uintptr_t start = base + part->p_vaddr;
+
+		if (part->p_type == PT_LOAD && !(part->p_flags & PF_W) &&
+		    (uintptr_t)text >= start && (uintptr_t)text - start < part->p_memsz)
+			return part->p_memsz - ((uintptr_t)text - start);
+	}
+	return 0;
 }
 
 bool window_text(const struct window *window, const char *text, size_t *n)

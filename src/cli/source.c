@@ -436,7 +436,8 @@ enum exit_status source_read_file(struct source *source, const struct options *o
 	enum exit_status status;
 
 	one.from = file;
-	one.root = NULL;
+	one.root = one.kernel = one.hardware = NULL;
+	one.pid = 0;
 	forget_node(source);
 	status = source_open(source, &one);
 	return status ? status : source_observe(source, &one);

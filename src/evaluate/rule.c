@@ -190,8 +190,9 @@ void rule_answer(struct rule_context *ctx, const struct answer *given)
 	if (!counts(ctx, given, severity))
 		return;
 	if (ctx->answered.count[given->verdict][severity] == ALIKE_MAX)
-		answer.observed = text_printf(ctx, "%s; more such findings are not listed",
-					      answer.observed ? answer.observed : ctx->rule->title);
+		answer.observed = text_printf(ctx, "%s%smore such findings are not listed",
+					      answer.observed ? answer.observed : "",
+					      answer.observed ? "; " : "");
 	finding = fact_list_add(ctx->arena, ctx->findings, sizeof(*finding));
 	if (answer.verdict == VERDICT_FAIL) {
 		refused_explain(ctx, &answer);
@@ -439,7 +440,12 @@ const char *format_bytes(struct arena *arena, uint64_t bytes)
 		unit++;
 	}
 	/* A size that is no whole number of a large unit is still read best in it. */
-	if (bytes >= 10240 && unit < 6)
-		return arena_printf(arena, "%.1f %s", (double)bytes / 1024, units[unit + 1]);
+	if (bytes >= 10240 && unit < 6) {
+		double rest = (double)bytes / 1024;
+
+		for (unit++; rest >= 1024 && unit < 6; unit++)
+			rest /= 1024;
+		return arena_printf(arena, "%.1f %s", rest, units[unit]);
+	}
 	return arena_printf(arena, "%llu %s", (unsigned long long)bytes, units[unit]);
 }

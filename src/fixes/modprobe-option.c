@@ -340,8 +340,8 @@ static void right_name(struct fixing *f)
 		if (!starts_with(param, "NVreg_")) {
 			if (exists) /* its own option */
 				continue;
-			fix_refuse(f, "%s:%llu: it is not known which module %s is for",
-				   a->file.value, (unsigned long long)a->line.value, param);
+			fix_refuse(f, "%s: it is not known which module %s is for",
+				   assignment_place(f->arena, a), param);
 			return;
 		}
 		if (starts_with(a->file.value, "/etc/") &&

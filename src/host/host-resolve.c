@@ -104,12 +104,11 @@ static int step(struct walk *w, const char *name, bool last, int flags)
 	struct stat st;
 	int fd;
 
-	if (strcmp(name, ".") == 0)
-		return 0;
-	if (strcmp(name, "..") == 0) {
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
 		if (fstat(w->fds[w->depth], &st) == 0 && !S_ISDIR(st.st_mode))
 			return -ENOTDIR;
-		walk_up(w);
+		if (name[1])
+			walk_up(w);
 		return 0;
 	}
 	fd = openat(w->fds[w->depth], name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -143,6 +142,14 @@ static int step(struct walk *w, const char *name, bool last, int flags)
 	return 0;
 }
 
+/* Opens the folder at which the walk is. */
+static int open_folder(const struct walk *w, int flags)
+{
+	int fd = openat(w->fds[w->depth], ".", flags);
+
+	return fd < 0 ? -errno : fd;
+}
+
 /* Opens the file at the end of the walk with the caller's flags. */
 static int reopen(struct walk *w, const char *name, int flags)
 {
@@ -151,7 +158,7 @@ static int reopen(struct walk *w, const char *name, int flags)
 	if (flags & O_PATH) {
 		fd = fcntl(w->fds[w->depth], F_DUPFD_CLOEXEC, 0);
 	} else if (w->depth == 0) {
-		fd = openat(w->fds[0], ".", flags);
+		return open_folder(w, flags);
 	} else {
 		/* Opens one component below an open folder with O_NOFOLLOW, so that no link can redirect it. */
 		fd = openat(w->fds[w->depth - 1], name, flags | O_NOFOLLOW);
@@ -174,7 +181,7 @@ static int walk(struct walk *w, const char *path, int flags)
 	/* After "..", the name no longer is the position of the walk. */
 	if (rc == 0 && (strcmp(name, "..") == 0 || strcmp(name, ".") == 0) && w->depth > 0 &&
 	    !(flags & O_PATH))
-		rc = openat(w->fds[w->depth], ".", flags);
+		rc = open_folder(w, flags);
 	else if (rc == 0)
 		rc = reopen(w, name, flags);
 	walk_to_root(w);

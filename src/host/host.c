@@ -306,8 +306,10 @@ bool host_format_path(char path[PATH_MAX], const char *format, va_list ap)
 			path[n++] = *word;
 	}
 	va_end(again);
-	if (n >= PATH_MAX)
+	if (n >= PATH_MAX) {
+		path[PATH_MAX - 1] = '\0'; /* what is said of the error names it */
 		return false;
+	}
 	length = vsnprintf(path, PATH_MAX, format, ap);
 	return length >= 0 && length < PATH_MAX;
 }

@@ -71,11 +71,12 @@ static void find_new_folders(struct txn *t, struct kept *kept, const char *path)
 static int check_plan_file(struct txn *t, const struct plan_file *from)
 {
 	struct file_seen seen;
-	int rc = write_see(&t->w, from->path, &seen);
 	const char *wrong = txn_path_problem(from->path);
+	int rc;
 
 	if (wrong)
 		return txn_fail(t, -EINVAL, "%s: refused: %s", from->path, wrong);
+	rc = write_see(&t->w, from->path, &seen);
 	if (rc)
 		return txn_fail(t, rc, NULL);
 	if (!same_content(&seen, from->before))
