@@ -33,8 +33,8 @@ enum exit_status source_observe(struct source *source, const struct options *opt
 /* Fills SETTINGS from the node's configuration and the options, which override it. */
 enum exit_status source_settings(struct source *source, const struct options *options,
 				 struct settings *settings);
-/* Does both source_observe() and source_settings(); the watched child reads the configuration too. BRIEF: only the
- * facts that preflight needs. SETTINGS is in the source's arena. */
+/* Does both source_observe() and source_settings(); the watched child reads the configuration too. PREFLIGHT:
+ * only the facts that it needs. SETTINGS is in the source's arena. */
 enum exit_status source_read_node(struct source *source, const struct options *options,
 				  bool preflight, const struct settings **settings);
 /* Reads one of many files into SOURCE, and drops the previous node. */

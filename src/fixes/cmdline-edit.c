@@ -71,23 +71,23 @@ static const char *add_word(struct arena *arena, struct span line, enum cmdline_
 }
 
 const char *cmdline_edit(struct arena *arena, struct span line, enum cmdline_form form,
-			 const char *old, const char *new)
+			 const char *old, const char *with)
 {
 	const char *at, *end, *quote;
 
 	if (!old)
-		return add_word(arena, line, form, new);
+		return add_word(arena, line, form, with);
 	at = find_word(line, old, form);
 	if (!at)
 		return NULL;
 	end = at + strlen(old);
 	/* Removing a word removes one of the two blanks around it. */
-	if (!new &&at > line.p && at[-1] == ' ')
+	if (!with && at > line.p && at[-1] == ' ')
 		at--;
-	else if (!new &&end < line.p + line.n &&*end == ' ')
+	else if (!with && end < line.p + line.n && *end == ' ')
 		end++;
-	quote = new && !strchr(old, ';') ? quote_within(line, form, new) : "";
+	quote = with && !strchr(old, ';') ? quote_within(line, form, with) : "";
 	return join(arena, (struct span){ line.p, (size_t)(at - line.p) },
-		    arena_printf(arena, "%s%s%s", quote, new ? new : "", quote),
+		    arena_printf(arena, "%s%s%s", quote, with ? with : "", quote),
 		    (struct span){ end, (size_t)(line.p + line.n - end) });
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * probe.c - how a node is observed: every file in src/probes/ fills one section of struct node through the host handle
- * and evaluates nothing.
+ * probe.c - observes a node: runs the probes in watched children, and takes over what they found.
  */
 #include "probes/probe.h"
 

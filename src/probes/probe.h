@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * probe.h - how a node is observed: every file in src/probes/ fills one section of struct node
- * through the host handle and evaluates nothing.
+ * probe.h - how a node is observed: a probe fills one section of struct node through the host handle,
+ * and evaluates nothing. Beside the probes of a subject lie their readers.
  *
  * On a live host or a tree the probes run in a child, and the parent copies what it found. A probe that stays at one
  * file for its deadline, crashes or is ended by a library costs its own section, which becomes unknown
@@ -57,7 +57,7 @@ struct probe_preflight {
 	unsigned int deadline_ms; /* 0: as in struct probe */
 };
 
-/* A probe. src/probes/NAME.c defines probe_NAME. */
+/* A probe. src/probes/SUBJECT/NAME.c defines probe_NAME. */
 struct probe {
 	const char *name;
 	enum probe_phase phase;
@@ -90,7 +90,7 @@ struct probe {
 /* The probes by phase and name. */
 const struct probe *const *probe_table(size_t *count);
 
-/* Returns true if NVIDIA's driver may be asked, by NVML. With force also where that initialises the GPUs. */
+/* Whether NVIDIA's driver may be asked, by NVML. With FORCE also where that initialises the GPUs. */
 enum probe_nvml { PROBE_NVML_NO, PROBE_NVML_YES, PROBE_NVML_FORCE };
 
 /* The way a node is observed. */

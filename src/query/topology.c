@@ -96,7 +96,7 @@ static bool has_rdma_device(const struct node *node, const struct pci_device *de
 
 bool topology_is_nic(const struct node *node, const struct pci_device *device)
 {
-	/* Quickly told, of the many there are. */
+	/* Most devices are bridges: they are rejected first. */
 	if (is_known(device->class_id) && device->class_id.value >> 16 == CLASS_BRIDGE)
 		return false;
 	if (pci_is_gpu(device) || pci_is_nvswitch(device) || str_is(device->sub_model, "SW_MNG"))

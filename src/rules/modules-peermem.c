@@ -26,7 +26,8 @@ static bool skip_for_efa(struct rule_context *ctx)
 {
 	const struct rdma_device *device = node_efa_alone(ctx->node);
 
-	/* A driver without these files leaves it open, as where libfabric takes the GPU's word for it. */
+	/* Without these files the driver does not report whether it reaches GPU memory, and libfabric relies on the GPU's
+	 * driver alone: the rule applies. */
 	if (!device || (is_absent(device->p2p) && !is_known(device->gdr) &&
 			!str_starts(ctx->node->os.product, "p3dn.")))
 		return false;

@@ -224,8 +224,7 @@ static void check_redirect(struct rule_context *ctx)
 				.evidence = { fact_path(ctx->arena, "pci.devices", port->bdf.value,
 							"acs") });
 		else if (acs->control.value & ACS_REDIRECT)
-			FAIL_AS(ctx, redirect_severity(ctx, p),
-				.subject = port->bdf.value,
+			FAIL_AS(ctx, redirect_severity(ctx, p), .subject = port->bdf.value,
 				.observed = text_printf(ctx, "ACSCtl: %s%s",
 							format_bits(ctx, acs->control.value),
 							redirect_place(ctx, p)),

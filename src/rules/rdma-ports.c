@@ -337,6 +337,18 @@ static int membership(const struct rdma_port *p, uint64_t wanted)
 	return found;
 }
 
+/* Returns the first key of which the port is a full member, or NULL. */
+static const char *full_member(const struct rdma_port *p)
+{
+	for (uint32_t i = 0; i < p->pkeys.count; i++) {
+		uint64_t pkey;
+
+		if (span_u64(span_of(p->pkeys.items[i]), 16, &pkey) == 0 && pkey & PKEY_FULL)
+			return p->pkeys.items[i];
+	}
+	return NULL;
+}
+
 /* Gets the key that the job sets. NCCL_IB_PKEY and NVSHMEM_IB_PKEY_INDEX are indexes; the others are keys. */
 static bool wanted_pkey(struct rule_context *ctx, uint64_t *pkey, struct job_value *v)
 {
@@ -380,6 +392,27 @@ static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *
 		     .observed = text_printf(ctx, "no default partition key; the first is %s",
 					     p->pkeys.items[0]),
 		     .expected = "0xffff, or a setting that names the partition's key",
+		     .evidence = { fact });
+	else if (!set && member == 1 && full_member(p))
+		FAIL(ctx, .subject = subject,
+		     .title =
+			     "NCCL cannot connect nodes: its default partition key is a limited member's",
+		     .observed =
+			     text_printf(ctx,
+					 "limited member of 0x%" PRIx64
+					 ", which NCCL uses without a setting; full member of %s",
+					 pkey & PKEY_DEFAULT, full_member(p)),
+		     .expected = "a key of which the port is a full member",
+		     .impact = "Two limited members of a partition cannot communicate.",
+		     .remedy = text_printf(
+			     ctx,
+			     "Set NCCL_IB_PKEY to the index of %s in the port's table, for all jobs "
+			     "in /etc/nccl.conf. Or make the ports full members in the subnet "
+			     "manager's partitions.conf.",
+			     full_member(p)),
+		     .command = shell_printf(
+			     ctx->arena, "grep . /sys/class/infiniband/%s/ports/%s/pkeys/*",
+			     d->name.value, arena_printf(ctx->arena, "%d", (int)p->port.value)),
 		     .evidence = { fact });
 	else if (member == 1)
 		NOTE(ctx, .subject = subject,
@@ -521,8 +554,8 @@ static const struct rule rdma_ports_rules[] = {
 			 "and UCX_IB_PKEY of the job.",
 		.why = "Two ports can communicate only with a common key of which at least one is a full member. "
 		       "Without a setting NCCL uses the entry at index 0, normally the default key 0xffff, and UCX the first "
-		       "full member. NVSHMEM before 3.7 has no setting for it. Limited membership is a note, because it can be "
-		       "intended. NCCL has NCCL_IB_PKEY_VALUE after 2.30.7. The facts leave out empty entries, so an "
+		       "full member. NVSHMEM before 3.7 has no setting for it. Limited membership of the only partition is a note, because "
+		       "it can be intended. NCCL has NCCL_IB_PKEY_VALUE after 2.30.7. The facts leave out empty entries, so an "
 		       "index is compared with the number of entries that are set.",
 		.check = "grep . /sys/class/infiniband/*/ports/*/pkeys/[0-7]",
 		.sources =

@@ -28,7 +28,8 @@ static bool has_word(struct span words, const char *wanted)
 	return false;
 }
 
-/* 1, 0, or why it is not known. PLACE is as fstab has it, which escapes blanks as mountinfo does. */
+/* Returns 1 or 0, or negative errno if mountinfo cannot be read. PLACE is as fstab has it, which escapes blanks as
+ * mountinfo does. */
 static int is_mounted(struct txn *t, struct span place)
 {
 	_cleanup_text_ struct text text = { 0 };

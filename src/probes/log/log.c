@@ -389,7 +389,7 @@ static int ask_file(struct host *host, void *facts, struct arena *arena, void *u
 	return rc;
 }
 
-/* The first of them go on to be written; the output of dmesg is from whenever it was saved. */
+/* Daemons still append to the first of them. The output of dmesg is of the moment when it was saved. */
 static const struct log_file files[] = {
 	{ "/var/log/kern.log", .syslog = true },
 	{ "/var/log/messages", .syslog = true }, /* RHEL, SUSE */

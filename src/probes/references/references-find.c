@@ -180,7 +180,7 @@ static struct fact_u64 major_of(const struct node *node, const char *path)
 			m = LIST_FIND(&node->dev.majors, majors[i].older);
 		if (m)
 			return m->major;
-		/* The driver is not there, or its number is not told: nothing to compare with. */
+		/* The driver is not there, or /proc/devices does not list its number: there is nothing to compare with. */
 		break;
 	}
 	return (struct fact_u64){ 0 };
