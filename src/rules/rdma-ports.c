@@ -359,6 +359,33 @@ static bool wanted_pkey(struct rule_context *ctx, uint64_t *pkey, struct job_val
 	return v->value && span_u64(span_of(v->value), 0, pkey) == 0;
 }
 
+/* FULL: the key of another partition, of which the port is a full member. */
+static void fail_limited(struct rule_context *ctx, const struct rdma_device *d,
+			 const struct rdma_port *p, const char *full)
+{
+	const char *fact = port_fact(ctx->arena, d, p, "pkeys"),
+		   *subject = port_name(ctx->arena, d, p);
+
+	FAIL(ctx, .subject = subject,
+	     .title = "NCCL cannot connect nodes: its default partition key is a limited member's",
+	     .observed = text_printf(ctx,
+				     "limited member of 0x%x"
+				     ", which NCCL uses without a setting; full member of %s",
+				     PKEY_DEFAULT, full),
+	     .expected = "a key of which the port is a full member",
+	     .impact = "Two limited members of a partition cannot communicate.",
+	     .remedy = text_printf(
+		     ctx,
+		     "Set NCCL_IB_PKEY to the index of %s in the port's table, for all jobs "
+		     "in /etc/nccl.conf. Or make the ports full members in the subnet "
+		     "manager's partitions.conf.",
+		     full),
+	     .command = shell_printf(ctx->arena, "grep . /sys/class/infiniband/%s/ports/%s/pkeys/*",
+				     d->name.value,
+				     arena_printf(ctx->arena, "%d", (int)p->port.value)),
+	     .evidence = { fact });
+}
+
 static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *d,
 			    const struct rdma_port *p)
 {
@@ -394,26 +421,7 @@ static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *
 		     .expected = "0xffff, or a setting that names the partition's key",
 		     .evidence = { fact });
 	else if (!set && member == 1 && full_member(p))
-		FAIL(ctx, .subject = subject,
-		     .title =
-			     "NCCL cannot connect nodes: its default partition key is a limited member's",
-		     .observed =
-			     text_printf(ctx,
-					 "limited member of 0x%" PRIx64
-					 ", which NCCL uses without a setting; full member of %s",
-					 pkey & PKEY_DEFAULT, full_member(p)),
-		     .expected = "a key of which the port is a full member",
-		     .impact = "Two limited members of a partition cannot communicate.",
-		     .remedy = text_printf(
-			     ctx,
-			     "Set NCCL_IB_PKEY to the index of %s in the port's table, for all jobs "
-			     "in /etc/nccl.conf. Or make the ports full members in the subnet "
-			     "manager's partitions.conf.",
-			     full_member(p)),
-		     .command = shell_printf(
-			     ctx->arena, "grep . /sys/class/infiniband/%s/ports/%s/pkeys/*",
-			     d->name.value, arena_printf(ctx->arena, "%d", (int)p->port.value)),
-		     .evidence = { fact });
+		fail_limited(ctx, d, p, full_member(p));
 	else if (member == 1)
 		NOTE(ctx, .subject = subject,
 		     .observed = text_printf(
