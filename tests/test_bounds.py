@@ -411,4 +411,4 @@ def test_every_port_between_gpus_is_checked(tmp_path):
     path.write_text(json.dumps(facts))
     report = run("doctor", "--format", "json", "--profile", "p2p", "--from", path).json()
     found = {f["subject"]: f["verdict"] for f in report["findings"] if f["rule"] == "pci/acs-redirect"}
-    assert len(found) == 300 and found.pop(bdf) == "note" and set(found.values()) == {"pass"}
+    assert len(found) == 300 and found.pop(bdf) == "fail" and set(found.values()) == {"pass"}

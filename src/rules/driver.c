@@ -59,7 +59,7 @@ struct obstacle {
 	const char *remedy;
 	const char *fact;
 	unsigned int then; /* enum remedy_end */
-	bool blocked;	   /* by a setting, which modprobe with the module's own name may pass */
+	bool blocked;	   /* by a setting */
 };
 
 /* Another driver of the kernel has every GPU: nvidia finds none that it may take. */
@@ -165,9 +165,11 @@ static void fail_loaded(struct rule_context *ctx)
 	     .observed = text_printf(ctx, "%zu NVIDIA GPU%s, no driver%s%s", gpus,
 				     gpus == 1 ? "" : "s", o.text ? ": " : "",
 				     o.text ? o.text : ""),
+	     .title = o.blocked ? "No CUDA program runs: a setting keeps the NVIDIA driver from loading"
+				: NULL,
 	     .expected = "the nvidia kernel module loaded", .remedy = o.remedy, .then = o.then,
-	     /* modprobe would fail, or the driver would refuse the GPU again. */
-	     .has_fix = o.text && !o.blocked, .evidence = { "driver.loaded", o.fact });
+	     /* modprobe would fail, the driver would refuse the GPU again, or the next boot would be without it. */
+	     .has_fix = o.text, .evidence = { "driver.loaded", o.fact });
 }
 
 /* A host that keeps no GPU for itself needs no driver for them. */
