@@ -165,8 +165,10 @@ static void fail_loaded(struct rule_context *ctx)
 	     .observed = text_printf(ctx, "%zu NVIDIA GPU%s, no driver%s%s", gpus,
 				     gpus == 1 ? "" : "s", o.text ? ": " : "",
 				     o.text ? o.text : ""),
-	     .title = o.blocked ? "No CUDA program runs: a setting keeps the NVIDIA driver from loading"
-				: NULL,
+	     .title =
+		     o.blocked
+			     ? "No CUDA program runs: a setting keeps the NVIDIA driver from loading"
+			     : NULL,
 	     .expected = "the nvidia kernel module loaded", .remedy = o.remedy, .then = o.then,
 	     /* modprobe would fail, the driver would refuse the GPU again, or the next boot would be without it. */
 	     .has_fix = o.text, .evidence = { "driver.loaded", o.fact });

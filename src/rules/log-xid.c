@@ -244,6 +244,17 @@ static const char *say_xid(struct rule_context *ctx, const struct seen *seen, co
 			   seen->last);
 }
 
+/* Errors of the GPU's memory and its repair, which gpu/ecc-pending judges. */
+static bool is_of_memory(const struct seen *seen)
+{
+	static const unsigned char numbers[] = { 48, 63, 64, 94, 95, 140, 171 };
+
+	for (size_t i = 0; seen->line && i < ARRAY_SIZE(numbers); i++)
+		if (seen->number == numbers[i])
+			return true;
+	return false;
+}
+
 /* Names the error. Where the driver only asks for an action (Xid 154), that is CAUSE, the worst of the others. */
 static const char *title_of(struct rule_context *ctx, const struct seen *worst,
 			    const struct seen *cause)
@@ -290,6 +301,10 @@ static void check_gpu(struct rule_context *ctx, const char *bdf)
 		.then = worst.action == XID_POWER ? FIRST_POWER_CYCLE : 0,
 		.remedy = *errors ? LINK_ERRORS_REMEDY : actions[worst.action].remedy,
 		.action = actions[worst.action].action,
+		.follows = is_of_memory(&worst) || (worst.number == XID_RECOVERY_ACTION &&
+						    is_of_memory(&cause))
+				   ? "gpu/ecc-pending"
+				   : NULL,
 		.evidence = { fact_of(ctx, &worst, bdf, "last"), fact_of(ctx, &worst, bdf, "count"),
 			      count });
 }
