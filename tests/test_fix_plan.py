@@ -1188,3 +1188,16 @@ def test_module_that_will_not_load_is_not_loaded(make):
     plan = make("hgx-h100-ib", "unload nvidia_uvm\nko nvidia-uvm symbols=missing_symbol\nsymvers\n")
     assert not plan.step("load-module")
     assert not plan.repair("modules/nvidia-uvm-not-loaded")["what"]
+
+
+@pytest.mark.parametrize("more", [";$(id)", " init=/bin/sh", "\nGRUB_DEFAULT=1"])
+def test_a_port_whose_name_is_no_address_is_no_argument(scratch, tmp_path, more):
+    """Facts can come from a stranger, and the shell of grub-mkconfig reads what is written."""
+    path = edited_facts(scratch, tmp_path, "hgx-h100-ib", ACS, lambda facts: None)
+    port = re.search(r"disable_acs_redir=([0-9a-f:.]+)", Plan(None, "--from", path, "--profile", "gpudirect-rdma").lines(GRUB)[0]).group(1)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.replace(json.dumps(port), json.dumps(port + more)))
+    plan = Plan(None, "--from", path, "--profile", "gpudirect-rdma")
+    assert GRUB not in plan.files and "is no PCI address" in plan.refused("pci/acs-redirect")

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fixes/fix.h"
+#include "parse/bdf.h"
 #include "query/acs-argument.h"
 #include "query/guests.h"
 #include "query/kind.h"
@@ -41,7 +42,8 @@ static bool check_platform(struct fixing *f)
 	return true;
 }
 
-/* Returns all ports of findings of this kind, because one kernel argument names them all. */
+/* Returns all ports of findings of this kind, because one kernel argument names them all. NULL: the repair is refused,
+ * because a name is no PCI address. */
 static const char *ports_of(struct fixing *f, bool config, size_t *count)
 {
 	const char *list = "";
@@ -49,6 +51,10 @@ static const char *ports_of(struct fixing *f, bool config, size_t *count)
 	for_each(other, &f->report->findings)
 		if (other->rule == f->finding->rule && other->answer.verdict == VERDICT_FAIL &&
 		    other->severity >= f->finding->severity && other->answer.subject) {
+			if (!bdf_is(span_of(other->answer.subject))) {
+				fix_refuse(f, "%s is no PCI address", other->answer.subject);
+				return NULL;
+			}
 			++*count;
 			list = arena_printf(f->arena, "%s%s%s%s", list, *list ? ";" : "",
 					    config ? ACS_OFF "@" : "", other->answer.subject);
@@ -65,6 +71,8 @@ static void acs_plan(struct fixing *f)
 	if (!check_platform(f))
 		return;
 	list = ports_of(f, config, &ports);
+	if (!list)
+		return;
 	if (strstr(f->staged, "config_acs=") || strstr(f->staged, "disable_acs_redir=")) {
 		if (!strstr(f->staged, fix_subject(f))) {
 			fix_refuse(

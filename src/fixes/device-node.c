@@ -97,8 +97,8 @@ static void device_node_plan(struct fixing *f)
 	fix_does(f, ACTIVATION_NOW,
 		 "create the device file%s with the number that the module registered",
 		 there ? " again" : "");
-	fix_costs(f, "It lasts until the next boot; udev or a service must create "
-		     "it then.");
+	fix_costs(f, "It lasts until the next boot. For later ones enable "
+		     "nvidia-persistenced, or add a udev rule.");
 }
 
 const struct fix fix_make_device_node = {

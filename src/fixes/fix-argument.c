@@ -12,6 +12,7 @@
  * Entries are edited as files and not through grubby: it replaces "pci=noaer" by "pci=..." and its
  * --remove-args does not restore the old value.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -363,6 +364,19 @@ static bool check_length(struct fixing *f, const char *word)
 	return fix_refuse(f, "the command line would be longer than %d bytes", X86_CMDLINE_MAX);
 }
 
+/* A value can come from a file of facts. Files of boot loaders are read by shells, and a blank begins another argument,
+ * so only letters, digits and these marks are written; a list of pci= has semicolons. */
+static bool check_characters(struct fixing *f, const char *word)
+{
+	static const char marks[] = "_+=:,./@-;";
+
+	for (const char *c = word; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr(marks, *c))
+			return fix_refuse(
+				f, "the argument has characters that no kernel argument needs");
+	return true;
+}
+
 void fix_shares_arguments(struct fixing *f)
 {
 	f->repair->changes |= strcmp(f->staged, f->node->cmdline.staged.text.value) != 0;
@@ -374,7 +388,7 @@ bool fix_argument(struct fixing *f, const char *key, const char *value)
 	const char *now = strcmp(key, "pci") == 0 ? value_of(f, key) : NULL;
 	struct edit e = { .new = word };
 
-	if (!check_loader(f) || !check_contradiction(f, key, value))
+	if (!check_characters(f, word) || !check_loader(f) || !check_contradiction(f, key, value))
 		return false;
 	if (cmdline_has(span_of(f->staged), key, value)) {
 		fix_shares_arguments(f);

@@ -588,14 +588,18 @@ static const char *variable_place(const struct view *v, const struct problem *p)
 	return place ? place_name(v->report->arena, place) : NULL;
 }
 
-/* Returns the part of TEXT that the title does not say: TEXT can be its reason, or begin with its effect. NULL: none. */
+/* Returns the part of TEXT that the title does not say: TEXT can be its reason, or begin with it or with its effect.
+ * NULL: none. */
 static const char *beyond_title(const struct view *v, const struct problem *p, const char *text)
 {
 	struct span effect;
 	const char *reason = text_reason(finding_title(p->first), &effect);
+	size_t n = reason ? strlen(reason) : 0;
 
 	if (!reason || strcmp(reason, text) == 0)
 		return reason ? NULL : text;
+	if (strncasecmp(text, reason, n) == 0 && text[n] == ':' && text[n + 1] == ' ')
+		return text + n + 2;
 	if (strncmp(text, effect.p, effect.n) != 0 ||
 	    (text[effect.n] != ':' && text[effect.n] != '.'))
 		return text;

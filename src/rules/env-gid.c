@@ -227,8 +227,7 @@ static void fail_gid(struct rule_context *ctx, const struct rdma_device *d,
 		     uint64_t index, const char *remedy, const char *fact)
 {
 	FAIL(ctx, .subject = port_name(ctx->arena, d, p),
-	     .title = text_printf(ctx,
-				  "RoCE connections fail: GID %" PRIu64 ", which a job uses, %s",
+	     .title = text_printf(ctx, "RoCE connections fail: %s, and GID %" PRIu64 " %s", who,
 				  index, fault_of_gid(ctx, g)),
 	     .observed = text_printf(ctx, "%s: entry %" PRIu64 " %s", who, index,
 				     fault_of_gid(ctx, g)),

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/shell.h"
 #include "evaluate/skip.h"
 #include "query/pci-device.h"
+#include "query/ports.h"
 #include "query/topology.h"
 
 /* VFIO gives a group to a user if no function in it has a driver that uses it: bridges, pci-stub and functions
@@ -79,6 +81,17 @@ static void check_gpu(struct rule_context *ctx, const struct pci_device *gpu)
 			     ") has the driver %s",
 			     other->bdf.value, own->group.value, other->driver.value),
 		     .expected = "vfio-pci for every function of the group, or no driver",
+		     .remedy = is_same_slot(gpu->bdf.value, other->bdf.value)
+				       ? text_printf(ctx,
+						     "%s belongs to the same card. Bind it to "
+						     "vfio-pci too, now and at every boot:",
+						     other->bdf.value)
+				       : NULL,
+		     .command = is_same_slot(gpu->bdf.value, other->bdf.value)
+					? shell_printf(ctx->arena,
+						       "sudo driverctl set-override %s vfio-pci",
+						       other->bdf.value)
+					: NULL,
 		     .evidence = {
 			     fact, fact_path(ctx->arena, "pci.devices", other->bdf.value, "driver"),
 			     fact_path(ctx->arena, "pci.devices", gpu->bdf.value, "driver") });

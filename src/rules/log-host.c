@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* log-host.c - lines of the kernel log about the node itself: its tables, memory, disks and processors (rule
  * log/host-trouble). */
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,8 +30,10 @@ static void report(struct rule_context *ctx, const struct message *m, const stru
 				       : text_printf(ctx, "%s: %s", m->meaning, line->last.value);
 
 	if (m->warns)
-		FAIL(ctx, .subject = m->pattern, .observed = observed, .remedy = m->remedy,
-		     .evidence = { fact });
+		FAIL(ctx, .subject = m->pattern,
+		     .title = text_printf(ctx, "Jobs can fail: %c%s",
+					  tolower((unsigned char)*m->meaning), m->meaning + 1),
+		     .observed = observed, .remedy = m->remedy, .evidence = { fact });
 	else
 		NOTE(ctx, .subject = m->pattern, .observed = observed, .remedy = m->remedy,
 		     .evidence = { fact });

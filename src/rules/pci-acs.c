@@ -2,6 +2,7 @@
 /* pci-acs.c - PCIe Access Control Services (rules pci/acs-...) on the paths between GPUs and NICs. */
 
 #include "evaluate/skip.h"
+#include "parse/bdf.h"
 #include "query/acs-argument.h"
 #include "query/distribution.h"
 #include "query/endpoints.h"
@@ -162,7 +163,7 @@ static struct redirect_remedy redirect_remedy(struct rule_context *ctx, const st
 	for_each(port, &ports->list) {
 		if (!redirects(port->device))
 			continue;
-		if (++count > NAMED_MAX)
+		if (++count > NAMED_MAX || !bdf_is(span_of(port->device->bdf.value)))
 			return remedy;
 		text = text_printf(ctx, "%s%s%s", text, *text ? ";" : "", port->device->bdf.value);
 	}

@@ -130,23 +130,27 @@ static bool names_missing_device(const struct node *node, const struct service_l
 		if (starts_with(path, n->path.value) &&
 		    !isdigit((unsigned char)path[strlen(n->path.value)]))
 			return false;
-	return true;
+	return isdigit((unsigned char)path[strlen("/dev/nvidia")]) ||
+	       starts_with(path, "/dev/nvidiactl");
 }
 
 static void fail(struct rule_context *ctx, const struct daemon *daemon, const struct service *s)
 {
 	struct service_cause cause = service_find_cause(ctx->arena, ctx->node, s);
-	bool no_device = names_missing_device(ctx->node, service_last_word(s));
+	bool of_line = !cause.fact || strstr(cause.fact, "last_lines");
+	/* Another cause, of which the line is not, counts more. */
+	const char *start = of_line && names_missing_device(ctx->node, service_last_word(s))
+				    ? shell_printf(ctx->arena, "sudo systemctl restart %s",
+						   s->unit.value)
+				    : NULL;
 
 	FAIL_AS(ctx, daemon->severity, .subject = s->unit.value,
 		.observed = full_text(ctx, s, &cause), .expected = "active",
 		.impact = daemon->impact,
-		.remedy = no_device	 ? "Repair the device files first. Then start the service:"
+		.remedy = start		 ? "Repair the device files first. Then start the service:"
 			  : cause.remedy ? cause.remedy
 					 : default_remedy(ctx, s),
-		.command = no_device ? shell_printf(ctx->arena, "sudo systemctl restart %s",
-						    s->unit.value)
-				     : NULL,
+		.command = start,
 		.follows = is_about_gres(service_last_word(s)) || is_file_of_slurm(&cause)
 				   ? "services/gres-conf"
 				   : NULL,
