@@ -165,7 +165,7 @@ def test_every_name_that_a_rule_asks_for_is_there():
             text = f.read()
         asked |= set(re.findall(r'node_log\([^,]+, "([^"]+)"\)', text))
         asked |= set(re.findall(r'"log\.lines\[([a-z0-9-]+)\]', text))
-    with open(os.path.join(rules, "..", "probes", "log.c")) as f:
+    with open(os.path.join(rules, "..", "probes", "log", "log.c")) as f:
         names = set(re.findall(r'^\t\{ "([a-z0-9-]+)"', f.read(), re.M))
     assert asked and {name for name in asked if not re.fullmatch(r"xid-\d+", name)} <= names
 

@@ -792,7 +792,7 @@ def test_a_long_value_is_cut(scratch):
 def test_a_container_gets_no_line_that_replaces_options_of_the_host(scratch):
     """The host's modprobe.d is not known here: a new file could hide its keys. The risk is said."""
     text = unwrapped(text_of(put(scratch, "h20-roce-deepep", "container docker"), "--profile", "deepep"))
-    found = text.partition("[driver/peer-mapping-override]")[2].partition("[modules/")[0]
+    found = text.partition("] driver/peer-mapping-override ")[2].partition("] modules/")[0]
     assert "sudo tee" not in found and "keep the keys that this command shows" in found and "Risk:" in found, text
 
 
@@ -814,7 +814,7 @@ def test_a_module_that_is_replaced_is_not_rebuilt(scratch):
     (("dev-runtimes", "container-runtime-missing: Docker's default runtime has no entry"), "stops the containers"),
     (("dev-containers", "cdi-wiring: Docker of a snap, beside Docker's own"), "save what is needed first"),
     (("rdma-nics", "device-missing: devlink has switched RoCE off"), "do not do it while you are logged in through it"),
-    (("pci-driver", "driver-not-as-configured: driverctl"), "no program may use it then"),
+    (("pci-driver", "driver-not-as-configured: driverctl"), "No program may use it then"),
     (("rdma-ports", "link-type-eth: LINK_TYPE_P1 of one NIC is Ethernet"), "Risk: The NIC is reset"),
 ])
 def test_a_command_that_can_harm_says_so(case, harm, scratch):

@@ -46,6 +46,31 @@ static bool has_no_iommu(const struct node *node)
 	       !node->iommu.devices.count;
 }
 
+static void fail_shared(struct rule_context *ctx, const struct pci_device *gpu,
+			const struct pci_device *other, uint64_t group)
+{
+	bool same = is_same_slot(gpu->bdf.value, other->bdf.value);
+
+	FAIL(ctx, .subject = gpu->bdf.value,
+	     .observed = text_printf(ctx,
+				     "vfio-pci holds it, and %s in the same IOMMU group (%" PRIu64
+				     ") has the driver %s",
+				     other->bdf.value, group, other->driver.value),
+	     .expected = "vfio-pci for every function of the group, or no driver",
+	     .remedy =
+		     same ? text_printf(ctx,
+					"%s belongs to the same card. Bind it to vfio-pci too, now "
+					"and at every boot:",
+					other->bdf.value)
+			  : NULL,
+	     .command = same ? shell_printf(ctx->arena, "sudo driverctl set-override %s vfio-pci",
+					    other->bdf.value)
+			     : NULL,
+	     .evidence = { fact_path(ctx->arena, "iommu.devices", gpu->bdf.value, "group"),
+			   fact_path(ctx->arena, "pci.devices", other->bdf.value, "driver"),
+			   fact_path(ctx->arena, "pci.devices", gpu->bdf.value, "driver") });
+}
+
 static void check_gpu(struct rule_context *ctx, const struct pci_device *gpu)
 {
 	const struct iommu_device *own = topology_iommu(ctx->node, gpu);
@@ -74,27 +99,7 @@ static void check_gpu(struct rule_context *ctx, const struct pci_device *gpu)
 	}
 	other = find_other(ctx->node, gpu, own->group.value, &unread);
 	if (other)
-		FAIL(ctx, .subject = gpu->bdf.value,
-		     .observed = text_printf(
-			     ctx,
-			     "vfio-pci holds it, and %s in the same IOMMU group (%" PRIu64
-			     ") has the driver %s",
-			     other->bdf.value, own->group.value, other->driver.value),
-		     .expected = "vfio-pci for every function of the group, or no driver",
-		     .remedy = is_same_slot(gpu->bdf.value, other->bdf.value)
-				       ? text_printf(ctx,
-						     "%s belongs to the same card. Bind it to "
-						     "vfio-pci too, now and at every boot:",
-						     other->bdf.value)
-				       : NULL,
-		     .command = is_same_slot(gpu->bdf.value, other->bdf.value)
-					? shell_printf(ctx->arena,
-						       "sudo driverctl set-override %s vfio-pci",
-						       other->bdf.value)
-					: NULL,
-		     .evidence = {
-			     fact, fact_path(ctx->arena, "pci.devices", other->bdf.value, "driver"),
-			     fact_path(ctx->arena, "pci.devices", gpu->bdf.value, "driver") });
+		fail_shared(ctx, gpu, other, own->group.value);
 	else if (unread)
 		UNKNOWN(ctx, .subject = gpu->bdf.value, .evidence = { "pci.devices" });
 	else

@@ -52,6 +52,15 @@ static const struct initramfs_image *initramfs_without(const struct node *node, 
 	return NULL;
 }
 
+static const char BY_DRIVERCTL[] =
+	"Bind the function with driverctl, now and at every boot. No program may use it then.";
+
+/* Returns true if ids= of a module names the model; false if driverctl or an override names the function. */
+static bool is_by_ids(const struct wanted_driver *wanted)
+{
+	return strstr(wanted->fact, "modprobe") || strstr(wanted->fact, "cmdline");
+}
+
 static const char *remedy_of(struct rule_context *ctx, const struct pci_device *d,
 			     const struct wanted_driver *wanted)
 {
@@ -71,13 +80,13 @@ static const char *remedy_of(struct rule_context *ctx, const struct pci_device *
 			ctx,
 			"The initramfs (%s) loads %s and lacks %s. Name %s in its configuration.",
 			image->path.value, bound, module, module);
-	if (!comes_after(node, bound, wanted->driver))
+	if (is_by_ids(wanted) && !comes_after(node, bound, wanted->driver))
 		return text_printf(
 			ctx,
 			"%s was loaded first and took the function. Add \"softdep %s pre: %s\" to a file in "
 			"modprobe.d.",
 			bound, bound, wanted->driver);
-	return "Bind the function with driverctl, now and at every boot. No program may use it then.";
+	return BY_DRIVERCTL;
 }
 
 /* Another card of the model is bound as ids= says: then this one can be the host's on purpose. */
@@ -105,9 +114,10 @@ static void check_wanted(struct rule_context *ctx, const struct pci_device *d,
 	const char *now = is_known(d->driver) ? text_printf(ctx, "bound to %s", d->driver.value)
 					      : "no driver is bound";
 	const char *text = text_printf(ctx, "%s; %s", now, wanted->why);
-	const char *expected = text_printf(ctx, "bound to %s", wanted->driver);
+	const char *expected = text_printf(ctx, "bound to %s", wanted->driver), *remedy;
 	const char *fact = FACT(ctx, d, "driver");
 
+	remedy = remedy_of(ctx, d, wanted);
 	if (is_unknown(d->driver))
 		UNKNOWN(ctx, .subject = d->bdf.value, .evidence = { fact });
 	else if (is_as_wanted(d, wanted))
@@ -131,9 +141,12 @@ static void check_wanted(struct rule_context *ctx, const struct pci_device *d,
 			     strcmp(wanted->driver, "vfio-pci") == 0
 				     ? "Virtual machines cannot have a device: another driver took it before vfio-pci"
 				     : NULL,
-		     .remedy = remedy_of(ctx, d, wanted), .then = THEN_INITRAMFS | THEN_REBOOT,
-		     .command = shell_printf(ctx->arena, "sudo driverctl set-override %s %s",
-					     d->bdf.value, wanted->driver),
+		     .remedy = remedy, .then = THEN_INITRAMFS | THEN_REBOOT,
+		     .command = remedy == BY_DRIVERCTL
+					? shell_printf(ctx->arena,
+						       "sudo driverctl set-override %s %s",
+						       d->bdf.value, wanted->driver)
+					: NULL,
 		     .evidence = { fact, wanted->fact });
 }
 
