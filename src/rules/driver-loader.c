@@ -86,27 +86,24 @@ static bool is_without_on_purpose(const struct node *node)
 	return is_known(node->os.container) ? !gpu : distribution_of(node) == DISTRIBUTION_UNKNOWN;
 }
 
-/* Names the package that has libcuda. Ubuntu's of 384 is libcuda1-384 (github.com/tensorflow/tensorflow issue 4267);
- * the branches after it have libnvidia-compute. */
+/* Names the package that has libcuda, where it is known. Ubuntu's of 384 is libcuda1-384 (github.com/tensorflow/tensorflow
+ * issue 4267), that of 390 libnvidia-compute-390 (source package nvidia-graphics-drivers-390). */
 static const char *package_text(struct rule_context *ctx)
 {
 	const struct node *node = ctx->node;
 	const char *version = node->driver.version.value;
 	int branch = (int)strcspn(version, ".");
 
-	switch (distribution_of(node)) {
-	case DISTRIBUTION_DEBIAN:
-		if (str_is(node->os.id, "debian"))
-			return ": the packages libcuda1 and libnvidia-ml1";
+	if (str_is(node->os.id, "debian"))
+		return ": the packages libcuda1 and libnvidia-ml1";
+	if (str_is(node->os.id, "ubuntu"))
 		return text_printf(ctx, ": the package %s-%.*s",
-				   version_compare(version, "385") < 0 ? "libcuda1"
+				   version_compare(version, "390") < 0 ? "libcuda1"
 								       : "libnvidia-compute",
 				   branch, version);
-	case DISTRIBUTION_RHEL:
-		return ": the package nvidia-driver-cuda of NVIDIA's repository";
-	default:
-		return "";
-	}
+	return distribution_of(node) == DISTRIBUTION_RHEL
+		       ? ": the package nvidia-driver-cuda of NVIDIA's repository"
+		       : "";
 }
 
 static const char *how_to_install(struct rule_context *ctx, const struct software_item *item)

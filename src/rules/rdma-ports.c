@@ -337,6 +337,14 @@ static int membership(const struct rdma_port *p, uint64_t wanted)
 	return found;
 }
 
+/* Returns true if the first entry, which NCCL uses, is the default key of a limited member. */
+static bool is_limited_first(const struct rdma_port *p)
+{
+	uint64_t pkey;
+
+	return span_u64(span_of(p->pkeys.items[0]), 16, &pkey) == 0 && pkey == PKEY_DEFAULT;
+}
+
 /* Returns the first key of which the port is a full member, or NULL. */
 static const char *full_member(const struct rdma_port *p)
 {
@@ -418,7 +426,7 @@ static void check_port_pkey(struct rule_context *ctx, const struct rdma_device *
 					     p->pkeys.items[0]),
 		     .expected = "0xffff, or a setting that names the partition's key",
 		     .evidence = { fact });
-	else if (!set && member == 1 && full_member(p))
+	else if (!set && member == 1 && is_limited_first(p) && full_member(p))
 		fail_limited(ctx, d, p, full_member(p));
 	else if (member == 1)
 		NOTE(ctx, .subject = subject,

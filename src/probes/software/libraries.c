@@ -394,9 +394,11 @@ static void find_ucx(struct search *s)
 	static const char *const folders[] = { "/opt/ucx/lib", "/opt/ucx/lib64", "/usr/local/lib",
 					       "/usr/local/ucx/lib" };
 	const char *path;
+	int rc = dynamic_loader_find(&s->loader, "libucs.so.0", &path);
 
-	s->answer->ucx.state = FACT_KNOWN;
-	if (dynamic_loader_find(&s->loader, "libucs.so.0", &path) == 0)
+	if (rc == 0 || rc == -ENOENT)
+		s->answer->ucx.state = FACT_KNOWN;
+	if (rc == 0)
 		add_ucx(s, folder_of(s, path));
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
 		if (host_exists(s->host, arena_printf(s->arena, "%s/libucs.so.0", folders[i])))
